@@ -53,6 +53,10 @@ STOPS: Mapping[StopReason, StopAction] = {
 """What becomes of it where nothing else is asked for."""
 
 
+Section = tuple[tuple[str, ...], str]
+"""(names of one control token in vocabularies of different models, the text after it)"""
+
+
 @dataclass(frozen=True)
 class Opening:
     """The first prompt: `text` as it is, or `messages` and the `prefill` with which the answer begins."""
@@ -64,6 +68,8 @@ class Opening:
     """Stop strings of its completions, where the sampling parameters name none."""
     max_tokens: int | None = None
     """Longest completion in tokens, where it is not that of the sampling parameters."""
+    sections: tuple[Section, ...] = ()
+    """The parts of `text`, for policies whose vocabulary has a token of its own for a section's name."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):

@@ -20,6 +20,9 @@ class Tokenizer(Protocol):
     def encode_text(self, text: str) -> list[int]:
         """Token ids of a prompt that is plain text, with what the model expects at the start of one."""
 
+    def mark(self, names: Sequence[str]) -> list[int]:
+        """The control token that has one of these names; the first as plain text where there is none."""
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids, special tokens left out."""
 

@@ -29,6 +29,7 @@ from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.feedback import Feedback
 from strop.environments.harness import Harness
+from strop.environments.next_edit import NextEdit
 from strop.environments.search import Search
 from strop.environments.single_turn import SingleTurn
 from strop.environments.toolbox import Toolbox, toolbox_of
@@ -51,6 +52,7 @@ ENVIRONMENTS: Registry[Kind] = Registry(
         "harness": Harness,
         "openenv": "strop.neighbours.openenv:RemoteEnvironment",
         "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
+        "next-edit": NextEdit,
     },
 )
 """Every kind by its name as tasks.environment.type."""
@@ -167,7 +169,8 @@ def framed(
                 raise
             return UnshownOpening(str(error)), partial(answer_in, task=by_id[task_id])
         ends = prompt.stop if stop is None else tuple(stop)
-        return Opening(prompt.text, tuple(prompt.messages), prompt.prefill, ends, max_tokens), prompt.assemble
+        head = prompt.text, tuple(prompt.messages), prompt.prefill
+        return Opening(*head, ends, max_tokens, prompt.sections), prompt.assemble
 
     by_id: dict[str, Task] = {}
 

@@ -85,6 +85,10 @@ class HubTokenizer:
         """Token ids of a text that stands after nothing, from the BOS on where the tokenizer writes one."""
         return [*self._begin, *self._plain(text)]
 
+    def mark(self, names: Sequence[str]) -> list[int]:
+        """The control token that has one of these names; the first as plain text where there is none."""
+        return next(([self._id_of[name]] for name in names if name in self._control), self.encode(names[0]))
+
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
         """The text of token ids as it stands after a prompt's, special tokens left out."""
         opens = self._opening and list(after[-len(self._opening) :]) == self._opening
@@ -234,6 +238,10 @@ class WireTokenizer:
         ]
 
     encode_text = encode
+
+    def mark(self, names: Sequence[str]) -> list[int]:
+        """The first name as text: here no text is a control token."""
+        return self.encode(names[0])
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids, for readers: of a conversation its messages' contents, one under the other."""

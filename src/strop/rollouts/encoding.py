@@ -16,6 +16,12 @@ from strop.tasks.demos import Demo
 
 def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
     """Tokens of the first prompt."""
+    if opening.sections:
+        parts = (
+            [*tokenizer.mark(names), *(tokenizer.encode(text) if text else [])]
+            for names, text in opening.sections
+        )
+        return [*tokenizer.encode_text(""), *(token for part in parts for token in part)]
     if not opening.messages:
         return tokenizer.encode_text(opening.text)
     head = tokenizer.encode_chat(opening.messages)

@@ -22,6 +22,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.files import open_to_readers
 from strop.core.ids import derive_seed
+from strop.core.play import Opening
 from strop.core.sample import Sample
 from strop.core.task import Task
 from strop.policies import release_memory
@@ -29,7 +30,7 @@ from strop.policies.attention import attend_in_groups
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
-from strop.rollouts.encoding import demo_turns
+from strop.rollouts.encoding import demo_turns, opening_ids
 from strop.tasks.demos import read_demos
 from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
@@ -94,17 +95,12 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
     config = recipe.task_set
     prompt = render(task, config.style, config.template, config.answer)
     text = solution(task, prompt, config.answer)
-    if not text:
+    if not text and not task.check.empty_is_answer:
         return None
-    if prompt.messages:
-        ids, end = (
-            [*tokenizer.encode_chat(prompt.messages), *tokenizer.encode(prompt.prefill)],
-            tokenizer.turn_end,
-        )
-    else:
-        ids, end = tokenizer.encode_text(prompt.text), tokenizer.text_end
+    opening = Opening(prompt.text, tuple(prompt.messages), prompt.prefill, sections=prompt.sections)
+    ids, end = opening_ids(opening, tokenizer), tokenizer.turn_end if prompt.messages else tokenizer.text_end
     opens = bool(prompt.messages) and not prompt.prefill
-    return [(ids, [*tokenizer.encode(text, opens=opens), *end])]
+    return [(ids, [*(tokenizer.encode(text, opens=opens) if text else []), *end])]
 
 
 def step_count(recipe: Recipe, examples: int) -> int:
