@@ -154,7 +154,7 @@ def check_prompts(
     longest = 0
     for task in tasks:
         made = environment(task)
-        if hasattr(made, "setup"):
+        if hasattr(made, "setup") and not getattr(made, "begins_without_setup", False):
             continue
         try:
             opening = made.begin()
