@@ -18,7 +18,7 @@ from strop.core.ranges import write_ranges
 from strop.core.snapshots import archive, digest_of
 from strop.core.task import Task
 from strop.curation.retrieval.build import split_of
-from strop.curation.retrieval.commits import changed_lines, names_file
+from strop.curation.retrieval.commits import changed_lines, names_file, not_blank
 from strop.curation.retrieval.known import changed
 from strop.environments.search_tree import tree_of_check
 from strop.tasks import load_tasks, write_tasks
@@ -396,6 +396,23 @@ def test_lines_that_look_like_heads_of_a_diff(tmp_path: Path) -> None:
     repo.commit("Two", {"a b.py": "++ b/x.py\nthree\nfour!\n", "ö.py": "y\n"})
     diff = repo.git("diff", "-U0", "HEAD~1", "HEAD")
     assert changed_lines(diff) == {"a b.py": [(1, 2), (4, 4)], "ö.py": [(1, 1)]}
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "found"),
+    [
+        ("a\n\n\nb\n", [(3, 3)], [(1, 1)]),
+        ("a\n\n \nb\n", [(2, 3), (4, 4)], [(1, 1), (4, 4)]),
+        ("\n\nb\n", [(1, 1)], [(3, 3)]),
+        ("a\n\nb\n", [(1, 2)], [(1, 2)]),
+        ("a\nb\n\n", [(1, 1), (3, 3)], [(1, 2)]),
+        ("\n", [(1, 1)], [(1, 1)]),
+    ],
+)
+def test_blank_lines_alone_are_no_place(
+    text: str, spans: list[tuple[int, int]], found: list[tuple[int, int]]
+) -> None:
+    assert not_blank(text.split("\n"), spans) == found
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Retrieval tasks of commits: the message is the request, and what the commit changes is what matters.
 
 The truth are the lines of the parent's tree that the commit removes or replaces (`git diff -U0`, without lines around
-them); an insertion counts the line behind which it stands. Renames are followed; files that are new are no part of it.
-Of what a commit changes only programs count that are no tests and do not say how the project is built.
+them); an insertion counts the line behind which it stands, the last one that is not blank. Renames are followed; files
+that are new are no part of it. Of what a commit changes only programs count that are no tests and do not say how the
+project is built.
 
 Where a message says that it closes an issue whose text is known, that text is the request.
 
@@ -11,7 +12,7 @@ What is left out, and why, is counted: see docs/search.md.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -33,6 +34,8 @@ _VAGUE = """
 minor small various misc some code style readability cleanup cleanups clean build interface documentation docs address
 review comment comments refactor refactored refactoring rework tidy tweak tweaks polish lint linting formatting format
 flake8 black ruff isort mypy typo typos warning warnings better nicer simplify simplification improvement improvements
+sort sorted imports import unused unnecessary redundant type types hint hints typing annotation annotations pyupgrade
+modernize else elif after return drop python python2 python3 eol pass passes
 """
 """Words that do not say where something is."""
 _VERSION = re.compile(r"\s*_*version(?:_info)?_*\s*[:=]", re.IGNORECASE)
@@ -193,9 +196,24 @@ def _counts(path: str) -> bool:
 
 
 def _telling(text: str, spans: list[Range]) -> list[Range]:
-    """The ranges that hold more than the project's version."""
+    """The ranges that hold more than the project's version, see `not_blank`."""
     lines = text.split("\n")
-    return [(a, b) for a, b in spans if not all(_VERSION.match(line) for line in lines[a - 1 : b])]
+    return not_blank(
+        lines, [(a, b) for a, b in spans if not all(_VERSION.match(line) for line in lines[a - 1 : b])]
+    )
+
+
+def not_blank(lines: Sequence[str], spans: Iterable[Range]) -> list[Range]:
+    """The ranges; in place of one of blank lines alone the last line above it that is not, else the first one below."""
+    found: list[Range] = []
+    for first, last in spans:
+        near = first
+        if not any(map(str.strip, lines[first - 1 : last])):
+            above = (number for number in range(first, 0, -1) if lines[number - 1].strip())
+            near = next(above, 0) or next((n for n, line in enumerate(lines, 1) if line.strip()), first)
+            last = near
+        found.append((near, last))
+    return merged(found)
 
 
 def _length(text: str) -> int:

@@ -13,7 +13,7 @@ from strop.curation.edits.history import is_packaging, is_test
 from strop.curation.edits.repository import Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.curation.retrieval import FAMILY
-from strop.curation.retrieval.commits import names_file
+from strop.curation.retrieval.commits import names_file, not_blank
 from strop.curation.retrieval.trees import SourceHistory
 from strop.edits.lines import opcodes, split
 
@@ -112,7 +112,7 @@ def _of_bug(task: Task, file: Path) -> Task:
     if judge.removed:
         raise LeftOut("takes files away")
     truth = {
-        path: spans
+        path: not_blank(edit.files[path].split("\n"), spans)
         for path, text in sorted(edit.oracle.items())
         if path in edit.files and (spans := changed(edit.files[path], text or ""))
     }
