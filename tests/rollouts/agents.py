@@ -74,7 +74,9 @@ def echo(prompt: Sequence[int], seed: int, index: int) -> str:
 
 def shown(rollout: Rollout, row: int = 0) -> list[Message]:
     """The conversation in a row's tokens, by a scripted policy."""
-    ids = [number for turn in rollout.rows()[row] for number in (*turn.prompt_ids, *turn.completion.token_ids)]
+    ids = [
+        number for turn in rollout.rows()[row] for number in (*turn.prompt_ids, *turn.completion.token_ids)
+    ]
     return WIRE.messages(ids) or []
 
 
@@ -85,7 +87,9 @@ def dispatcher_of(
     """Plays with an agent, a function here or a `command`."""
     from strop.config.tasks import EnvironmentConfig
 
-    kind = find_environment(EnvironmentConfig(type="harness", **({"play": agent} if agent else {}), **options))
+    kind = find_environment(
+        EnvironmentConfig(type="harness", **({"play": agent} if agent else {}), **options)
+    )
     return Dispatcher(
         policy or ScriptedPolicy(echo), verifier, framed(kind, "chat"), limits=limits, order=order,
         open_folder=lambda: Folder(read=installed().read),
@@ -94,5 +98,7 @@ def dispatcher_of(
 
 def play(verifier: Any, agent: Agent | None = None, *, max_tokens: int = 4000, **more: Any) -> Rollout:
     """One play."""
-    (found,) = dispatcher_of(verifier, agent, **more).play([task()], 1, SamplingParams(max_tokens=max_tokens), seed=1)
+    (found,) = dispatcher_of(verifier, agent, **more).play(
+        [task()], 1, SamplingParams(max_tokens=max_tokens), seed=1
+    )
     return found

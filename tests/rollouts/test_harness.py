@@ -18,14 +18,18 @@ TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_conversation_that_goes_on_is_one_row_and_the_files_are_the_answer(verifier: Any, stream: bool) -> None:
+def test_a_conversation_that_goes_on_is_one_row_and_the_files_are_the_answer(
+    verifier: Any, stream: bool
+) -> None:
     def agent(url: str, task: Any, workspace: Any) -> None:
         messages = [{"role": "developer", "content": "Be brief."}, user(task.statement)]
         for word in ("one", "two"):
             answer = ask(url, messages, stream=stream)
             messages += [said(answer), user(word)]
         assert ask(url, messages, stream=stream) == "heard two"
-        assert workspace.run(["python3", "-c", "print(open('solution.py').read())"]).output.startswith("def f")
+        assert workspace.run(["python3", "-c", "print(open('solution.py').read())"]).output.startswith(
+            "def f"
+        )
         workspace.put({"solution.py": RIGHT})
 
     found = play(verifier, agent)
@@ -65,7 +69,9 @@ def test_a_retry_is_the_same_turn(verifier: Any) -> None:
 
     def agent(url: str, task: Any, workspace: Any) -> None:
         with ThreadPoolExecutor(8) as pool:
-            answers = [pool.submit(ask, url, [user("a")], temperature=n / 10, stream=n % 2 > 0) for n in range(8)]
+            answers = [
+                pool.submit(ask, url, [user("a")], temperature=n / 10, stream=n % 2 > 0) for n in range(8)
+            ]
         assert {answer.result() for answer in answers} == {"answer 0"}
         assert ask(url, [user("a")]) == "answer 0"
 
@@ -83,7 +89,9 @@ def test_calls_of_tools_go_both_ways(verifier: Any) -> None:
             message = body["choices"][0]["message"]
             messages.append(message)
             if calls := message.get("tool_calls"):
-                assert message["content"] == "I'll look." and body["choices"][0]["finish_reason"] == "tool_calls"
+                assert (
+                    message["content"] == "I'll look." and body["choices"][0]["finish_reason"] == "tool_calls"
+                )
                 assert json.loads(calls[0]["function"]["arguments"]) == {"path": "a.py"}
                 messages.append({"role": "tool", "tool_call_id": calls[0]["id"], "content": "x = 1"})
         assert messages[-1]["content"] == "<tool_call>{broken"
