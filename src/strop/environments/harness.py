@@ -25,6 +25,7 @@ from strop.core.play import Do, Done, JailedFolder, Next, Opening, Services
 from strop.core.rollout import Completion
 from strop.core.task import Task
 from strop.core.user_code import load_named
+from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
 from strop.environments.task_tree import answer_in, tree_of
 from strop.environments.toolbox import installed
 
@@ -71,15 +72,12 @@ class Harness:
         """Starts the agent, and waits for its first request. Raises UserError where it can't be started."""
         for package in ("starlette", "uvicorn"):
             require(package, package=package, extra="serve", purpose="environment harness")
-        from strop.environments.play_endpoint import AgentEnded, NextRequest, PlayEndpoint
-
         self.folder = services.folder
         self.tree = tree_of(self.task) if self.by == "files" else {}
         command, reads = self._command() if self.words else ([], [])
         listening = self.folder.listen(reads) if command else socket.create_server(("127.0.0.1", 0))
         self.folder.put(self.tree)
         self.endpoint = PlayEndpoint(listening, self.seconds, self._stop)
-        self.next, self.agent_ended = NextRequest(self.endpoint), AgentEnded
         self.thread = threading.Thread(target=self._run, args=[command], daemon=True, name="agent")
         self.thread.start()
         self.first = self.endpoint.next().result()
@@ -101,9 +99,9 @@ class Harness:
         self.endpoint.answer(self.turn, completion)
         if not self.left:
             self.endpoint.seal("max turns", "its turns are used up")
-        return Do(self.next)
+        return Do(NextRequest(self.endpoint))
 
-    def result(self, effect: object, result: Any) -> Next:
+    def result(self, effect: object, result: AgentTurn | AgentEnded) -> Next:
         """What it asks now; where it ended, what it left is the answer."""
         return self._asked(result)
 
@@ -113,13 +111,11 @@ class Harness:
             self.endpoint.close()
             self._end()
 
-    def _asked(self, got: Any) -> Next:
-        if not isinstance(got, self.agent_ended):
+    def _asked(self, got: AgentTurn | AgentEnded) -> Next:
+        if not isinstance(got, AgentEnded):
             self.turn = got
             return self.endpoint.converse(got, self.opening.max_tokens)
         self.endpoint.seal()
-        if isinstance(got.broke, SandboxError):
-            raise got.broke
         if self.by == "message":
             return Done(self.read(self.said))
         self._end()
@@ -145,8 +141,6 @@ class Harness:
 
     def _run(self, command: list[str]) -> None:
         """The agent's whole life."""
-        from strop.environments.play_endpoint import MODEL, AgentEnded
-
         url = self.endpoint.url
         try:
             if not command:
@@ -165,7 +159,7 @@ class Harness:
             )  # fmt: skip
             self.endpoint.ended(AgentEnded(ran))
         except BaseException as error:
-            self.endpoint.ended(AgentEnded(fault=f"{type(error).__name__}: {error}", broke=error))
+            self.endpoint.ended(AgentEnded(fault=f"{type(error).__name__}: {error}"))
 
     def _stop(self) -> None:
         """Its time is up."""

@@ -15,7 +15,6 @@ from socket import socket
 
 from strop.core.play import Converse, Ran, Services, StopReason
 from strop.core.rollout import Completion
-from strop.environments.chat_server import ChatServer, later
 from strop.environments.chat_wire import ChatReply, ChatRequest, Refused, Said, parts_of, said_as
 
 MODEL = "policy"
@@ -44,7 +43,6 @@ class AgentEnded:
 
     ran: Ran | None = None
     fault: str = ""
-    broke: BaseException | None = None
 
     def __str__(self) -> str:
         return str(self.ran) if self.ran else self.fault or "returned"
@@ -66,6 +64,9 @@ class PlayEndpoint:
         self._sealed: Refused | None = None
         self._said: dict[Said, str] = {}
         self._left, self._late = seconds, late
+        from strop.environments.chat_server import ChatServer, later  # an extra of its own
+
+        self._later = later
         self._server = ChatServer(
             listening, self._ask, model=MODEL, secret=secrets.token_urlsafe(24), said=self._said
         )
@@ -82,7 +83,7 @@ class PlayEndpoint:
                 future.set_result(self._ended)
             else:
                 self._awaits = future
-                cancel, began = later(self._left, lambda: self._expired(future)), time.monotonic()
+                cancel, began = self._later(self._left, lambda: self._expired(future)), time.monotonic()
 
                 def took(_: object) -> None:
                     cancel()
