@@ -1,4 +1,6 @@
-"""`strop export`: a run's model as others load it: merged weights or the adapter, with tokenizer and a model card."""
+"""`strop export`: a run as others read it. Its model, merged or as an adapter, with tokenizer and a model card; or its
+rollouts as a log of Inspect.
+"""
 
 import json
 import os
@@ -24,7 +26,9 @@ _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 def export(
     run: Annotated[Path, Argument(metavar="RUN", help="run folder, such as runs/demo")],
-    out: Annotated[Path, Option("--out", "-o", metavar="DIR", help="folder to write; new or empty")],
+    out: Annotated[
+        Path | None, Option("--out", "-o", metavar="DIR", help="folder for the model; new or empty")
+    ] = None,
     adapter: Annotated[
         bool, Option("--adapter", help="the LoRA adapter alone, which needs its base model")
     ] = False,
@@ -40,11 +44,25 @@ def export(
         Option(metavar="ORG/NAME", help="also upload it to the Hub; the token is that of `hf auth login`"),
     ] = None,
     private: Annotated[bool, Option("--private", help="make the repository on the Hub private")] = False,
+    inspect: Annotated[
+        Path | None,
+        Option("--inspect", metavar="FILE.json", help="write the run's rollouts as a log of Inspect instead"),
+    ] = None,
 ) -> None:
     """Write a run's model for transformers and vLLM: weights, tokenizer, generation config, a card of facts.
 
     Adapters are merged into their base unless --adapter is given. The last line says how to serve it.
     """
+    if inspect is not None:
+        from strop.neighbours.inspect_log import write_log
+
+        if out is not None or adapter or checkpoint is not None or push is not None:
+            raise UserError("--inspect writes rollouts, the other options a model; do one after the other")
+        count = write_log(run, inspect)
+        print(f"{inspect}: {count} rollouts; look at them with: inspect view --log-dir {inspect.parent}")
+        return
+    if out is None:
+        raise UserError("name the model's folder with -o DIR, or a log of its rollouts with --inspect FILE.json")
     from strop.config.load import load_recipe
     from strop.reports.run_state import check_run
 

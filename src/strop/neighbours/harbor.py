@@ -28,7 +28,6 @@ _LONGEST = 24 * 3600.0
 class JailEnvironment(BaseEnvironment):
     """One task's box. Options (`--ek NAME=VALUE`): `jail`, as `strop doctor` lists them."""
 
-    _plan: ImagePlan
     _box: Machine | None = None
 
     def __init__(self, *args: Any, jail: str = "auto", **kwargs: Any) -> None:
@@ -51,8 +50,7 @@ class JailEnvironment(BaseEnvironment):
         return EnvironmentResourceCapabilities(memory_limit=True)
 
     def _validate_definition(self) -> None:
-        """Raises UserError where the task needs more than this machine has."""
-        self._plan = self._planned()
+        """Nothing: `start` refuses one task, while what is raised here ends the whole job."""
 
     def _planned(self) -> ImagePlan:
         dockerfile = self.environment_dir / "Dockerfile"
@@ -62,7 +60,12 @@ class JailEnvironment(BaseEnvironment):
         return image_plan(text, self.task_env_config.docker_image or "")
 
     async def start(self, force_build: bool) -> None:
-        """Makes the box. Raises UserError for a step of the Dockerfile that fails, SandboxError without a jail."""
+        """Makes the box.
+
+        Raises UserError where the task needs more than this machine has, or a step of its Dockerfile fails;
+        SandboxError without a jail.
+        """
+        plan = self._planned()
         config, limits = self.task_env_config, replace(LIMITS, wall_seconds=_LONGEST)
         room = (config.storage_mb or 1024) * _MIB
         if config.memory_mb:
@@ -70,8 +73,8 @@ class JailEnvironment(BaseEnvironment):
         if self._network_is_public:
             self.logger.warning("the task allows the network; Strop's jail has none")
         self._box = Machine(
-            workdir=config.workdir or self._plan.workdir or "/app",
-            environment={**self._plan.environment, **self._startup_env()},
+            workdir=config.workdir or plan.workdir or "/app",
+            environment={**plan.environment, **self._startup_env()},
             limits=replace(limits, dir_bytes=room),
             jail=self._jail,
         )
@@ -81,8 +84,8 @@ class JailEnvironment(BaseEnvironment):
             if path.is_file() and not path.is_symlink()
         }
         programs = [name for name, path in context.items() if path.stat().st_mode & 0o100]
-        files = {name: path.read_bytes() for name, path in context.items()} if self._plan.steps else {}
-        await asyncio.to_thread(furnish, self._box, self._plan, files, programs)
+        files = {name: path.read_bytes() for name, path in context.items()} if plan.steps else {}
+        await asyncio.to_thread(furnish, self._box, plan, files, programs)
 
     async def stop(self, delete: bool) -> None:
         """Ends what runs; the box is gone."""

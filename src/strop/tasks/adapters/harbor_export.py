@@ -19,7 +19,7 @@ _ENDINGS = {
     "python": "py", "rust": "rs", "javascript": "js", "typescript": "ts", "bash": "sh", "ruby": "rb", "csharp": "cs",
     "kotlin": "kt", "perl": "pl", "haskell": "hs", "julia": "jl",
 }  # fmt: skip
-_IMAGES = {"python": "python:3.12-slim-bookworm", "rust": "rust:1-slim-bookworm"}
+_IMAGES = {"python": "python:3-slim-bookworm", "rust": "rust:1-slim-bookworm"}
 _PACKAGES = {
     "rust": "python3 python3-pip", "c": "python3 python3-pip gcc", "cpp": "python3 python3-pip g++",
     "javascript": "python3 python3-pip nodejs", "java": "python3 python3-pip default-jdk-headless",
