@@ -24,8 +24,8 @@ from strop.core.text import printable
 
 COMMANDS = (
     "init", "recipes", "train", "launch", "sft", "eval", "play", "verify", "serve-verifier", "serve-sampler", "search",
-    "serve-search", "serve-environment", "attack", "report", "view", "runs", "show", "export", "explain", "trace", "tasks",
-    "audit", "curate", "build", "repair", "doctor",
+    "serve-search", "serve-environment", "attack", "report", "view", "runs", "show", "export", "explain", "trace",
+    "tasks", "audit", "curate", "build", "repair", "doctor",
 )  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 

@@ -78,10 +78,11 @@ class RemoteEnvironment:
     def setup(self) -> None:
         """A session of its own, and the first observation."""
         client = _library("websockets.sync.client", "websockets")
+        faults = _library("websockets.exceptions", "websockets")
         address = re.sub("^http", "ws", self._url) + "/ws"
         try:
             self._socket = client.connect(address, max_size=_MOST_BYTES, open_timeout=60)
-        except (OSError, TimeoutError, client.InvalidHandshake) as error:
+        except (OSError, TimeoutError, faults.InvalidHandshake) as error:
             raise VerificationError(f"{address} takes no session: {error}") from error
         if not self._field:
             self._field = _text_field(_asked(self._url, "schema").get("action") or {})
