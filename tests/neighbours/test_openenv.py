@@ -1,4 +1,4 @@
-"""OpenEnv's protocol, both sides, against each other and against messages as OpenEnv's own client and server send them."""
+"""OpenEnv's protocol: both sides against each other, and against the messages of its own server and client."""
 
 import json
 import os
@@ -41,8 +41,9 @@ def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("server")
     write_tasks([double("one"), double("two"), double("rust", language="rust")], folder / "t.jsonl")
     words = f"tasks.source=strop:{folder}/t.jsonl", "tasks.environment={type: feedback, turns: 2}"
+    options = "sandbox.workers=1", "--port", "0", "--sessions", "3"
     process = subprocess.Popen(
-        [sys.executable, "-m", "strop.cli", "serve-environment", *words, "sandbox.workers=1", "--port", "0", "--sessions", "3"],
+        [sys.executable, "-m", "strop.cli", "serve-environment", *words, *options],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     line = process.stdout.readline()
