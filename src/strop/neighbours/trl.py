@@ -5,8 +5,8 @@
     trainer = GRPOTrainer(..., environment_factory=tool_environment(), train_dataset=dataset)
 
 The data set has the column `task`, a task line as text, as `strop tasks convert --to trl` writes it. A class of tools
-(`strop.Toolbox`) is taken as it is: its public methods are TRL's tools, in the play's own jailed folder. The reward is 1
-where the files that are left pass the task's tests; where they could not be verified it is None, "not scored".
+(`strop.Toolbox`) is taken as it is: its public methods are TRL's tools, in the play's own jailed folder. The reward is
+1 where the files that are left pass the task's tests; where they could not be verified it is None, "not scored".
 """
 
 import functools
