@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-import strop
 
+import strop
 from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
