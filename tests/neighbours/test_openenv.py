@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.waiting import wait_until
 from tests.warm import strop as command
 
 import strop
@@ -19,6 +20,7 @@ from strop.neighbours import openenv
 from strop.tasks.jsonl import write_tasks
 
 connect = pytest.importorskip("websockets.sync.client").connect
+ConnectionClosed = pytest.importorskip("websockets.exceptions").ConnectionClosed
 pytestmark = pytest.mark.jail
 RIGHT, WRONG = (f"```python\ndef double(x):\n    return {body}\n```" for body in ("2 * x", "x + 7"))
 EQUAL = (
@@ -57,7 +59,7 @@ class Talk:
     """A client's session, message by message."""
 
     def __init__(self, url):
-        self.socket = connect(url.replace("http", "ws") + "/ws")
+        self.socket = connect(url.replace("http", "ws") + "/ws").__enter__()
 
     def __call__(self, kind, text=None, **data):
         self.socket.send(json.dumps({"type": kind, "data": data}) if text is None else text)
@@ -65,8 +67,14 @@ class Talk:
         return reply["type"], reply["data"]
 
 
-def test_plays_over_the_wire(url):
-    say = Talk(url)
+@pytest.fixture
+def say(url):
+    talk = Talk(url)
+    yield talk
+    talk.socket.close()
+
+
+def test_plays_over_the_wire(say):
     kind, first = say("reset", seed=1, episode_id="e", task_id="one")
     assert kind == "observation" and (first["reward"], first["done"]) == (None, False)
     assert [m["role"] for m in first["observation"]["messages"]] == ["user"]
@@ -84,10 +92,10 @@ def test_plays_over_the_wire(url):
     assert (last["done"], last["reward"], last["observation"]["outcome"]) == (True, 0.0, "failed")
 
 
-def test_what_could_not_be_judged_has_no_reward(url):
-    say = Talk(url)
+def test_what_could_not_be_judged_has_no_reward(say):
     say("reset", task_id="rust")
-    kind, last = say("step", text=json.dumps({"type": "step", "data": {"text": RIGHT}}))
+    answer = "```rust\nfn double(x: i64) -> i64 { 2 * x }\n```"
+    kind, last = say("step", text=json.dumps({"type": "step", "data": {"text": answer}}))
     assert kind == "observation" and (last["done"], last["reward"]) == (True, None)
 
 
@@ -106,21 +114,33 @@ def test_what_could_not_be_judged_has_no_reward(url):
         ('{"type": "reset", "data": {"split": "secret"}}', "VALIDATION_ERROR"),
     ],
 )
-def test_mistakes_are_errors_of_the_protocol_and_the_session_goes_on(url, text, code):
-    say = Talk(url)
+def test_mistakes_are_errors_of_the_protocol_and_the_session_goes_on(say, text, code):
     kind, said = say("", text=text)
     assert (kind, said["code"]) == ("error", code)
     assert say("state")[0] == "state"
-    say.socket.close()
 
 
 def test_more_sessions_than_allowed_are_told(url):
-    open_ones = [Talk(url) for _ in range(3)]
-    assert all(one("state")[0] == "state" for one in open_ones)
+    open_ones = wait_until(lambda: three(url))
     refused = json.loads(Talk(url).socket.recv(timeout=60))
     assert refused["data"]["code"] == "CAPACITY_REACHED"
     for one in open_ones:
         one.socket.close()
+    for one in wait_until(lambda: three(url)):  # what is closed makes room
+        one.socket.close()
+
+
+def three(url):
+    """Three sessions; nothing while the server has not noticed that earlier ones are closed."""
+    talks = [Talk(url) for _ in range(3)]
+    try:
+        if all(talk("state")[0] == "state" for talk in talks):
+            return talks
+    except ConnectionClosed:
+        pass
+    for talk in talks:
+        talk.socket.close()
+    return []
 
 
 def test_routes_show_tasks_without_what_judges_them(url):
@@ -135,6 +155,8 @@ def test_routes_show_tasks_without_what_judges_them(url):
 
 
 def played(url, script, **options):
+    for one in wait_until(lambda: three(url)):
+        one.socket.close()
     tasks = strop.load_tasks(f"openenv:{url}")[:1]
     policy = strop.ScriptedPolicy(lambda prompt, seed, asked: script.pop(0))
     environment = {"type": "openenv", **options}
