@@ -12,6 +12,7 @@ server refuses is told to the policy; a server that breaks ends the play unscore
 import json
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from strop.core.checks import NoneCheck
@@ -74,14 +75,17 @@ class RemoteEnvironment:
         self._opening, self._field, self._rules = opening, action, rules
         self._reward: float | None = None
         self._socket: Any = None
+        self._session = ExitStack()
 
     def setup(self) -> None:
         """A session of its own, and the first observation."""
         client = _library("websockets.sync.client", "websockets")
+        faults = _library("websockets.exceptions", "websockets")
         address = re.sub("^http", "ws", self._url) + "/ws"
         try:
-            self._socket = client.connect(address, max_size=_MOST_BYTES, open_timeout=60)
-        except (OSError, TimeoutError, client.InvalidHandshake) as error:
+            opened = client.connect(address, max_size=_MOST_BYTES, open_timeout=60)
+            self._socket = self._session.enter_context(opened)
+        except (OSError, TimeoutError, faults.InvalidHandshake) as error:
             raise VerificationError(f"{address} takes no session: {error}") from error
         if not self._field:
             self._field = _text_field(_asked(self._url, "schema").get("action") or {})
@@ -116,8 +120,7 @@ class RemoteEnvironment:
 
     def close(self) -> None:
         """The session ends."""
-        if self._socket is not None:
-            self._socket.close()
+        self._session.close()
 
     def _sent(self, kind: str, data: dict[str, Any]) -> dict[str, Any] | str:
         """The observation that answers a message, or what the server refuses it for. Raises VerificationError."""

@@ -84,6 +84,11 @@ class OneTurn(vf.Harness[OneTurnConfig]):
     EXECUTES_CODE = False
     NEEDS_CONTAINER = False
 
+    @cached_property
+    def _client(self) -> AsyncOpenAI:
+        """For all rollouts: each of its own would read the machine's certificates again."""
+        return AsyncOpenAI(api_key="-", max_retries=RETRIES, timeout=self.config.seconds)
+
     async def launch(
         self, ctx: vf.ModelContext, trace: vf.Trace, runtime: vf.Runtime, endpoint: str, secret: str,
         mcp_urls: dict[str, str], data: vf.TaskData,
@@ -95,13 +100,11 @@ class OneTurn(vf.Harness[OneTurnConfig]):
             asked.append({"role": "user", "content": prompt})
         else:
             asked += [message.model_dump(exclude_none=True) for message in prompt or ()]
-        async with AsyncOpenAI(
-            base_url=endpoint, api_key=secret, max_retries=RETRIES, timeout=self.config.seconds
-        ) as client:
-            try:
-                await client.chat.completions.create(model=ctx.model, messages=asked)
-            except OpenAIError as error:
-                return vf.ProgramResult(1, "", f"{type(error).__name__}: {error}")
+        client = self._client.with_options(base_url=endpoint, api_key=secret)
+        try:
+            await client.chat.completions.create(model=ctx.model, messages=asked)
+        except OpenAIError as error:
+            return vf.ProgramResult(1, "", f"{type(error).__name__}: {error}")
         return vf.ProgramResult(0, "", "")
 
 
