@@ -5,7 +5,7 @@
     vllm:NAME
     openai:NAME@URL         that model on an OpenAI-compatible server; without @URL on the server of --base-url
     scripted:FILE           answers from a file
-    scripted:BASELINE       a baseline of search tasks (strop.evaluation.baselines)
+    scripted:BASELINE       a baseline of search or next-edit tasks (strop.evaluation.baselines)
     ENGINE:NAME             an engine of another package, by its entry point in strop.policies
 
 Imported when a command runs, never for its help.
