@@ -196,7 +196,7 @@ def test_states_of_commits(built: Path) -> None:
         assert (task.metadata["state"] in ("next", "finish")) == check.due
         right = NextEditToolchain().judge([(task, task.reference)])[0]
         assert right.numbers["kept"] == check.due and right.numbers["exact"] == check.due
-    follows = next(t for t in tasks if t.metadata["state"] == "next" and "return" in t.reference)
+    follows = next(t for t in tasks if t.metadata["state"] == "next" and "* cost" in t.reference)
     assert repeat(follows.check.only(NextEditCheck)) == follows.reference
 
 

@@ -104,6 +104,8 @@ BASELINES: Mapping[str, Baseline] = {
 """By the word behind `scripted:`."""
 _BASELINES: Mapping[str, Container[str]] = {"search": BASELINES, "next-edit": EDIT_BASELINES}
 """By the environment in which they answer."""
+NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES]))
+"""The words behind `scripted:`."""
 
 
 def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Recipe:
