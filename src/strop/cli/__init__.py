@@ -23,7 +23,7 @@ from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
 COMMANDS = (
-    "init", "recipes", "train", "launch", "sft", "eval", "play", "verify", "serve-verifier", "serve-sampler",
+    "init", "recipes", "train", "launch", "sft", "online", "eval", "play", "verify", "serve-verifier", "serve-sampler",
     "serve-policy", "serve-environment", "search", "serve-search", "serve-edits", "attack", "report", "view", "runs",
     "show", "export", "explain", "trace", "tasks", "audit", "curate", "build", "repair", "doctor",
 )  # fmt: skip

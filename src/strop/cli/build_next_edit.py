@@ -73,7 +73,9 @@ def _made(sources: list[str], making: NextEditMaking, tally: "Tally") -> "Iterat
     from strop.curation.retrieval.trees import gather
 
     settings = asdict(making)
-    limits = StateLimits(**{name: settings[name] for name in StateLimits.__dataclass_fields__ if name in settings})
+    limits = StateLimits(
+        **{name: settings[name] for name in StateLimits.__dataclass_fields__ if name in settings}
+    )
     if missing := next((source for source in sources if not Path(source).expanduser().exists()), ""):
         raise UserError(f"{missing}: no such repository or bundle")
     with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:

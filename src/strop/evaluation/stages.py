@@ -21,6 +21,9 @@ from strop.core.verdict import Outcome, Verdict
 STAGES = ("build", "lint", "base", "test", "score", *NUMBERS)
 """In the order in which they run; last what is no stage but a number."""
 
+SIGNED = frozenset(name for name in NUMBERS if name.startswith(("saved", "utility")))
+"""Those that are no shares in [0, 1]."""
+
 GREEDY_PREFIX = "greedy-"
 """Prefix of a stage's name for the greedy answers: greedy-build, ..."""
 

@@ -1,8 +1,8 @@
 """Rewards of next edits: what the simulated user did. The threshold is minus the weight of `shown`.
 
-    rewards:                          accepted: 1 - tau; shown and not accepted: -tau; silence: 0
-      - {name: accepted, weight: 1.0}
-      - {name: shown, weight: -0.25}  tau = .25: it pays to show what is accepted more often than one time in four
+rewards:                          accepted: 1 - tau; shown and not accepted: -tau; silence: 0
+  - {name: accepted, weight: 1.0}
+  - {name: shown, weight: -0.25}  tau = .25: it pays to show what is accepted more often than one time in four
 """
 
 from strop.core.protocols import Reward
@@ -36,5 +36,7 @@ def keys_saved(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     return verdict.numbers.get("saved", 0.0)
 
 
-NEXT_EDIT: dict[str, Reward] = {f.__name__: f for f in (accepted, accepted_kept, accepted_exact, shown, keys_saved)}
+NEXT_EDIT: dict[str, Reward] = {
+    f.__name__: f for f in (accepted, accepted_kept, accepted_exact, shown, keys_saved)
+}
 """By name."""

@@ -1,7 +1,8 @@
 """The built-in rewards, and the rubric: named, weighted rewards, kept unsummed until the last moment.
 
 A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `published_swe_rl`, `rlef`,
-`coderl` (from -1) and `keys_saved`. None means "not scored". An *error* verdict never reaches them: the rubric returns None for it.
+`coderl` (from -1) and `keys_saved`. None means "not scored". An *error* verdict never reaches them: the rubric returns
+None for it.
 """
 
 import difflib

@@ -14,7 +14,10 @@ def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> li
     """
     kept: set[str] = set()
     for split in {task.split for task in tasks}:
-        sides = {due: [task.id for task in tasks if task.split == split and _due(task) == due] for due in (True, False)}
+        sides = {
+            due: [task.id for task in tasks if task.split == split and _due(task) == due]
+            for due in (True, False)
+        }
         most = {
             True: round(len(sides[False]) * (1 - share) / share),
             False: round(len(sides[True]) * share / (1 - share)) if sides[True] else len(sides[False]),

@@ -35,7 +35,12 @@ _AROUND = 2 * MOST_LINES
 SILENT = ("far", "large", "over")
 _SHORTEST = 12
 """Characters of a line that is cut, without its indentation."""
-_WEIGHTS = {**dict.fromkeys(",;:([{", 10), **dict.fromkeys(")]}", 8), " ": 6, **dict.fromkeys("=+-*/%<>!&|^.", 5)}
+_WEIGHTS = {
+    **dict.fromkeys(",;:([{", 10),
+    **dict.fromkeys(")]}", 8),
+    " ": 6,
+    **dict.fromkeys("=+-*/%<>!&|^.", 5),
+}
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,9 @@ def _edits(commit: Commit, diff: str, limits: StateLimits) -> tuple[list[Edit], 
     if not commit.parent:
         raise LeftOut("the first one")
     files = {
-        path: one for path, one in files_of(diff).items() if is_program(path) and not is_packaging(path) and one.edits
+        path: one
+        for path, one in files_of(diff).items()
+        if is_program(path) and not is_packaging(path) and one.edits
     }
     if not files:
         raise LeftOut("changes no program that was there")
@@ -107,7 +114,9 @@ def _states(
         following = edits[done] if done < len(edits) else None
         yield partial(_paused, edits[:done], following, edits[done + 1 :], texts, commit, name, limits)
         if following and (cut := _cut(following, random)):
-            yield partial(_typing, edits[:done], following, cut, edits[done + 1 :], texts, commit, name, limits)
+            yield partial(
+                _typing, edits[:done], following, cut, edits[done + 1 :], texts, commit, name, limits
+            )
 
 
 def _cut(edit: Edit, random: Random) -> tuple[int, int] | None:
