@@ -33,6 +33,7 @@ from strop.serve import edit_server
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_http import EditHttp
 from strop.serve.edit_model import EditModel
+from strop.serve.edit_prompt import EditState, FimPrompt
 
 CONTEXT, TOKENS = 1000, 32
 
@@ -63,6 +64,12 @@ def program(seed: int) -> str:
     return "".join(functions) + f"def last{seed}(items):\n    "
 
 
+def state(seed: int) -> EditState:
+    """The same, with the cursor at its end."""
+    text = program(seed)
+    return EditState(text, len(text))
+
+
 def ask(client: httpx.Client, seed: int, tokens: int = TOKENS) -> tuple[str, int, float]:
     """(id, tokens, milliseconds) of one suggestion; "" where another took its place."""
     began = time.perf_counter()
@@ -78,15 +85,15 @@ def ask(client: httpx.Client, seed: int, tokens: int = TOKENS) -> tuple[str, int
 def cancelled(model: EditModel, noting: Noting, cancels: int) -> list[float]:
     """Milliseconds from a newer request until the model begins it, at moments spread over an answer."""
     began = time.perf_counter()
-    model.suggest(program(0), "").result()
+    model.suggest(state(0)).result()
     whole, times = time.perf_counter() - began, []
     for number in range(cancels):
-        older = model.suggest(program(number), "")
+        older = model.suggest(state(number))
         time.sleep(whole * (number + 0.5) / cancels)
         if older.done():
             continue
         asked, before = time.perf_counter(), len(noting.begun)
-        newer = model.suggest("x", "", SamplingParams(max_tokens=1))
+        newer = model.suggest(EditState("x", 1), SamplingParams(max_tokens=1))
         newer.result()
         times.append(1000 * (noting.begun[before] - asked))
     return times
@@ -96,7 +103,8 @@ def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str,
     (recipe,) = recipes_of(read_models([model], "transformers", None), [], []).values()
     noting = Noting(open_policy(recipe))
     log = EditEventLog(folder, checkpoint="benchmark")
-    edits = EditModel(noting, SamplingParams(max_tokens=TOKENS), context=CONTEXT)  # type: ignore[arg-type]
+    prompt = FimPrompt(noting.tokenizer, CONTEXT)
+    edits = EditModel(noting, SamplingParams(max_tokens=TOKENS), prompt)  # type: ignore[arg-type]
     socket = edit_server.listen(0)
     client = httpx.Client(base_url=f"http://127.0.0.1:{socket.getsockname()[1]}", timeout=600)
     found: dict[str, Any] = {"model": model, "context": CONTEXT, "tokens": TOKENS}

@@ -5,6 +5,7 @@ An accepted suggestion comes back as the command `strop.accepted`, which editors
 
 import asyncio
 import logging
+import os
 import threading
 from contextlib import suppress
 from typing import BinaryIO
@@ -20,6 +21,8 @@ from strop.core.errors import StropError
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_follow import EditFollower, FollowedEdit
 from strop.serve.edit_model import EditModel
+from strop.serve.edit_prompt import EditState
+from strop.serve.edit_secrets import secret_in, secret_name
 
 ACCEPTED = "strop.accepted"
 """The command that says a suggestion was taken; its argument is the suggestion's id."""
@@ -49,6 +52,12 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
     """The routes over one model and one log."""
     server = LanguageServer("strop-edits", __version__)
     client = [""]
+
+    def shown(uri: str) -> str:
+        """The path of an edited file in a prompt; "" where what was edited may be a secret."""
+        path, document = _path(uri), server.workspace.text_documents.get(uri)
+        hidden = document is None or secret_name(path) or secret_in(document.source)
+        return "" if hidden else os.path.relpath(path, server.workspace.root_path or "/")
 
     @server.feature(types.INITIALIZE)  # type: ignore[untyped-decorator]
     def begin(params: types.InitializeParams) -> None:
@@ -84,8 +93,10 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
             return nothing
         source, at = document.source, document.offset_at_position(params.position)
         follower.asked(document.uri, at)
+        path, history = _path(document.uri), follower.history.newest(shown)
+        state = EditState(source, at, os.path.relpath(path, server.workspace.root_path or "/"), history)
         try:
-            made = await asyncio.wrap_future(model.suggest(source[:at], source[at:]))
+            made = await asyncio.wrap_future(model.suggest(state))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task and task.cancelling():  # by the client
@@ -93,21 +104,25 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
             raise JsonRpcException(message="a newer request took its place", code=_REPLACED) from None
         except StropError as error:
             raise JsonRpcException(message=" ".join(str(error).split()), code=_FAILED) from error
-        text = made.completion.text
         id = log.served(
             made,
             dialect="lsp",
             client=client[0],
-            path=unquote(urlsplit(document.uri).path),
+            path=path,
             language=document.language_id or "",
-            about=source,
+            about="\n".join([source, *(line for past in history for line in (*past.old, *past.new))]),
         )
-        if not text:
+        if made.edit is None or not follower.show(FollowedEdit(id, document.uri, source, at, made.edit)):
             return nothing
-        follower.show(FollowedEdit(id, document.uri, source, at, text))
         command = types.Command(title="accepted", command=ACCEPTED, arguments=[id])
-        place = types.Range(start=params.position, end=params.position)
-        item = types.InlineCompletionItem(insert_text=text, range=place, command=command)
+        start, end = map(document.client_position_at_offset, made.edit[:2])
+        item = types.InlineCompletionItem(
+            insert_text=made.edit.text, range=types.Range(start, end), command=command
+        )
         return types.InlineCompletionList(items=[item])
 
     return server
+
+
+def _path(uri: str) -> str:
+    return unquote(urlsplit(uri).path)
