@@ -1,5 +1,6 @@
 """`strop serve-edits`: what to type next, for editors, over LSP and HTTP."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,7 +79,8 @@ def serve_edits(
         stop=tuple(sampling.stop or ()),
     )
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
-    prompt = FimPrompt(policy.tokenizer, context)
+    room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
+    prompt = FimPrompt(policy.tokenizer, max(1, min(context, room)))
     suggesting = EditModel(policy, params, prompt)
     if prompt.note:
         say(f"note: {prompt.note}")

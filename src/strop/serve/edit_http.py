@@ -178,7 +178,9 @@ class EditHttp:
             self._last = None
         client = request.headers.get("user-agent", "")
         id = self._log.served(made, dialect=dialect, client=client, about=prefix + suffix)
-        if made.completion.text:
+        if leaving.done() and made.completion.text:
+            self._log.replaced(id, "cancelled")
+        elif made.completion.text:
             self._last = _Last(id, prefix, made.completion.text)
         return id, made
 

@@ -59,33 +59,33 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
         hidden = document is None or secret_name(path) or secret_in(document.source)
         return "" if hidden else os.path.relpath(path, server.workspace.root_path or "/")
 
-    @server.feature(types.INITIALIZE)  # type: ignore[untyped-decorator]
+    @server.feature(types.INITIALIZE)
     def begin(params: types.InitializeParams) -> None:
         info = params.client_info
         client[0] = f"{info.name} {info.version or ''}".strip() if info else ""
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         follower.opened(params.text_document.uri, params.text_document.text)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
         follower.changed(uri, server.workspace.get_text_document(uri).source)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         follower.closed(params.text_document.uri)
 
-    @server.feature(types.SHUTDOWN)  # type: ignore[untyped-decorator]
+    @server.feature(types.SHUTDOWN)
     def ending(*_: object) -> None:
         follower.closed()
 
-    @server.command(ACCEPTED)  # type: ignore[untyped-decorator]
+    @server.command(ACCEPTED)
     def accepted(id: str) -> None:
         follower.accepted(id)
 
-    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def suggest(params: types.InlineCompletionParams) -> types.InlineCompletionList:
         nothing = types.InlineCompletionList(items=[])
         document = server.workspace.text_documents.get(params.text_document.uri)

@@ -89,7 +89,9 @@ class FimPrompt:
             state.text[state.at : state.at + room],
         )
         if self._markers is None:
-            return self._tokenizer.encode_text(prefix)[-most:]
+            return self._tokenizer.encode_text(prefix)[-most:] or list(
+                getattr(self._tokenizer, "text_end", ())
+            )
         after = self._tokenizer.encode(suffix)[: most // 4] if suffix else []
         free = most - len(after) - len(self._markers)
         before = self._tokenizer.encode(prefix)[-free:] if prefix else []
