@@ -22,6 +22,7 @@ wait('the server starts', function()
   return started ~= nil
 end)
 vim.lsp.buf_attach_client(buffer, id)
+vim.o.virtualedit = 'onemore'
 vim.api.nvim_win_set_cursor(0, { 2, 4 })
 
 local function shown(namespace)

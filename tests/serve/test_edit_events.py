@@ -26,6 +26,7 @@ from strop.core.errors import UserError
 from strop.core.rollout import Completion, SamplingParams
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_model import Suggested
+from strop.serve.edit_prompt import TextEdit
 
 Stories = list[tuple[str, list[Any]]]
 STORIES = ("taken", "left", "left at once", "replaced", "silent", "secret", "unseen")
@@ -107,7 +108,7 @@ def written(folder: Path, texts: list[str], about: str = "", path: str = "a.py")
         completion = Completion(
             token_ids=[*text.encode()], logprobs=[0.0] * len(text), text=text, finish_reason="eos"
         )
-        made = Suggested([*about.encode()], 1, SamplingParams(), completion)
+        made = Suggested([*about.encode()], 1, SamplingParams(), completion, TextEdit(0, 0, text))
         log.served(made, dialect="lsp", client="c", path=path, about=about)
     log.close()
     return log.path

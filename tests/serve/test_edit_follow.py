@@ -9,8 +9,9 @@ import pytest
 from strop.core.edit_events import EditLog, read_events, read_suggestions
 from strop.core.rollout import Completion, SamplingParams
 from strop.serve.edit_events import EditEventLog
-from strop.serve.edit_follow import EditFollower, FollowedEdit, characters_kept
+from strop.serve.edit_follow import EditFollower, EditHistory, FollowedEdit, characters_kept
 from strop.serve.edit_model import Suggested
+from strop.serve.edit_prompt import PastLines, TextEdit
 
 FILE, OTHER = "file:///a.py", "file:///b.py"
 BEFORE, AT, TEXT = "def f():\n    \nf()\n", 13, "return 1"
@@ -29,9 +30,10 @@ class Session:
 
     def suggested(self, text: str = TEXT) -> str:
         completion = Completion(token_ids=[1, 2], logprobs=[-1.0, -0.5], text=text, finish_reason="eos")
-        made = Suggested([5, 6], 7, SamplingParams(), completion)
+        edit = TextEdit(AT, AT, text)
+        made = Suggested([5, 6], 7, SamplingParams(), completion, edit)
         id = self.log.served(made, dialect="lsp", client="c", path="/a.py", about=BEFORE)
-        self.follower.show(FollowedEdit(id, FILE, BEFORE, AT, text))
+        self.follower.show(FollowedEdit(id, FILE, BEFORE, AT, edit))
         return id
 
     def read(self, *, later: float = 0) -> EditLog:
@@ -95,7 +97,7 @@ def test_one_whose_file_has_changed_meanwhile_was_never_shown(session: Session) 
 
 def test_silence_is_an_answer(session: Session) -> None:
     completion = Completion(token_ids=[0], logprobs=[-0.1], text="", finish_reason="eos")
-    session.log.served(Suggested([5], 7, SamplingParams(), completion), dialect="lsp", client="c")
+    session.log.served(Suggested([5], 7, SamplingParams(), completion, None), dialect="lsp", client="c")
     (one,) = session.read().suggestions
     assert (one.state, one.why) == ("labelled", "silent")
     assert session.read().labelled("weights") == [one] and not session.read().labelled("others")
@@ -145,5 +147,43 @@ def test_kept_characters_are_those_of_the_text_alone() -> None:
 def test_greedy_suggestions_are_not_learnt_from(session: Session) -> None:
     completion = Completion(token_ids=[0], logprobs=[0.0], text="", finish_reason="eos")
     greedy = SamplingParams(temperature=0)
-    session.log.served(Suggested([5], 7, greedy, completion), dialect="lsp", client="c")
+    session.log.served(Suggested([5], 7, greedy, completion, None), dialect="lsp", client="c")
     assert session.read().counts()["labelled"] == 1 and session.read().labelled("weights") == []
+
+
+def test_typing_on_in_a_line_that_a_suggestion_replaces() -> None:
+    edit = FollowedEdit("id", FILE, "a = f(x\nb\n", 7, TextEdit(0, 7, "a = f(x, y)\nc"))
+    assert edit.inserted() == "a = f(x, y)\nc\nb\n"
+    assert edit.is_begun("a = f(x,\nb\n") and edit.is_begun("a = f(x, y)\nb\n")
+    assert not edit.is_begun("a = f(x;\nb\n") and not edit.is_begun("a = f(\nb\n")
+    assert not edit.is_begun("a = f(x\nb, \n")
+
+
+def test_what_is_typed_around_one_place_is_one_edit() -> None:
+    history = EditHistory()
+    lines = [f"line {number}" for number in range(40)]
+
+    def now(uri: str = FILE) -> None:
+        history.changed(uri, "\n".join(lines))
+
+    history.opened(FILE, "\n".join(lines))
+    history.opened(OTHER, "old")
+    assert history.newest(str) == ()
+    for text in ("n", "ne", "new"):
+        lines[3] = text
+        now()
+    lines.insert(4, "more")
+    now()
+    first = PastLines(FILE, ["line 3"], ["new", "more"])
+    assert history.newest(str) == (first,)
+    history.changed(OTHER, "new")
+    other = PastLines(OTHER, ["old"], ["new"])
+    assert history.newest(str) == (first, other)
+    del lines[30]
+    now()
+    assert history.newest(str) == (first, other, PastLines(FILE, ["line 29"], []))
+    assert history.newest(lambda uri: uri if uri == OTHER else "") == (other,)
+    for number in range(0, 36, 9):
+        lines[number] = "x"
+        now()
+    assert len(history.newest(str)) == 7

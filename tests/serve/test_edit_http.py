@@ -14,7 +14,8 @@ from strop.core.rollout import SamplingParams
 from strop.policies.scripted import ScriptedPolicy
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_http import MOST_BYTES, EditHttp
-from strop.serve.edit_model import EditModel, parts_of
+from strop.serve.edit_model import EditModel
+from strop.serve.edit_prompt import FimPrompt, parts_of
 
 # As the programs write them: in this order, with these spaces and headers.
 LLAMA_VIM = (
@@ -59,7 +60,7 @@ class Faces:
     def __init__(self, folder: Path, script: Callable[[str], str], **options: Any) -> None:
         policy = ScriptedPolicy(lambda ids, seed, index: script(policy.tokenizer.decode(ids)))
         self.log = EditEventLog(folder, checkpoint="weights")
-        self.model = EditModel(policy, SamplingParams(max_tokens=32), context=256)
+        self.model = EditModel(policy, SamplingParams(max_tokens=32), FimPrompt(policy.tokenizer, 256))
         self.http = EditHttp(self.model, self.log, name="m", **options)
         self.client = TestClient(self.http.asgi, base_url="http://127.0.0.1:8012")
 

@@ -92,8 +92,7 @@ def edits(environment: dict[str, str], tmp_path: Path) -> Callable[[list[str], A
 
 
 def read_log(folder: Path) -> EditLog:
-    (file,) = (folder / "log").iterdir()
-    return read_suggestions(read_events(file))
+    return read_suggestions(read_events(folder / "log"))
 
 
 def test_a_client_is_shown_a_suggestion_and_takes_it(says: Callable[..., list[str]], edits: Any) -> None:

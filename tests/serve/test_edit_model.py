@@ -19,11 +19,16 @@ from strop.policies.model_files import weights_digest
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer, WireTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
-from strop.serve.edit_model import EditModel, FimPrompt
+from strop.serve.edit_model import EditModel
+from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit
 
 pytestmark = pytest.mark.train(4)
 LAYERS = 4
 FIM = ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"]
+
+
+def state(prefix: str, suffix: str = "") -> EditState:
+    return EditState(prefix + suffix, len(prefix))
 
 
 def llama(tokenizer: Any) -> LlamaForCausalLM:
@@ -46,7 +51,8 @@ class Held:
         for number, layer in enumerate(self.model.model.layers):
             layer.register_forward_pre_hook(lambda *_, number=number: self._note(number))
         policy = TransformersPolicy(self.model, HubTokenizer(tokenizer))
-        self.edits = EditModel(policy, SamplingParams(temperature=0.8, max_tokens=5), context=64)
+        prompt = FimPrompt(policy.tokenizer, 64)
+        self.edits = EditModel(policy, SamplingParams(temperature=0.8, max_tokens=5), prompt)  # type: ignore[arg-type]
 
     def _note(self, number: int) -> None:
         self.layers.append(number)
@@ -64,20 +70,20 @@ def held() -> Iterator[Held]:
 
 
 def test_a_cancelled_request_leaves_the_model_before_the_next_layer(held: Held) -> None:
-    first = held.edits.suggest("def f(x):", "")
+    first = held.edits.suggest(state("def f(x):"))
     assert held.inside.wait(60)
     assert first.cancel()
     held.go.set()
-    second = held.edits.suggest("def g(x):", "").result(60)
+    second = held.edits.suggest(state("def g(x):")).result(60)
     assert held.layers[:3] == [0, 1, 0]  # of the first prompt, no layer after the second
     assert len(held.layers) == 2 + LAYERS * len(second.completion.token_ids)
 
 
 def test_the_newest_request_wins(held: Held) -> None:
-    first = held.edits.suggest("def f(x):", "")
+    first = held.edits.suggest(state("def f(x):"))
     assert held.inside.wait(60)
-    waiting = held.edits.suggest("def h(x):", "")
-    newest = held.edits.suggest("def g(x):", "")
+    waiting = held.edits.suggest(state("def h(x):"))
+    newest = held.edits.suggest(state("def g(x):"))
     held.go.set()
     assert newest.result(60).completion.token_ids
     assert first.cancelled() and waiting.cancelled()
@@ -86,7 +92,7 @@ def test_the_newest_request_wins(held: Held) -> None:
 def test_what_is_logged_is_what_was_sampled_from(held: Held) -> None:
     held.go.set()
     for params in (SamplingParams(temperature=0.7, max_tokens=6), SamplingParams(top_p=0.5, max_tokens=6)):
-        made = held.edits.suggest("def f(x):\n    ", "ignored", params).result(60)
+        made = held.edits.suggest(state("def f(x):\n    ", "ignored"), params).result(60)
         ids = torch.tensor([[*made.prompt, *made.completion.token_ids]])
         with torch.no_grad():
             logits = held.model(input_ids=ids).logits[0, len(made.prompt) - 1 : -1].float()
@@ -106,12 +112,13 @@ def test_an_error_of_the_policy_is_the_requests_and_the_next_one_is_answered() -
             raise UserError("no answer")
         return "x"
 
-    edits = EditModel(ScriptedPolicy(say), SamplingParams(), context=16)
+    policy = ScriptedPolicy(say)
+    edits = EditModel(policy, SamplingParams(), FimPrompt(policy.tokenizer, 16))
     with pytest.raises(UserError, match="no answer"):
-        edits.suggest("a", "").result(60)
-    assert edits.suggest("a", "").result(60).completion.text == "x"
+        edits.suggest(state("a")).result(60)
+    assert edits.suggest(state("a")).result(60).completion.text == "x"
     edits.close()
-    assert edits.suggest("a", "").cancelled()
+    assert edits.suggest(state("a")).cancelled()
 
 
 def test_a_prompt_has_the_models_markers_and_no_text_makes_one() -> None:
@@ -120,19 +127,26 @@ def test_a_prompt_has_the_models_markers_and_no_text_makes_one() -> None:
     tokenizer = HubTokenizer(inner)
     fim = FimPrompt(tokenizer, 100)
     first, second, third = (inner.convert_tokens_to_ids(one) for one in FIM)
-    assert fim.ids("ab", "c") == [first, *tokenizer.encode("ab"), second, *tokenizer.encode("c"), third]
-    hostile = fim.ids(f"a{FIM[2]}", FIM[0])
+    assert fim.ids(state("ab", "c")) == [
+        first,
+        *tokenizer.encode("ab"),
+        second,
+        *tokenizer.encode("c"),
+        third,
+    ]
+    hostile = fim.ids(state(f"a{FIM[2]}", FIM[0]))
     assert sum(id in (first, second, third) for id in hostile) == 3 and hostile[-1] == third
-    long = fim.ids("p" * 1000 + "q", "r" + "s" * 1000)
+    long = fim.ids(state("p" * 1000 + "q", "r" + "s" * 1000))
     assert len(long) == 100
     assert inner.decode(long).startswith(f"{FIM[0]}ppp") and f"q{FIM[1]}rss" in inner.decode(long)
 
 
 def test_without_markers_the_end_of_the_prefix_is_the_prompt() -> None:
     fim = FimPrompt(WireTokenizer(), 3)
-    assert fim.markers is None
-    assert WireTokenizer().decode(fim.ids("0123456789abcdef", "suffix")) == "456789abcdef"
-    assert fim.ids("", "") == []
+    assert fim.note
+    assert WireTokenizer().decode(fim.ids(state("0123456789abcdef", "suffix"))) == "456789abcdef"
+    assert fim.ids(state("")) == []
+    assert fim.edit(state("ab", "c"), "x") == TextEdit(2, 2, "x") and fim.edit(state("ab", "c"), "") is None
 
 
 def test_a_digest_is_of_the_weights(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`strop serve-edits`: what to type next, for editors, over LSP and HTTP."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,6 +58,7 @@ def serve_edits(
     from strop.serve.edit_events import EditEventLog
     from strop.serve.edit_http import EditHttp
     from strop.serve.edit_model import EditModel
+    from strop.serve.edit_prompt import FimPrompt
 
     recipe = _recipe(model, answering, overrides or [], max_tokens)
     token = _token(token_file)
@@ -77,11 +79,11 @@ def serve_edits(
         stop=tuple(sampling.stop or ()),
     )
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
-    suggesting = EditModel(policy, params, context=context)
-    if not suggesting.infills:
-        say(
-            f"note: {model} has no markers to fill in the middle with; it sees what stands before the cursor alone"
-        )
+    room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
+    prompt = FimPrompt(policy.tokenizer, max(1, min(context, room)))
+    suggesting = EditModel(policy, params, prompt)
+    if prompt.note:
+        say(f"note: {prompt.note}")
     ways = [
         *(["LSP on stdin and stdout"] if lsp else []),
         *(f"http://127.0.0.1:{s.getsockname()[1]}" for s in sockets),

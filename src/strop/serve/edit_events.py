@@ -66,7 +66,7 @@ class EditEventLog:
             checkpoint=self.checkpoint,
             sampling=made.params,
             seed=made.seed,
-            characters=len(made.completion.text),
+            characters=len(made.edit.text) if made.edit else 0,
             withheld="secret" if secret else "",
             prompt_ids=None if secret else list(made.prompt),
             completion=None if secret else made.completion,

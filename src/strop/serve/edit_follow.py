@@ -10,31 +10,44 @@ else shows in the next change or the next request.
 """
 
 import asyncio
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rapidfuzz.distance import LCSseq
+from rapidfuzz.distance import LCSseq, Prefix
 
 from strop.core.edit_events import LOST, SETTLING
 from strop.serve.edit_events import EditEventLog
+from strop.serve.edit_prompt import PastLines, TextEdit
 
 _REMEMBERED = 1000
 """Suggestions whose acceptance is waited for."""
+_EDITS, _AROUND = 8, 6
+"""Edits that are remembered, and the most lines of one: what spans more is another."""
 
 
 @dataclass(eq=False)
 class FollowedEdit:
-    """A suggestion: `text` at offset `at` of the file's `before`."""
+    """A suggestion for the file's text `before`."""
 
     id: str
     uri: str
     before: str
     at: int
-    text: str
+    """The cursor's offset as it was asked for."""
+    edit: TextEdit
 
-    def inserted(self, characters: int | None = None) -> str:
-        """The file with the suggestion, or its beginning, in it."""
-        return self.before[: self.at] + self.text[:characters] + self.before[self.at :]
+    def inserted(self) -> str:
+        """The file with the suggestion in it."""
+        start, end, text = self.edit
+        return self.before[:start] + text + self.before[end:]
+
+    def is_begun(self, text: str) -> bool:
+        """Whether the text is the file with a beginning of the suggestion typed in."""
+        start, end, new = self.edit
+        known = Prefix.similarity(self.before[start:end], new)
+        at, more, new = start + known, len(text) - len(self.before), new[known:]
+        return 0 < more <= len(new) and text == self.before[:at] + new[:more] + self.before[at:]
 
 
 @dataclass(eq=False)
@@ -42,6 +55,46 @@ class _Settling:
     edit: FollowedEdit
     give_up: float
     timer: asyncio.TimerHandle | None = field(default=None)
+
+
+class EditHistory:
+    """The newest edits of all files: what is typed around one place is one edit."""
+
+    def __init__(self) -> None:
+        self._done: deque[tuple[str, list[str], list[str]]] = deque(maxlen=_EDITS)
+        self._open: dict[str, tuple[list[str], list[str]]] = {}
+        """Lines of each file as its newest edit began, and now; that edit's last."""
+
+    def opened(self, uri: str, text: str) -> None:
+        """A file is there."""
+        lines = text.split("\n")
+        self._open[uri] = lines, lines
+
+    def changed(self, uri: str, text: str) -> None:
+        """A file has another text."""
+        begun, before = self._open.pop(uri, ([], []))
+        now = text.split("\n")
+        if begun is not before and max(map(len, _changed(begun, now))) > _AROUND:
+            self._done.append((uri, *_changed(begun, before)))
+            begun = before
+        self._open[uri] = begun, now
+
+    def newest(self, shown: Callable[[str], str]) -> tuple[PastLines, ...]:
+        """The newest edits, the oldest of them first, with the paths that `shown` gives; "" leaves a file out."""
+        under_way = ((uri, *_changed(begun, now)) for uri, (begun, now) in self._open.items() if begun != now)
+        edits = [PastLines(shown(uri), old, new) for uri, old, new in (*self._done, *under_way)]
+        return tuple(edit for edit in edits if edit.path)[-_EDITS:]
+
+
+def _changed(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
+    """The lines between those that both begin and end with."""
+    start, most = 0, min(len(before), len(after))
+    while start < most and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < most - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return before[start : len(before) - end], after[start : len(after) - end]
 
 
 class EditFollower:
@@ -56,21 +109,24 @@ class EditFollower:
         self._known: OrderedDict[str, FollowedEdit] = OrderedDict()
         self._taken: dict[str, _Settling] = {}
         self._texts: dict[str, str] = {}
+        self.history = EditHistory()
 
     def opened(self, uri: str, text: str) -> None:
         """A file is there."""
         self._texts[uri] = text
+        self.history.opened(uri, text)
 
-    def show(self, edit: FollowedEdit) -> None:
-        """It was sent; where its file has changed since it was asked for, the client drops it."""
+    def show(self, edit: FollowedEdit) -> bool:
+        """Whether it may be sent: not where its file has changed since it was asked for."""
         self._known[edit.id] = edit
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         if self._texts.get(edit.uri, edit.before) != edit.before:
             self._log.replaced(edit.id, "typed")
-            return
+            return False
         self._log.shown(edit.id)
         self._shown = edit
+        return True
 
     def asked(self, uri: str, at: int) -> None:
         """A suggestion is asked for: the one that is shown goes away."""
@@ -88,10 +144,11 @@ class EditFollower:
         if self._texts.get(uri) == text:
             return
         self._texts[uri] = text
+        self.history.changed(uri, text)
         edit = self._shown
         if edit and edit.uri == uri and text != edit.inserted():
             self._shown = None
-            if _is_begun(edit, text):
+            if edit.is_begun(text):
                 self._log.replaced(edit.id, "typed")
             else:
                 self._log.dismissed(edit.id)
@@ -106,7 +163,7 @@ class EditFollower:
             return
         if self._shown is edit:
             self._shown = None
-        self._log.accepted(id, len(edit.text))
+        self._log.accepted(id, len(edit.edit.text))
         one = self._taken[id] = _Settling(edit, asyncio.get_running_loop().time() + self._lost)
         self._wait(one)
 
@@ -138,14 +195,9 @@ class EditFollower:
             one.timer.cancel()
         del self._taken[one.edit.id]
         edit, text = one.edit, self._texts.get(one.edit.uri, "")
-        kept = characters_kept(edit.inserted(), text, edit.at, edit.at + len(edit.text))
-        self._log.settled(edit.id, kept=kept, discarded=len(edit.text) - kept)
-
-
-def _is_begun(edit: FollowedEdit, text: str) -> bool:
-    """Whether the text is the file with a beginning of the suggestion typed in."""
-    more = len(text) - len(edit.before)
-    return 0 < more <= len(edit.text) and text == edit.inserted(more)
+        start, end = edit.edit.start, edit.edit.start + len(edit.edit.text)
+        kept = characters_kept(edit.inserted(), text, start, end)
+        self._log.settled(edit.id, kept=kept, discarded=end - start - kept)
 
 
 def characters_kept(before: str, after: str, start: int, end: int) -> int:

@@ -29,7 +29,8 @@ from strop.core.edit_events import Dialect
 from strop.core.errors import StropError
 from strop.core.rollout import SamplingParams
 from strop.serve.edit_events import EditEventLog
-from strop.serve.edit_model import EditModel, Suggested, parts_of
+from strop.serve.edit_model import EditModel, Suggested
+from strop.serve.edit_prompt import EditState, parts_of
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 MOST_BYTES = 1 << 20
@@ -160,7 +161,7 @@ class EditHttp:
         """What the model says, logged. Raises StropError, and CancelledError where a newer request came or the client
         left.
         """
-        answer = asyncio.wrap_future(self._model.suggest(prefix, suffix, params))
+        answer = asyncio.wrap_future(self._model.suggest(EditState(prefix + suffix, len(prefix)), params))
         leaving = asyncio.ensure_future(_left(request))
         try:
             await asyncio.wait((answer, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -177,7 +178,9 @@ class EditHttp:
             self._last = None
         client = request.headers.get("user-agent", "")
         id = self._log.served(made, dialect=dialect, client=client, about=prefix + suffix)
-        if made.completion.text:
+        if leaving.done() and made.completion.text:
+            self._log.replaced(id, "cancelled")
+        elif made.completion.text:
             self._last = _Last(id, prefix, made.completion.text)
         return id, made
 

@@ -5,6 +5,7 @@ An accepted suggestion comes back as the command `strop.accepted`, which editors
 
 import asyncio
 import logging
+import os
 import threading
 from contextlib import suppress
 from typing import BinaryIO
@@ -20,6 +21,8 @@ from strop.core.errors import StropError
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_follow import EditFollower, FollowedEdit
 from strop.serve.edit_model import EditModel
+from strop.serve.edit_prompt import EditState
+from strop.serve.edit_secrets import secret_in, secret_name
 
 ACCEPTED = "strop.accepted"
 """The command that says a suggestion was taken; its argument is the suggestion's id."""
@@ -50,33 +53,39 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
     server = LanguageServer("strop-edits", __version__)
     client = [""]
 
-    @server.feature(types.INITIALIZE)  # type: ignore[untyped-decorator]
+    def shown(uri: str) -> str:
+        """The path of an edited file in a prompt; "" where what was edited may be a secret."""
+        path, document = _path(uri), server.workspace.text_documents.get(uri)
+        hidden = document is None or secret_name(path) or secret_in(document.source)
+        return "" if hidden else os.path.relpath(path, server.workspace.root_path or "/")
+
+    @server.feature(types.INITIALIZE)
     def begin(params: types.InitializeParams) -> None:
         info = params.client_info
         client[0] = f"{info.name} {info.version or ''}".strip() if info else ""
 
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
         follower.opened(params.text_document.uri, params.text_document.text)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
         follower.changed(uri, server.workspace.get_text_document(uri).source)
 
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
         follower.closed(params.text_document.uri)
 
-    @server.feature(types.SHUTDOWN)  # type: ignore[untyped-decorator]
+    @server.feature(types.SHUTDOWN)
     def ending(*_: object) -> None:
         follower.closed()
 
-    @server.command(ACCEPTED)  # type: ignore[untyped-decorator]
+    @server.command(ACCEPTED)
     def accepted(id: str) -> None:
         follower.accepted(id)
 
-    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())  # type: ignore[untyped-decorator]
+    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def suggest(params: types.InlineCompletionParams) -> types.InlineCompletionList:
         nothing = types.InlineCompletionList(items=[])
         document = server.workspace.text_documents.get(params.text_document.uri)
@@ -84,8 +93,10 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
             return nothing
         source, at = document.source, document.offset_at_position(params.position)
         follower.asked(document.uri, at)
+        path, history = _path(document.uri), follower.history.newest(shown)
+        state = EditState(source, at, os.path.relpath(path, server.workspace.root_path or "/"), history)
         try:
-            made = await asyncio.wrap_future(model.suggest(source[:at], source[at:]))
+            made = await asyncio.wrap_future(model.suggest(state))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task and task.cancelling():  # by the client
@@ -93,21 +104,25 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
             raise JsonRpcException(message="a newer request took its place", code=_REPLACED) from None
         except StropError as error:
             raise JsonRpcException(message=" ".join(str(error).split()), code=_FAILED) from error
-        text = made.completion.text
         id = log.served(
             made,
             dialect="lsp",
             client=client[0],
-            path=unquote(urlsplit(document.uri).path),
+            path=path,
             language=document.language_id or "",
-            about=source,
+            about="\n".join([source, *(line for past in history for line in (*past.old, *past.new))]),
         )
-        if not text:
+        if made.edit is None or not follower.show(FollowedEdit(id, document.uri, source, at, made.edit)):
             return nothing
-        follower.show(FollowedEdit(id, document.uri, source, at, text))
         command = types.Command(title="accepted", command=ACCEPTED, arguments=[id])
-        place = types.Range(start=params.position, end=params.position)
-        item = types.InlineCompletionItem(insert_text=text, range=place, command=command)
+        start, end = map(document.client_position_at_offset, made.edit[:2])
+        item = types.InlineCompletionItem(
+            insert_text=made.edit.text, range=types.Range(start, end), command=command
+        )
         return types.InlineCompletionList(items=[item])
 
     return server
+
+
+def _path(uri: str) -> str:
+    return unquote(urlsplit(uri).path)

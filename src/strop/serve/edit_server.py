@@ -86,6 +86,6 @@ async def _serve(
 
 def _streams() -> tuple[BinaryIO, BinaryIO]:
     """stdin and stdout of the protocol; what a library prints goes to stderr from now on."""
-    stdout = os.fdopen(os.dup(1), "wb", buffering=0)
+    stdout = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return os.fdopen(os.dup(0), "rb", buffering=0), stdout
