@@ -333,14 +333,15 @@ class Grepping(BaseHTTPRequestHandler):
         else:
             assert len(said) == 4 and said[2].startswith("<grep>")
             text = f"<finish>{next(iter(re.findall(r'[a-z/]+[.]py:[0-9]+', said[3])), 'none.py:1')}</finish>"
-        reply = {
-            "choices": [
-                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-            ]
-        }
-        data = json.dumps(
-            {"id": "1", "object": "chat.completion", "created": 0, "model": "m", **reply}
-        ).encode()
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "finish_reason": "stop", "message": message}
+        self.say({"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
+
+    def do_GET(self) -> None:
+        self.say({"object": "list", "data": [{"id": "m", "object": "model", "created": 0, "owned_by": "me"}]})
+
+    def say(self, reply: dict[str, object]) -> None:
+        data = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
