@@ -34,12 +34,12 @@ THINKS = (
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 """As Qwen3's: thoughts before the last question are left out, those since then stay."""
-SHORTENS = (
+ALTERS = (
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' }}"
-    "{{ (m.content[1:] if m.role == 'assistant' else m.content) + '<|im_end|>\n' }}{% endfor %}"
+    "{{ ('(before) ' + m.content if m.role == 'assistant' else m.content) + '<|im_end|>\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-"""Leaves out a part of what a model of random weights said."""
+"""Writes what a model of random weights said in another way, once it is history."""
 
 
 class Asked(TransformersPolicy):
@@ -62,7 +62,7 @@ def conversation(url: str, task: Any, workspace: Any) -> None:
 
 
 @pytest.mark.train(10)
-@pytest.mark.parametrize("template", [None, SHORTENS], ids=["appends", "leaves out"])
+@pytest.mark.parametrize("template", [None, ALTERS], ids=["appends", "alters"])
 def test_what_was_sampled_through_the_endpoint_is_scored_the_same_again(
     template: str | None, tiny_model: Path, verifier: Any
 ) -> None:

@@ -119,15 +119,13 @@ def _conversation(messages: Any, tools: Sequence[Any], said: Mapping[Said, str])
         raise Refused("messages must be a list with a message in it")
     found: list[Message] = []
     outputs: list[str] = []
-    for number, one in enumerate([*messages, None]):
+    for number, one in enumerate(messages):
         role = _ROLES.get(str(one.get("role"))) if isinstance(one, dict) else None
-        if one is not None and role is None:
+        if role is None:
             raise Refused(f"messages[{number}] has no role of system, user, assistant or tool")
         if outputs and role != "tool":
             found += _FORM.replies(outputs, "")
             outputs = []
-        if one is None or role is None:
-            break
         text = _content(one, number)
         if role == "tool":
             outputs.append(text)
@@ -137,6 +135,7 @@ def _conversation(messages: Any, tools: Sequence[Any], said: Mapping[Said, str])
             found.append(Message(role=role, content=said.get(said_as(text, calls), written)))
         else:
             found.append(Message(role=role, content=text))
+    found += _FORM.replies(outputs, "") if outputs else ()
     return tuple(_told(found, tools))
 
 

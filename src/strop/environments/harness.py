@@ -51,7 +51,7 @@ class Harness:
         play: str | Agent = "", answer: Literal["files", "message"] = "files",
         turns: Annotated[int, Field(ge=1)] = 50, seconds: Annotated[float, Field(gt=0)] = 600.0,
         memory_mb: Annotated[int, Field(ge=64)] = 8192, reads: Sequence[str] = (),
-        variables: Mapping[str, str] = {},
+        variables: dict[str, str] | None = None,
     ) -> None:  # fmt: skip
         if bool(command) == bool(play):
             raise UserError("tasks.environment: harness takes either `command` or `play`, the agent")
@@ -65,7 +65,7 @@ class Harness:
                 f"tasks.environment.play: {self.play!r:.60} is no function (base_url, task, workspace)"
             )
         self.left, self.seconds, self.memory, self.reads = turns, seconds, memory_mb << 20, list(reads)
-        self.variables, self.said = variables, ""
+        self.variables, self.said = variables or {}, ""
         self.thread: threading.Thread | None = None
 
     def setup(self, services: Services) -> None:
@@ -80,7 +80,7 @@ class Harness:
         self.endpoint = PlayEndpoint(listening, self.seconds, self._stop)
         self.thread = threading.Thread(target=self._run, args=[command], daemon=True, name="agent")
         self.thread.start()
-        self.first = self.endpoint.next().result()
+        self.first = self.endpoint.next(first=True).result()
         if not isinstance(self.first, AgentEnded):
             return
         if (ran := self.first.ran) is not None and ran.status == _STARTS:
@@ -134,7 +134,7 @@ class Harness:
         reads = [str(Path(one).absolute()) for one in self.reads]
         reads += [*installed().read, words[0], str(Path(words[0]).resolve())]
         for word in self.words[1:]:
-            here = Path(word).is_file()
+            here = os.path.isfile(word)  # False for words that are no path at all
             words.append(str(Path(word).absolute()) if here else word)
             reads += [words[-1]] if here else []
         return words, reads

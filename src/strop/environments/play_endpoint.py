@@ -73,8 +73,11 @@ class PlayEndpoint:
         self.url = self._server.url
         """The agent's base URL."""
 
-    def next(self) -> "Future[AgentTurn | AgentEnded]":
-        """The agent's next request, or its end, or that of its time. One at a time."""
+    def next(self, *, first: bool = False) -> "Future[AgentTurn | AgentEnded]":
+        """The agent's next request, or its end, or that of its time; before the first it has as much as a set-up has.
+
+        One at a time.
+        """
         future: Future[AgentTurn | AgentEnded] = Future()
         with self._lock:
             if self._asked:
@@ -83,6 +86,8 @@ class PlayEndpoint:
                 future.set_result(self._ended)
             else:
                 self._awaits = future
+                if first:
+                    return future
                 cancel, began = self._later(self._left, lambda: self._expired(future)), time.monotonic()
 
                 def took(_: object) -> None:
