@@ -52,6 +52,8 @@ class EnvironmentAction(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     text: str
+    metadata: dict[str, Any] = {}
+    """Which typed clients send, and nobody reads."""
 
 
 class EnvironmentObservation(BaseModel):
@@ -212,12 +214,17 @@ class EnvironmentServer:
                 "name": NAME,
                 "description": f"{len(self._all)} code tasks, judged in Strop's jail",
             },
-            "/list_environments": lambda: {"environments": [NAME]},
-            f"/{NAME}/splits": lambda: {"splits": list(self.tasks)},
+            "/list_environments": lambda: [NAME],
+            f"/{NAME}/splits": lambda: [
+                {"name": split, "type": "train" if split == "train" else "test"} for split in self.tasks
+            ],
         }
         post = {
             f"/{NAME}/num_tasks": lambda body: {"num_tasks": len(self._of(body))},
-            f"/{NAME}/tasks": lambda body: {"tasks": [_shown(task) for task in self._of(body)]},
+            f"/{NAME}/tasks": lambda body: {
+                "tasks": [_shown(task) for task in self._of(body)],
+                "env_name": NAME,
+            },
             f"/{NAME}/task": lambda body: {"task": _shown(self._one(ChosenTask.model_validate(body)))},
             f"/{NAME}/task_range": lambda body: {
                 "tasks": [_shown(task) for task in self._of(body)[body.get("start") : body.get("stop")]]
