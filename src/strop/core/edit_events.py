@@ -175,7 +175,9 @@ class EditLog:
 
 
 def read_events(path: Path) -> list[Any]:
-    """The events of a log; a server may be writing it. Raises UserError."""
+    """The events of a log, or of all in a folder; servers may be writing them. Raises UserError."""
+    if path.is_dir():
+        return [event for file in sorted(path.glob("*.jsonl")) for event in read_events(file)]
     events = []
     for number, value in enumerate(files.read_jsonl(path), start=1):
         try:
