@@ -1,7 +1,7 @@
 -- Shows a suggestion at the end of line 2 and takes it, with Neovim's own LSP client. Neovim 0.12 shows and takes by
 -- itself (vim.lsp.inline_completion); older ones have the protocol alone, and the rest is done here.
 local function wait(what, met)
-  if not vim.wait(60000, met, 20) then
+  if not vim.wait(280000, met, 20) then
     vim.api.nvim_err_writeln('it never happened: ' .. what)
     vim.cmd('cquit 1')
   end
@@ -61,7 +61,7 @@ else
   vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
   local from, to = item.range.start, item.range['end']
   vim.api.nvim_buf_set_text(buffer, from.line, from.character, to.line, to.character, { item.insertText })
-  vim.lsp.buf_request_sync(buffer, 'workspace/executeCommand', item.command, 60000)
+  vim.lsp.buf_request_sync(buffer, 'workspace/executeCommand', item.command, 280000)
 end
 vim.fn.writefile({ text }, 'shown.txt', 'b')
 vim.cmd('silent write')
