@@ -365,7 +365,7 @@ def test_a_model_behind_a_server_plays_the_same_searches(built: Path) -> None:
     assert done.returncode == 0, done.stderr
     models = json.loads((built / "served.json").read_text())["models"]
     served = next(one for name, one in models.items() if "m@" in name or name.startswith("openai"))
-    assert 0.2 < served["greedy-score"] < 1, "it finds files by words, and seldom the lines"
+    assert 0.1 < served["greedy-score"] < 1, "it finds files by words, and seldom the lines"
 
 
 def test_a_baseline_is_for_searches(built: Path) -> None:
