@@ -62,7 +62,9 @@ def export(
         print(f"{inspect}: {count} rollouts; look at them with: inspect view --log-dir {inspect.parent}")
         return
     if out is None:
-        raise UserError("name the model's folder with -o DIR, or a log of its rollouts with --inspect FILE.json")
+        raise UserError(
+            "name the model's folder with -o DIR, or a log of its rollouts with --inspect FILE.json"
+        )
     from strop.config.load import load_recipe
     from strop.reports.run_state import check_run
 
