@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from tests.without import without
 
@@ -125,9 +127,11 @@ def test_the_official_client_asks_of_files_as_they_are_now(shop: Path, tmp_path:
     asked([*BM25, "--root", str(shop)], ask)
 
 
-def test_ctrl_c_ends_a_server_whose_client_is_silent(shop: Path) -> None:
+@contextmanager
+def served(shop: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server of BM25, and the line that says that it is there."""
     pytest.importorskip("mcp")
-    command = [sys.executable, "-m", "strop.cli", "serve-search", *BM25, "--root", str(shop)]
+    command = [sys.executable, "-m", "strop.cli", "serve-search", *BM25, "--root", str(shop), *words]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -138,11 +142,71 @@ def test_ctrl_c_ends_a_server_whose_client_is_silent(shop: Path) -> None:
     ) as process:
         try:
             assert process.stderr is not None
-            assert process.stderr.readline().startswith("search_code over MCP")
-            process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 130
+            yield process, process.stderr.readline()
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize("words", [(), ("--port", "0")], ids=["stdin", "http"])
+def test_ctrl_c_ends_a_server_whose_client_is_silent(shop: Path, words: tuple[str, ...]) -> None:
+    with served(shop, *words) as (process, said), ExitStack() as stack:
+        assert said.startswith("search_code over MCP")
+        if words:  # with a client that waits for news
+            url, accept = wait_until_it_listens(said), {"Accept": "text/event-stream"}
+            stack.enter_context(httpx.stream("GET", url, headers=accept, timeout=120))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+
+
+def wait_until_it_listens(said: str) -> str:
+    """The URL of a server that is told by its first line, once it answers."""
+    url = said.split()[4].rstrip(",")
+    assert (
+        httpx.post(url, content="x", timeout=120).status_code == 400
+    )  # of no type; a GET would wait for news
+    return url
+
+
+def test_over_http_the_official_client_asks_and_pages_of_elsewhere_cannot(shop: Path) -> None:
+    mcp = pytest.importorskip("mcp")
+    with served(shop, "--port", "0") as (process, said):
+        url = wait_until_it_listens(said)
+        assert url.startswith("http://127.0.0.1:") and url.endswith("/mcp") and str(shop) in said
+
+        async def ask(question: str, folder: str) -> tuple[bool, str]:
+            async with mcp.Client(url, read_timeout_seconds=120) as client:
+                result = await client.call_tool("search_code", {"question": question, "folder": folder})
+                return result.is_error, result.content[0].text
+
+        async def two() -> list[tuple[bool, str]]:
+            return await asyncio.gather(ask("where is the tax rate?", "shop"), ask("tax", ".."))
+
+        found, outside = asyncio.run(two())
+        assert not found[0] and found[1].startswith("shop/tax.py:1-5\n     1  RATE = 0.2\n")
+        assert outside[0] and outside[1].endswith("'..' is outside of the repository")
+
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        accept = {"Accept": "application/json, text/event-stream"}
+        port = url.split(":")[2].removesuffix("/mcp")
+        for headers, status in (
+            ({}, 200),
+            ({"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}, 200),
+            ({"Host": "evil.example"}, 421),
+            ({"Host": f"127.0.0.1.evil.example:{port}"}, 421),
+            ({"Origin": "http://evil.example"}, 403),
+            ({"Origin": "null"}, 403),
+            ({"Content-Type": "text/plain"}, 400),
+        ):
+            answer = httpx.post(url, json=call, headers={**accept, **headers}, timeout=120)
+            assert answer.status_code == status, (headers, answer.text)
+            assert ("search_code" in answer.text) == (status == 200)
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+def test_an_address_that_says_nothing_is_refused(strop: Any, shop: Path) -> None:
+    done = strop("serve-search", *BM25, "--root", shop, "--port", "0", "--host", "0.0.0.0")
+    assert done.returncode == 2 and "name the one address" in done.stderr
 
 
 def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:

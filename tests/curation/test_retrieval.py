@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,8 @@ from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
 from strop.core.ranges import write_ranges
 from strop.core.snapshots import archive, digest_of
 from strop.core.task import Task
-from strop.curation.retrieval.commits import changed_lines, names_file
+from strop.curation.retrieval.build import split_of
+from strop.curation.retrieval.commits import changed_lines, names_file, not_blank
 from strop.curation.retrieval.known import changed
 from strop.environments.search_tree import tree_of_check
 from strop.tasks import load_tasks, write_tasks
@@ -176,6 +180,45 @@ def test_sides_and_reasons(built: Path) -> None:
     assert manifest["considered"] == sum(manifest["left_out"].values()) + manifest["tasks"]
 
 
+@pytest.mark.parametrize(
+    ("days", "share", "held_out"),
+    [
+        ("33221", 0.2, "33"),  # whole days
+        ("33221", 0.7, "3322"),
+        ("11111", 0.2, "1"),  # of one day: just so many
+        ("21111", 0.5, "21"),
+        ("321", 0.0, ""),
+        ("321", 1.0, "321"),
+    ],
+)
+def test_the_newest_days_are_held_out(days: str, share: float, held_out: str) -> None:
+    tasks = [
+        Task(
+            id=str(number),
+            statement="x",
+            topic="shop",
+            check=RetrievalCheck(tree="t", truth={}),
+            metadata={"kind": "commit", "date": day},
+        )
+        for number, day in enumerate(days)
+    ]
+    split = list(split_of(tasks, [], share))
+    assert "".join(str(task.metadata["date"]) for task in split if task.split == "held-out") == held_out
+    assert [task.id for task in split] == [task.id for task in tasks]
+
+
+@pytest.mark.train(15)
+def test_a_dry_run_plays_as_the_expert_does(built: Path) -> None:
+    short = "play.max_tokens=1200"  # in tokens of the model, not of the expert
+    done = warm.strop(
+        "train", "retrieval-laptop", "tasks.source=out.jsonl", "sft.demos=null", "sft.warm_start=false", short,
+        "evaluation.before=true", "--dry-run", cwd=built,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = "rewards of a play of the environment's expert: score 1, score_files 1, score_lines 1"
+    assert said in done.stdout + done.stderr
+
+
 def test_the_trees_move_with_the_tasks(built: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved"
     subprocess.run(["cp", "-r", str(built), str(moved)], check=True)
@@ -190,14 +233,56 @@ def test_bugs_of_a_project(tmp_path: Path) -> None:
     judge = ProjectCheck(project="p.project.tar.gz", digest=digest_of(files), failing=["t.py::a"])
     oracle = {"sums/core.py": CORE.replace("a - b", "a + b")}
     check = EditCheck(format="whole-file", files={"sums/core.py": CORE}, oracle=oracle, judge=judge)  # type: ignore[arg-type]
-    write_tasks([Task(statement="Adding 1 and 2 gives -1.", check=check)], tmp_path / "bugs.jsonl")
+    told = "Fix the bug in `add` (sums/core.py).\n\nThe test `tests/test_core.py::Sums::test_add` fails:\n\n    -1 != 3"
+    where = "Fix the bug in `add` (sums/core.py)."
+    tasks = [
+        Task(statement=said, check=check, topic="sums")
+        for said in (told, where, "Mend sums.core, which subtracts.")
+    ]
+    write_tasks(tasks, tmp_path / "bugs.jsonl")
     done = warm.strop("build", "retrieval", "bugs.jsonl", "-o", "out.jsonl", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (task,) = load_tasks(str(tmp_path / "out.jsonl"))
+    assert task.topic == "sums", "what is held out by its name holds its bugs out too"
+    assert task.statement == "The test `Sums::test_add` fails:\n\n    -1 != 3"
+    manifest = json.loads((tmp_path / "out.jsonl.manifest.json").read_text())
+    assert manifest["left_out"] == {"says too little": 1, "the message names a file that matters": 1}
     found = task.check.only(RetrievalCheck)
     assert (found.truth, task.split, task.metadata["kind"]) == ({"sums/core.py": [(5, 5)]}, "train", "bug")
     with tree_of_check(found) as tree:
         assert tree.lines("sums/core.py")[4] == "    return a - b" and tree.lines("README") == ["Sums"]
+
+
+def test_the_text_of_an_issue_that_a_commit_closes_is_the_request(tmp_path: Path) -> None:
+    repo = Made(tmp_path / "sums")
+    repo.commit("First version of the sums", {"sums/core.py": CORE})
+    repo.commit("Fixes #7", {"sums/core.py": CORE.replace("a - b", "a + b")})
+    repo.commit("Twice what it was, see #7", {"sums/core.py": CORE.replace("add(x, x)", "2 * x")})
+    repo.commit("Closes #8 and resolves #9", {"sums/core.py": CORE.replace("add(x, x)", "3 * x")})
+    issues = [
+        {"number": 7, "title": "1 + 1 is 0", "body": "I added one and one, and got nothing."},
+        {"number": 9, "title": "Mend core.py", "body": None},
+    ]
+    (tmp_path / "issues.json").write_text(json.dumps(issues))
+    command = ("build", "retrieval", "sums", "-o", "out.jsonl", "--newest-share", "0", "--issues")
+    done = warm.strop(*command, "sums=issues.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = {task.statement: task.metadata.get("issue") for task in load_tasks(str(tmp_path / "out.jsonl"))}
+    assert said == {
+        "1 + 1 is 0\n\nI added one and one, and got nothing.": 7,
+        "Twice what it was, see #7": None,
+    }
+    manifest = json.loads((tmp_path / "out.jsonl.manifest.json").read_text())
+    assert manifest["left_out"] == {"the message names a file that matters": 1, "the first commit": 1}
+    (tmp_path / "rows.json").write_text("[1]")
+    for word, why in (
+        ("sums", "write REPOSITORY=FILE.json"),
+        ("sum=issues.json", "no source is called so; there are sums"),
+        ("sums=none.json", "No such file"),
+        ("sums=rows.json", "is no list of issues; gh issue list"),
+    ):
+        done = warm.strop(*command, word, cwd=tmp_path)
+        assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -235,6 +320,53 @@ def test_baselines_stand_in_one_table(built: Path) -> None:
     )
 
 
+class Grepping(BaseHTTPRequestHandler):
+    """An OpenAI-compatible server whose model greps for words, then names the first line that was found."""
+
+    def do_POST(self) -> None:
+        said = [
+            one["content"]
+            for one in json.loads(self.rfile.read(int(self.headers["content-length"])))["messages"]
+        ]
+        if len(said) == 2:
+            text = "".join(f"<grep>{word.lower()}</grep>" for word in re.findall(r"\w{4,}", said[1])[:8])
+        else:
+            assert len(said) == 4 and said[2].startswith("<grep>")
+            text = f"<finish>{next(iter(re.findall(r'[a-z/]+[.]py:[0-9]+', said[3])), 'none.py:1')}</finish>"
+        reply = {
+            "choices": [
+                {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+            ]
+        }
+        data = json.dumps(
+            {"id": "1", "object": "chat.completion", "created": 0, "model": "m", **reply}
+        ).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.jail
+def test_a_model_behind_a_server_plays_the_same_searches(built: Path) -> None:
+    pytest.importorskip("openai", reason="openai is not installed")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Grepping) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        done = warm.strop(
+            "eval", f"openai:m@http://127.0.0.1:{server.server_port}/v1", "scripted:random",
+            "--tasks", "out.jsonl", "--environment", "search", "-n", "0", "-o", "served.json", cwd=built,
+        )  # fmt: skip
+        server.shutdown()
+    assert done.returncode == 0, done.stderr
+    models = json.loads((built / "served.json").read_text())["models"]
+    served = next(one for name, one in models.items() if "m@" in name or name.startswith("openai"))
+    assert 0.2 < served["greedy-score"] < 1, "it finds files by words, and seldom the lines"
+
+
 def test_a_baseline_is_for_searches(built: Path) -> None:
     done = warm.strop("eval", "scripted:grep", "--tasks", "out.jsonl", "-n", "0", cwd=built)
     assert "add --environment search" in done.stderr and done.returncode != 0
@@ -264,6 +396,23 @@ def test_lines_that_look_like_heads_of_a_diff(tmp_path: Path) -> None:
     repo.commit("Two", {"a b.py": "++ b/x.py\nthree\nfour!\n", "ö.py": "y\n"})
     diff = repo.git("diff", "-U0", "HEAD~1", "HEAD")
     assert changed_lines(diff) == {"a b.py": [(1, 2), (4, 4)], "ö.py": [(1, 1)]}
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "found"),
+    [
+        ("a\n\n\nb\n", [(3, 3)], [(1, 1)]),
+        ("a\n\n \nb\n", [(2, 3), (4, 4)], [(1, 1), (4, 4)]),
+        ("\n\nb\n", [(1, 1)], [(3, 3)]),
+        ("a\n\nb\n", [(1, 2)], [(1, 2)]),
+        ("a\nb\n\n", [(1, 1), (3, 3)], [(1, 2)]),
+        ("\n", [(1, 1)], [(1, 1)]),
+    ],
+)
+def test_blank_lines_alone_are_no_place(
+    text: str, spans: list[tuple[int, int]], found: list[tuple[int, int]]
+) -> None:
+    assert not_blank(text.split("\n"), spans) == found
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,78 @@ def test_read_and_glob_stay_inside(box: SearchTools) -> None:
     assert "stands for more than" in box.use("glob", {"pattern": "{a,b}" * 10})
 
 
+@pytest.fixture(scope="module", params=["folder", "commit"])
+def hostile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RetrievalCheck:
+    """Files that are huge, binary, no files, oddly named or deep, links that lead in circles, and one of one line."""
+    top = tmp_path_factory.mktemp("hostile")
+    with (top / "huge.log").open("wb") as file:
+        file.write(b"needle\n")
+        file.truncate(100 * 2**20)
+    (top / "one.min.js").write_text("needle " * 140_000)  # just short of what is searched
+    (top / "binary.bin").write_bytes(b"needle\n\0" * 1000)
+    deep = top.joinpath(*["d" * 20] * 40)
+    deep.mkdir(parents=True)
+    for name in ("a;rm -rf x", "$(touch x)", "--help", "x\u202ey.py", "*", "a b:3.py"):
+        (top / name).write_text("needle\n")
+    (deep / "deep.py").write_text("needle\n")
+    Path(os.fsdecode(os.fsencode(top) + b"/\xff.py")).write_text("needle\n")
+    for link, target in (("self", "self"), ("up", ".."), ("a", "b"), ("b", "a"), ("dddd", "d" * 20)):
+        (top / link).symlink_to(target)
+    if request.param == "folder":
+        os.mkfifo(top / "pipe")
+        return RetrievalCheck(tree=str(top), truth={})
+    git = ["git", "-C", str(top), "-c", "user.name=Ann", "-c", "user.email=a@b", "-c", "core.compression=1"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "All"]):
+        subprocess.run([*git, *command], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return RetrievalCheck(tree=str(top), commit=head.stdout.strip(), truth={})
+
+
+HOSTILE_CALLS: list[tuple[str, dict[str, object], str]] = [
+    ("grep", {"pattern": "needle"}, r"\[40 of|\$\(touch x\):1: needle"),
+    ("grep", {"pattern": "needle", "path": "huge.log"}, "no text, or too long|no file or folder"),
+    ("grep", {"pattern": "needle", "path": "binary.bin"}, "no text, or too long"),
+    ("grep", {"pattern": "needle", "path": "one.min.js"}, "^one.min.js:1: needle"),
+    ("grep", {"pattern": "needle", "path": "up"}, "no file or folder"),
+    ("grep", {"pattern": "needle", "path": "--help"}, "^--help:1: needle$"),
+    ("grep", {"pattern": "needle", "path": "*"}, r"^\*:1: needle$"),
+    ("grep", {"pattern": "needle", "path": "d" * 5000}, "no file or folder"),
+    ("grep", {"pattern": r"(\w+\s*)+$x|(a?){50}a{50}|(e*)*z"}, "nothing found|given up"),
+    ("grep", {"pattern": "(((a{200}){200}){200})"}, "looked for as a text"),
+    ("grep", {"pattern": "(" * 249 + "a" + ")" * 249}, "looked for as a text"),
+    ("grep", {"pattern": "(" * 600}, "write a pattern of one line"),
+    ("read", {"path": "huge.log"}, "no text|no file"),
+    ("read", {"path": "pipe"}, "there is no file"),
+    ("read", {"path": "self"}, "there is no file"),
+    ("read", {"path": "one.min.js", "start": 10**30}, "has 1 lines"),
+    ("read", {"path": "one.min.js"}, "1: needle needle"),
+    ("glob", {"pattern": "**/deep.py"}, "d/deep.py$"),
+    ("glob", {"pattern": "**/" * 100 + "[!" * 20}, "nothing found"),
+]
+
+
+@pytest.mark.parametrize(
+    "call", HOSTILE_CALLS, ids=lambda one: f"{one[0]}-{str(next(iter(one[1].values())))[:12]}"
+)
+def test_hostile_files_and_patterns_get_a_line_in_time(
+    hostile: RetrievalCheck,
+    box: SearchTools,
+    task: Task,
+    engine: str,
+    call: tuple[str, dict[str, object], str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search_tools, "SECONDS", 2.0)
+    odd = SearchTools(task.model_copy(update={"check": hostile}), box.services)
+    name, arguments, said = call
+    began = time.monotonic()
+    found = odd.use(name, arguments)
+    search_tree.release(hostile)
+    assert re.search(said, found, re.MULTILINE), found[:300]
+    assert len(found) < 20_000 and "\u202e" not in found and found.isascii()
+    assert time.monotonic() - began < 120
+
+
 def test_globs_take_no_time_that_grows_with_their_stars() -> None:
     began = time.monotonic()
     assert matching("**/" * 60 + "*a" * 100 + "b", ["a" * 200 + "/" + "a" * 200] * 50) == []

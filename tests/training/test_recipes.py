@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests import next_edits
 from tests.warm import strop
 
 from strop.config.algorithms import DapoLoss
@@ -42,7 +43,13 @@ def searches(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def made_small(recipe: Path, bugs: Path, searches: Path) -> list[str]:
+@pytest.fixture(scope="session")
+def edits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some tasks of next edits."""
+    return next_edits.built(tmp_path_factory.mktemp("edits"))
+
+
+def made_small(recipe: Path, bugs: Path, searches: Path, edits: Path) -> list[str]:
     """What else a recipe needs to run anywhere: tasks in place of a file to be made, a step for each stage."""
     settings = load_recipe([recipe], [])
     words = []
@@ -50,6 +57,8 @@ def made_small(recipe: Path, bugs: Path, searches: Path) -> list[str]:
         words += [f"tasks.source={bugs}"]
     elif settings.tasks.environment.type == "search":
         words += [f"tasks.source={searches}"]
+    elif settings.tasks.environment.type == "next-edit":
+        words += [f"tasks.source={edits}"]
     elif settings.tasks.source.endswith(".jsonl") or settings.tasks.source.startswith(
         ("code-contests:", "mbpp:")
     ):
@@ -73,6 +82,7 @@ def test_two_steps(
     tiny_model: Path,
     bugs: Path,
     searches: Path,
+    edits: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -82,7 +92,7 @@ def test_two_steps(
         "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch_tokens=64",
         "sampling.max_tokens=8",
         "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]", "optim.warmup_steps=0", "sft.steps=1",
-        *made_small(recipe, bugs, searches),
+        *made_small(recipe, bugs, searches, edits),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]

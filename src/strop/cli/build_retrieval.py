@@ -29,6 +29,14 @@ class RetrievalMaking:
     max_files: Annotated[int, Option(min=1, help="files that matter for one request, at most")] = 5
     max_lines: Annotated[int, Option(min=1, help="lines that matter for one request, at most")] = 200
     named: Annotated[bool, Option("--named", help="also take messages that name a file that matters")] = False
+    issues: Annotated[
+        list[str] | None,
+        Option(
+            metavar="REPOSITORY=FILE.json",
+            help="texts of its issues, as gh issue list --json number,title,body writes them: the request where a "
+            "commit closes one; may be repeated",
+        ),
+    ] = None
     seed: Annotated[int, Option(help="decides which docstrings are taken")] = 0
 
 
@@ -94,18 +102,24 @@ def _made(
 ) -> "Iterator[Task]":
     """The tasks of all sources, without splits."""
     from strop.curation.edits.repository import Repository
-    from strop.curation.retrieval.commits import CommitLimits, of_commits
+    from strop.curation.retrieval.commits import CommitLimits, of_commits, read_issues
     from strop.curation.retrieval.known import of_bugs, of_docstrings
     from strop.curation.retrieval.trees import gather
     from strop.reports.terminal.progress import Progress
     from strop.tasks.sources import iter_tasks
 
+    issues = read_issues(making.issues or [])
+    limits = CommitLimits(making.max_files, making.max_lines, making.named, issues)
     files = [source for source in sources if source.endswith((".jsonl", ".jsonl.gz"))]
     histories = gather([source for source in sources if source not in files], part)
     if missing := next((file for file in files if not Path(file).is_file()), ""):
         raise UserError(f"{missing}: no such file; make one with strop build bugs")
     repository = Repository(part) if histories else None
-    limits = CommitLimits(making.max_files, making.max_lines, making.named)
+    names = [history.name for history in histories]
+    if unknown := next((name for name in issues if name not in names), ""):
+        raise UserError(
+            f"--issues {unknown}=...: no source is called so; there are {', '.join(names) or 'none'}"
+        )
     with Progress("looked at") as progress:
 
         def done(_: int) -> None:

@@ -5,7 +5,7 @@
     vllm:NAME
     openai:NAME@URL         that model on an OpenAI-compatible server; without @URL on the server of --base-url
     scripted:FILE           answers from a file
-    scripted:BASELINE       a baseline of search tasks (strop.evaluation.baselines)
+    scripted:BASELINE       a baseline of search or next-edit tasks (strop.evaluation.baselines)
     ENGINE:NAME             an engine of another package, by its entry point in strop.policies
 
 Imported when a command runs, never for its help.
@@ -22,7 +22,7 @@ from strop.config.load import load_recipe
 from strop.config.model import POLICIES, OpenAIPolicyConfig, ScriptedPolicyConfig
 from strop.config.schema import Recipe
 from strop.core.errors import ConfigError, UserError
-from strop.evaluation.baselines import BASELINES
+from strop.evaluation.baselines import NAMES
 
 _SERVER = re.compile(r"(.+?)@(https?://.+)", re.DOTALL)
 _WEIGHTS = ("config.json", "adapter_config.json")
@@ -93,8 +93,8 @@ def check_there(recipes: Mapping[str, Recipe]) -> None:
         if isinstance(policy, OpenAIPolicyConfig):
             fault = answers[policy.base_url, policy.api_key_env]
         elif isinstance(policy, ScriptedPolicyConfig):
-            there = policy.answers in BASELINES or Path(policy.answers).is_file()
-            fault = "" if there else f"no such file of answers; baselines are {', '.join(BASELINES)}"
+            there = policy.answers in NAMES or Path(policy.answers).is_file()
+            fault = "" if there else f"no such file of answers; baselines are {', '.join(NAMES)}"
         else:
             fault = _folder_fault(recipe.model.name)
         faults += [f"{word}: {fault}"] if fault else []

@@ -287,7 +287,8 @@ class PlayWatch:
                     self._view.judged(short_verdict(result.model_dump()))
 
     def _after(self, after: Any) -> None:
-        from strop.core.play import Do, Done, Opening, Say
+        from strop.core.play import Converse, Do, Done, Opening, Say
+        from strop.core.rollout import Message
 
         match after:
             case Opening():
@@ -295,6 +296,13 @@ class PlayWatch:
                 self._chat = bool(after.messages)
                 self._view.opening(after.shown())
                 self._waits = "model"
+            case Converse(prompt) if not self.said:
+                text, messages = (prompt, ()) if isinstance(prompt, str) else ("", prompt)
+                self._after(Opening(text, messages))
+            case Converse(prompt):
+                whole = prompt[:0] if isinstance(prompt, str) else prompt
+                said = max((at for at, one in enumerate(whole) if one.role == "assistant"), default=-1)
+                self._after(Say(whole[said + 1 :] or (Message(role="user", content=str(prompt)),)))
             case Say():
                 said = "\n".join(message.content for message in after.messages)
                 told = Opening(messages=after.messages, prefill=after.prefill)

@@ -1,5 +1,7 @@
 """`strop serve-search`: where in a repository something is, for coding agents, over MCP."""
 
+import signal
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +9,7 @@ from typer import Option
 
 from strop.cli.options import EngineOptions, grouped, say
 from strop.cli.search import ModelWord, Overrides, Seconds, finder_of
+from strop.cli.serve_verifier import is_loopback
 from strop.core.errors import UserError
 
 
@@ -17,14 +20,39 @@ def serve_search(
     overrides: Overrides = None,
     root: Annotated[Path, Option(help="folder that is searched; nothing outside of it is read")] = Path(),
     seconds: Seconds = 120.0,
+    port: Annotated[
+        int | None,
+        Option(
+            min=0, max=65535, help="serve over HTTP at this port; 0 picks a free one", show_default="stdin"
+        ),
+    ] = None,
+    host: Annotated[str, Option(help="address to listen on, with --port")] = "127.0.0.1",
 ) -> None:
-    """Serve the tool search_code over MCP on stdin and stdout: a coding agent starts this command by itself."""
+    """Serve the tool search_code over MCP: on stdin and stdout, so that a coding agent starts this command by itself,
+    or over HTTP with --port.
+    """
     from strop.core.optional import require
     from strop.serve import search_mcp
 
     if not root.is_dir():
         raise UserError(f"--root {root}: no such folder")
     require("mcp.server", package="mcp", extra="mcp", purpose="strop serve-search")
-    with finder_of(model, answering, overrides or [], seconds) as finder:
-        say(f"search_code over MCP on stdin and stdout, for {root.resolve()}")
-        search_mcp.serve(finder, root.resolve())
+    place = root.resolve()
+    if port is None:
+        with finder_of(model, answering, overrides or [], seconds) as finder:
+            say(f"search_code over MCP on stdin and stdout, for {place}")
+            search_mcp.serve(finder, place)
+        return
+    from strop.verification.remote.server import listen
+
+    if host in ("0.0.0.0", "::", ""):
+        raise UserError(f"--host {host}: name the one address by which clients reach this machine")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
+    with listen(host, port) as socket, finder_of(model, answering, overrides or [], seconds) as finder:
+        if not is_loopback(host):
+            say(
+                f"warning: {host} can be reached from other machines, and whoever reaches it can read {place}"
+            )
+        shown = f"[{host}]" if ":" in host else host
+        say(f"search_code over MCP at http://{shown}:{socket.getsockname()[1]}{search_mcp.PATH}, for {place}")
+        search_mcp.serve_http(finder, place, socket, shown)

@@ -48,7 +48,7 @@ def serve_verifier(
         raise UserError(f"serve-verifier needs {error.name}: pip install 'strop[serve]'") from None
     with listen(host, port) as socket:
         shown = f"[{host}]" if ":" in host else host
-        if not _loopback(host):
+        if not is_loopback(host):
             print(
                 f"warning: {host} can be reached from other machines and the channel is not encrypted; use a private "
                 "network or a tunnel",
@@ -71,7 +71,8 @@ def _serve(box: "SandboxConfig", token: str, socket: Socket, url: str) -> None:
         VerifierServer(app).run(sockets=[socket])
 
 
-def _loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option, Typer, echo
 
 from strop.cli.options import Column, Side, Source, TaskFilters, columns_of, grouped
+from strop.cli.tasks_export import export_command
 from strop.cli.tasks_import import chosen, convert_command, formats_command, import_command
 from strop.core.errors import UserError
 from strop.core.text import printable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 app = Typer(help="List, show, import and convert task sets.", no_args_is_help=True)
 app.command("import")(import_command)
 app.command("convert")(convert_command)
+app.command("export")(export_command)
 app.command("formats")(formats_command)
 
 

@@ -29,7 +29,7 @@ UNITS = {
     "seconds": "s", "seed": "",
     "setups": "environments", "step": "step", "tasks_per_step": "groups", "tensor_parallel_size": "GPUs", "to": "day",
     "until": "step", "workers": "processes",
-    "minutes": "min", "nodes": "nodes", "server_gpus": "GPUs", "servers": "servers",
+    "batch": "suggestions", "minutes": "min", "nodes": "nodes", "server_gpus": "GPUs", "servers": "servers",
     "verifier_cpus": "cores", "verifiers": "nodes",
 }  # fmt: skip
 """By the last part of a key, what its number counts; "" for a plain number."""

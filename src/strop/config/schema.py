@@ -15,6 +15,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError
 from strop.config.launch import SHARDED, LaunchConfig
 from strop.config.mixture import TaskSetConfig, mixture_faults, reward_faults
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
+from strop.config.online import OnlineConfig
 from strop.config.play import PlayConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
@@ -212,6 +213,8 @@ class Recipe(Section):
     """Settings that change during the run, stage by stage; each stage resumes from the previous one's checkpoint."""
     sft: SftConfig = SftConfig()
     """Supervised warm start, for `strop sft`."""
+    online: OnlineConfig = OnlineConfig()
+    """Learning from the events of served suggestions, for `strop online`."""
     evaluation: EvaluationConfig = EvaluationConfig()
     """Evaluation before and after."""
     sandbox: SandboxConfig = SandboxConfig()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
+from socket import socket
 from typing import Any, Literal, Protocol, TypeVar, get_args
 
 from strop.core.errors import UserError
@@ -52,6 +53,10 @@ STOPS: Mapping[StopReason, StopAction] = {
 """What becomes of it where nothing else is asked for."""
 
 
+Section = tuple[tuple[str, ...], str]
+"""(names of one control token in vocabularies of different models, the text after it)"""
+
+
 @dataclass(frozen=True)
 class Opening:
     """The first prompt: `text` as it is, or `messages` and the `prefill` with which the answer begins."""
@@ -63,6 +68,8 @@ class Opening:
     """Stop strings of its completions, where the sampling parameters name none."""
     max_tokens: int | None = None
     """Longest completion in tokens, where it is not that of the sampling parameters."""
+    sections: tuple[Section, ...] = ()
+    """The parts of `text`, for policies whose vocabulary has a token of its own for a section's name."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
@@ -132,8 +139,22 @@ class JailedFolder(Protocol):
         seconds: float = 10.0,
         memory_bytes: int = 1 << 30,
         environment: Mapping[str, str] | None = None,
+        waits: bool = False,
     ) -> Ran:
-        """Runs a program in it; limits as in `Run`."""
+        """Runs a program in it; limits as in `Run`.
+
+        waits  it mostly waits, as an agent does for answers: no wall limit, and no place among the programs that run at
+               the same time
+        """
+
+    def stop(self) -> None:
+        """Ends the program that runs, if one does; from any thread."""
+
+    def listen(self, read: Sequence[str] = ()) -> socket:
+        """A socket that listens on 127.0.0.1 in the folder's own network; its programs reach that, and nothing else.
+
+        The first call of a folder. `read`: paths outside that its programs may read beside.
+        """
 
     def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
         """A regular file of at most `limit` bytes; links are not followed."""
@@ -262,6 +283,24 @@ class Say:
         _check_messages("Say", self.messages)
 
 
+@dataclass(frozen=True)
+class Converse:
+    """The play goes on with a conversation that somebody else keeps: all of it, or the text of a prompt.
+
+    Where it begins with what was asked and answered before, word for word, it goes on in the same tokens; else it
+    begins another row of tokens of the same play (`Turn.row`).
+
+    placed  hears of how many tokens the prompt is; it is not called where the play ends over it
+    over    hears why the play ends before the answer
+    """
+
+    messages: tuple[Message, ...] | str
+    max_tokens: int | None = None
+    """Longest completion in tokens, where it is not that of the sampling parameters."""
+    placed: Callable[[int], None] = field(default=lambda tokens: None, compare=False)
+    over: "Callable[[StopReason, str], None]" = field(default=lambda reason, why: None, compare=False)
+
+
 @dataclass(frozen=True, init=False)
 class Do:
     """The dispatcher carries effects out side by side and hands over what came of them.
@@ -301,7 +340,7 @@ class Done:
             )
 
 
-Next = Say | Do | Done
+Next = Say | Do | Done | Converse
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,19 @@ class Tokenizer(Protocol):
     def encode_text(self, text: str) -> list[int]:
         """Token ids of a prompt that is plain text, with what the model expects at the start of one."""
 
+    def mark(self, names: Sequence[str]) -> list[int]:
+        """The control token that has one of these names; the first as plain text where there is none."""
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids, special tokens left out."""
 
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to the start of the assistant's reply."""
+
+    def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
+        """Whether a conversation that ends with what the assistant said is still written as it was, with what follows:
+        some chat templates leave out earlier thoughts. Raises ValueError where the template refuses it.
+        """
 
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
         """Token ids that follow what the assistant sampled: the end of its turn, these messages, the start of its next.

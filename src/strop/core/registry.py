@@ -18,11 +18,11 @@ class Registry(Generic[T]):
     """One kind's names. A package is imported when one of its names is looked up, not before.
 
     group     the entry points' group, without "strop."
-    builtin   what Strop brings itself
+    builtin   what Strop brings itself; "module:name" for what is imported, as of a package, when it is looked up
     reserved  names that mean something else in the same place, so that no package may take them
     """
 
-    def __init__(self, group: str, builtin: Mapping[str, T], *, reserved: Collection[str] = ()) -> None:
+    def __init__(self, group: str, builtin: Mapping[str, T | str], *, reserved: Collection[str] = ()) -> None:
         self._group = group
         self._builtin = builtin
         self._reserved = reserved
@@ -46,7 +46,10 @@ class Registry(Generic[T]):
             owners = ", ".join(sorted(map(_shown, found)))
             other = " has the name of a built-in one" if taken else " share a name"
             raise UserError(f"strop.{self._group}: {owners}{other}; uninstall one or have it renamed")
-        return self._loaded(found[0]) if found else self._builtin[name]
+        if found:
+            return self._loaded(found[0])
+        own = self._builtin[name]
+        return self._loaded(EntryPoint(name, own, f"strop.{self._group}")) if isinstance(own, str) else own
 
     def _loaded(self, point: EntryPoint) -> T:
         try:

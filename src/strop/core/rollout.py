@@ -87,11 +87,15 @@ class Turn(Record):
     """One exchange: tokens the environment gave (P, no loss), then tokens the policy sampled (T, loss).
 
     `prompt_ids` holds only what is new since the last turn: a rollout's tokens are its turns laid end to end, so a
-    multi-turn prompt is extended by token ids and never decoded and encoded again.
+    multi-turn prompt is extended by token ids and never decoded and encoded again. A changed history begins
+    another row.
     """
 
     prompt_ids: list[int]
     completion: Completion
+    row: int = Field(default=0, exclude_if=lambda value: not value)
+    """Of the play's rows of tokens, that which the turn goes on with; a row's first `prompt_ids` are its whole context.
+    Left out for the first row, which is the only one but where somebody else keeps the conversation."""
     advantage: float | None = Field(default=None, exclude_if=lambda value: value is None)
     """The turn's own; None, and left out, where all turns share the rollout's."""
     verdict: Verdict | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -140,15 +144,22 @@ class Rollout(Record):
         """Tokens before the first sampled one; none where nothing was sampled."""
         return self.turns[0].prompt_ids if self.turns else []
 
+    def rows(self) -> list[list[Turn]]:
+        """The turns of each row of tokens."""
+        count = max((turn.row for turn in self.turns), default=-1) + 1
+        return [[turn for turn in self.turns if turn.row == row] for row in range(count)]
+
     def flat(self) -> tuple[list[int], list[int], list[float]]:
         """(completion_ids, mask, logprobs) after the first prompt, all of one length.
 
-        mask is 1 for sampled tokens and 0 for the environment's; log-probs of the latter are 0.
+        mask is 1 for sampled tokens and 0 for the environment's; log-probs of the latter are 0. Several rows stand one
+        after another.
         """
         ids: list[int] = []
         mask: list[int] = []
         logprobs: list[float] = []
-        for number, turn in enumerate(self.turns):
+        turns = [turn for row in self.rows() for turn in row]
+        for number, turn in enumerate(turns):
             if number:
                 ids += turn.prompt_ids
                 mask += [0] * len(turn.prompt_ids)

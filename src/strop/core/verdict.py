@@ -78,6 +78,8 @@ class Verdict(Record):
     """Left out where nothing is said."""
     score: float | None = Field(default=None, exclude_if=lambda value: value is None)
     """How good the answer is, in [0, 1], where the check says more than whether it is right; left out elsewhere."""
+    numbers: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    """What else the check says of the answer, by name; left out elsewhere."""
 
     @property
     def passed(self) -> bool:

@@ -133,10 +133,15 @@ class HermesCalls:
 
     def instructions(self, tools: Tools) -> str:
         """Hermes' own words."""
-        schemas = "\n".join(json.dumps(tool.schema(), ensure_ascii=False) for tool in tools.values())
+        return self.described([tool.schema() for tool in tools.values()])
+
+    @staticmethod
+    def described(schemas: Sequence[Any]) -> str:
+        """The same of tools as OpenAI's API lists them."""
+        lines = "\n".join(json.dumps(schema, ensure_ascii=False) for schema in schemas)
         return (
             "You may call one or more functions to assist with the user query.\n\nYou are provided with function "
-            f"signatures within <tools></tools> XML tags:\n<tools>\n{schemas}\n</tools>\n\nFor each function call, "
+            f"signatures within <tools></tools> XML tags:\n<tools>\n{lines}\n</tools>\n\nFor each function call, "
             "return a json object with function name and arguments within <tool_call></tool_call> XML tags:\n"
             '<tool_call>\n{"name": <function-name>, "arguments": <args-json-object>}\n</tool_call>'
         )
@@ -165,7 +170,7 @@ class HermesCalls:
     def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
         """Each in its tag, in one message of the user."""
         tagged = (f"<tool_response>\n{one}\n</tool_response>" for one in said)
-        return (Message(role="user", content="\n".join([*tagged, rest])),)
+        return (Message(role="user", content="\n".join([*tagged, *([rest] if rest else [])])),)
 
 
 class OpenAICalls:

@@ -28,6 +28,8 @@ from strop.core.registry import Registry
 from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.feedback import Feedback
+from strop.environments.harness import Harness
+from strop.environments.next_edit import NextEdit
 from strop.environments.search import Search
 from strop.environments.single_turn import SingleTurn
 from strop.environments.toolbox import Toolbox, toolbox_of
@@ -42,7 +44,16 @@ task in the recipe's prompt style; `read` turns a completion's text into the cod
 
 ENVIRONMENTS: Registry[Kind] = Registry(
     "environments",
-    {"single-turn": SingleTurn, "feedback": Feedback, "workspace": Workspace, "search": Search},
+    {
+        "single-turn": SingleTurn,
+        "feedback": Feedback,
+        "workspace": Workspace,
+        "search": Search,
+        "harness": Harness,
+        "openenv": "strop.neighbours.openenv:RemoteEnvironment",
+        "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
+        "next-edit": NextEdit,
+    },
 )
 """Every kind by its name as tasks.environment.type."""
 
@@ -158,7 +169,8 @@ def framed(
                 raise
             return UnshownOpening(str(error)), partial(answer_in, task=by_id[task_id])
         ends = prompt.stop if stop is None else tuple(stop)
-        return Opening(prompt.text, tuple(prompt.messages), prompt.prefill, ends, max_tokens), prompt.assemble
+        head = prompt.text, tuple(prompt.messages), prompt.prefill
+        return Opening(*head, ends, max_tokens, prompt.sections), prompt.assemble
 
     by_id: dict[str, Task] = {}
 

@@ -21,7 +21,7 @@ from strop.core.rollout import Completion, Message
 from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
 from strop.environments.search_pattern import words
-from strop.environments.search_tools import PAGE, SearchTools
+from strop.environments.search_tools import PAGE, SHOWN, SearchTools
 from strop.environments.search_tree import release, tree_of_check
 from strop.environments.toolbox import UseTool, clipped, tools_of
 
@@ -34,6 +34,7 @@ class Search:
     turns  answers at most; the last one has to finish
     calls  how calls are written
     files  names of files that the prompt shows, at most
+    shown  lines or names that a grep or a glob shows, at most
     """
 
     begins_without_setup = True
@@ -42,6 +43,7 @@ class Search:
     def __init__(
         self, task: Task, opening: Opening, read: object, *, turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 4,
         calls: FormName = "tags", files: Annotated[int, Field(ge=0)] = 0,
+        shown: Annotated[int, Field(ge=1, le=SHOWN)] = SHOWN,
     ) -> None:  # fmt: skip
         check = task.check.maybe(RetrievalCheck)
         if check is None:
@@ -49,13 +51,14 @@ class Search:
                 f"task {task.id} asks for no places in a tree; make such tasks with strop build retrieval"
             )
         self.task, self.check, self.opening = task, check, opening
-        self.form, self.tools, self.left, self.listed = CALL_FORMS[calls], tools_of(SearchTools), turns, files
+        self.form, self.tools, self.left = CALL_FORMS[calls], tools_of(SearchTools), turns
+        self.listed, self.shown = files, shown
         self.box: SearchTools | None = None
         self.services: Services | None = None
 
     def setup(self, services: Services) -> None:
         """The tree is there from now on."""
-        self.box = SearchTools(self.task, services)
+        self.box = SearchTools(self.task, services, self.shown)
 
     def close(self) -> None:
         """The tree may go."""

@@ -13,6 +13,8 @@ LONGEST = 500
 """Characters of a pattern."""
 MOST_REPEATED = 200
 """Of `{n}`, those inside each other multiplied: ripgrep unrolls them."""
+MOST_NESTED = 50
+"""Groups inside each other."""
 MOST_BRACES = 64
 """Patterns that one with `{a,b}` stands for."""
 _CLASSES, _BOUNDARIES = "dDwWsS", "bB"
@@ -64,7 +66,7 @@ class _Reader:
     """Reads one expression and writes it again, so that a byte of UTF-8 is a byte."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
+        self._text, self._at, self._nested = text, 0, 0
 
     def all(self) -> str:
         found, repeated = self._alternatives()
@@ -122,9 +124,13 @@ class _Reader:
             self._at += 2
         elif self._text.startswith("?", self._at):
             raise _NoPattern
+        self._nested += 1
+        if self._nested > MOST_NESTED:
+            raise _NoPattern
         inner, repeated = self._alternatives()
         if not inner or not self._text.startswith(")", self._at):
             raise _NoPattern
+        self._nested -= 1
         self._at += 1
         return f"(?:{inner})", repeated
 

@@ -21,7 +21,7 @@ from strop.environments.toolbox import Toolbox, installed, tool
 PAGE = 60
 """Lines that `read` shows at once."""
 SHOWN = 40
-"""Lines or names that `grep` and `glob` show."""
+"""Lines or names that `grep` and `glob` show, at most."""
 SECONDS = 5.0
 """CPU time of a grep."""
 MOST_OUTPUT = 1 << 20
@@ -38,8 +38,9 @@ class SearchTools(Toolbox):
 
     side_by_side = True
 
-    def __init__(self, task: Task, services: Services) -> None:
+    def __init__(self, task: Task, services: Services, shown: int = SHOWN) -> None:
         super().__init__(task, services)
+        self.shown = shown
         self.tree: SearchTree = acquire(task.check.only(RetrievalCheck))
 
     @tool(lines=SHOWN + 2, width=WIDTH, seconds=SECONDS)
@@ -60,7 +61,7 @@ class SearchTools(Toolbox):
             raise ValueError(f"this pattern cannot be looked for: {' '.join(ran.errors.split())[:200]}")
         found = self._found(ran.output)
         note = "[looked for as a text]\n" if as_text else ""
-        return note + (_shown_lines(found, more=ran.expired == "output") or "nothing found")
+        return note + (_shown_lines(found, self.shown, more=ran.expired == "output") or "nothing found")
 
     @tool(lines=PAGE + 1, width=WIDTH)
     def read(self, path: str, start: int = 1) -> str:
@@ -87,8 +88,8 @@ class SearchTools(Toolbox):
             pattern: such as **/test_*.py, or cart* in any folder
         """
         found = matching(pattern, self.tree.paths)
-        more = [f"[{SHOWN} of {len(found)} files]"] if len(found) > SHOWN else []
-        return "\n".join(found[:SHOWN] + more) or "nothing found"
+        more = [f"[{self.shown} of {len(found)} files]"] if len(found) > self.shown else []
+        return "\n".join(found[: self.shown] + more) or "nothing found"
 
     @tool
     def finish(self, places: str) -> str:  # type: ignore[override]
@@ -145,15 +146,15 @@ def _grep_program() -> str:
     return Path(__file__).with_name("grep_program.py").read_text(encoding="utf-8")
 
 
-def _shown_lines(found: list[tuple[str, str, str]], *, more: bool) -> str:
+def _shown_lines(found: list[tuple[str, str, str]], shown: int, *, more: bool) -> str:
     """The first lines of each file, as many of each as there is room for."""
     files = Counter(path for path, _, _ in found)
-    each = max(1, SHOWN // max(1, len(files)))
+    each = max(1, shown // max(1, len(files)))
     seen: Counter[str] = Counter()
     rows: list[str] = []
     for path, number, text in found:
         seen[path] += 1
-        if len(found) <= SHOWN or (seen[path] <= each and len(rows) < SHOWN):
+        if len(found) <= shown or (seen[path] <= each and len(rows) < shown):
             rows.append(f"{path}:{number}: {text}")
     if len(rows) < len(found) or more:
         least = "more than " if more else ""

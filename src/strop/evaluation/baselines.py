@@ -14,7 +14,7 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 
 from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
-from strop.core.checks import RetrievalCheck
+from strop.core.checks import NextEditCheck, RetrievalCheck
 from strop.core.errors import UserError
 from strop.core.ids import rng
 from strop.core.optional import require
@@ -33,6 +33,7 @@ from strop.environments.search_pattern import words
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.environments.toolbox import tools_of
+from strop.evaluation.edit_baselines import EDIT_BASELINES
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
 CHUNK, CHUNKS = 20, 2
@@ -101,40 +102,52 @@ BASELINES: Mapping[str, Baseline] = {
     "oracle": oracle,
 }
 """By the word behind `scripted:`."""
+_BASELINES: Mapping[str, Container[str]] = {"search": BASELINES, "next-edit": EDIT_BASELINES}
+"""By the environment in which they answer."""
+NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES]))
+"""The words behind `scripted:`."""
 
 
 def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Recipe:
     """The recipe; where its policy is a baseline, with a file of the baseline's answers, which is gone with the stack.
 
-    Raises UserError for tasks that are not searches or are not played by `search`.
+    Raises UserError for tasks that are not the baseline's or are played in another environment than its own.
     """
     policy = recipe.policy
-    if (
-        not isinstance(policy, ScriptedPolicyConfig)
-        or policy.answers not in BASELINES
-        or Path(policy.answers).exists()
-    ):
+    if not isinstance(policy, ScriptedPolicyConfig) or Path(policy.answers).exists():
         return recipe
+    kinds = [kind for kind, known in _BASELINES.items() if policy.answers in known]
     environment = recipe.task_set.environment
-    if environment.type != "search":
+    if not kinds:
+        return recipe
+    if environment.type not in kinds:
         raise UserError(
-            f"scripted:{policy.answers} answers in the environment search; add --environment search"
+            f"scripted:{policy.answers} answers in the environment {kinds[0]}; add --environment {kinds[0]}"
         )
-    form, tools = CALL_FORMS[environment.options.get("calls", "tags")], tools_of(SearchTools)
+    answer = _edit if environment.type == "next-edit" else _search
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))
     answers = folder / "answers.jsonl"
     with answers.open("w", encoding="utf-8") as file:
         for task in tasks:
-            check = task.check.maybe(RetrievalCheck)
-            if check is None:
-                raise UserError(
-                    f"task {task.id} asks for no places: {policy.answers} is a baseline of search tasks"
-                )
-            with tree_of_check(check) as tree:
-                named = write_ranges(BASELINES[policy.answers](task, tree, recipe.seed))
-            said = form.write(ToolCall("finish", {"places": named}), tools)
-            print(json.dumps({"task_id": task.id, "answer": said}), file=file)
+            print(json.dumps({"task_id": task.id, "answer": answer(recipe, policy.answers, task)}), file=file)
     return recipe.model_copy(update={"policy": policy.model_copy(update={"answers": str(answers)})})
+
+
+def _search(recipe: Recipe, name: str, task: Task) -> str:
+    check = task.check.maybe(RetrievalCheck)
+    if check is None:
+        raise UserError(f"task {task.id} asks for no places: {name} is a baseline of search tasks")
+    form = CALL_FORMS[recipe.task_set.environment.options.get("calls", "tags")]
+    with tree_of_check(check) as tree:
+        named = write_ranges(BASELINES[name](task, tree, recipe.seed))
+    return form.write(ToolCall("finish", {"places": named}), tools_of(SearchTools))
+
+
+def _edit(recipe: Recipe, name: str, task: Task) -> str:
+    check = task.check.maybe(NextEditCheck)
+    if check is None:
+        raise UserError(f"task {task.id} asks for no next edit: {name} is a baseline of next-edit tasks")
+    return EDIT_BASELINES[name](check)
 
 
 def tokens(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from strop.config.schema import Recipe
+from strop.core.checks.next_edit import NUMBERS
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
@@ -229,7 +230,7 @@ class _PlayTally:
     def greedy_value(self, task: str, stage: str) -> bool | float:
         """How the only answer to a task went."""
         value = self.through[task, stage]
-        return value if stage == "score" else value > 0
+        return value if stage in ("score", *NUMBERS) else value > 0
 
     def seen_stages(self, task: Task) -> set[str]:
         """Stages that ran for any task of its kind."""

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from strop.core.text import printable
 from strop.evaluation.result import Evaluation, compare
-from strop.evaluation.stages import STAGES
+from strop.evaluation.stages import SIGNED, STAGES
 from strop.evaluation.statistics import Difference, Estimate
 from strop.evaluation.table import (
     PLAIN_WIDTH,
@@ -119,7 +119,7 @@ def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:
             for name, result in results.items()
         ]
         for stage in STAGES
-        if any(stage in found for found in keys.values())
+        if stage not in SIGNED and any(stage in found for found in keys.values())
     }
 
 
@@ -141,6 +141,12 @@ def _columns(
             if name in paired:
                 cells.append(difference_text(paired[name].get(key), gap))
         columns.append(_Column(_head(key, labels), cells))
+    for rate in dict.fromkeys(rate for result in results.values() for rate in result.accept_rates):
+        cells = []
+        for name, result in results.items():
+            cells.append(estimate_text(result.accept_rates.get(rate), gap))
+            cells += [Text("")] if name in paired else []
+        columns.append(_Column(rate, cells))
     errors = any(result.error_rate for result in results.values())
     for head, value in _COSTS.items():
         if head != "errors" or errors:

@@ -8,7 +8,14 @@ from pydantic import Field
 from strop.core.errors import UserError
 from strop.core.records import Record
 from strop.evaluation.stages import GREEDY_PREFIX, STAGES
-from strop.evaluation.statistics import Difference, Estimate, mean_interval, paired_difference, pass_at_k
+from strop.evaluation.statistics import (
+    Difference,
+    Estimate,
+    mean_interval,
+    paired_difference,
+    pass_at_k,
+    ratio_interval,
+)
 
 GREEDY = "greedy"
 NO_TOPIC = "(none)"
@@ -141,6 +148,21 @@ class Evaluation(Record):
         return mean_interval(values, resamples=self.resamples, confidence=self.confidence)
 
     @property
+    def accept_rates(self) -> dict[str, Estimate]:
+        """Of next edits, {name: accepted suggestions over those that were shown}, by the user's rule."""
+        found: dict[str, Estimate] = {}
+        for name, rule in (("accept rate", "accepted"), ("kept", "kept"), ("exact", "exact")):
+            keys = self.first_stage_keys
+            if "shown" not in keys or rule not in keys:
+                continue
+            shown, parts = self.values(keys["shown"]), self.values(keys[rule])
+            both = [parts.get(task, 0.0) for task in shown], list(shown.values())
+            rate = ratio_interval(*both, resamples=self.resamples, confidence=self.confidence)
+            if rate is not None:
+                found[name if rule == "accepted" else f"accept rate, {name}"] = rate
+        return found
+
+    @property
     def topics(self) -> list[str]:
         """Topics of the tasks, sorted; empty when no task names one."""
         found = sorted({t.topic for t in self.counts})
@@ -165,6 +187,8 @@ class Evaluation(Record):
             "topics": {topic or NO_TOPIC: self._topic_json(topic) for topic in self.topics},
             **{name: getattr(self, name) for name in settings},
         }
+        if rates := self.accept_rates:
+            report["accept_rates"] = rates_json(rates)
         if self.controls:
             report["controls"] = {
                 name: {

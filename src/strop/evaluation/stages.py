@@ -9,15 +9,20 @@ those passed, whatever happened in the extra tests after them. This gives HumanE
 2305.01210) from one run of the tests.
 
 `score` exists for tasks whose check says how good an answer is (`Verdict.score`): that number; 0 without an answer.
+Those of next edits have numbers of their own (`core.checks.next_edit.NUMBERS`).
 """
 
 from collections.abc import Set
 
+from strop.core.checks.next_edit import NUMBERS
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 
-STAGES = ("build", "lint", "base", "test", "score")
-"""In the order in which they run."""
+STAGES = ("build", "lint", "base", "test", "score", *NUMBERS)
+"""In the order in which they run; last what is no stage but a number."""
+
+SIGNED = frozenset(name for name in NUMBERS if name.startswith(("saved", "utility")))
+"""Those that are no shares in [0, 1]."""
 
 GREEDY_PREFIX = "greedy-"
 """Prefix of a stage's name for the greedy answers: greedy-build, ..."""
@@ -47,6 +52,8 @@ def came_through(verdict: Verdict, name: str, base: int) -> float:
     """Whether a scored answer passed the stage of that name, or its score. `base`: how many tests are the base set."""
     if name == "score":
         return verdict.score or 0.0
+    if name in NUMBERS:
+        return verdict.numbers.get(name, 0.0)
     if name == "test":
         return verdict.passed
     if name == "base":

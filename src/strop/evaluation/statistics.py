@@ -81,6 +81,27 @@ def paired_difference(
     return Difference(float(array.mean()), low, high)
 
 
+def ratio_interval(
+    parts: Sequence[float],
+    wholes: Sequence[float],
+    *,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Estimate | None:
+    """Sum of the parts over the sum of the wholes, both by task in the same order, with its interval; None where there
+    is no whole. Draws without one are left out.
+    """
+    above, below = (np.asarray(values, dtype=np.float64) for values in (parts, wholes))
+    if not below.sum():
+        return None
+    drawn = [_resampled_means(values, resamples, seed) for values in (above, below)]  # the same tasks in both
+    some = drawn[1] != 0
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn[0][some] / drawn[1][some], [tail, 1 - tail])
+    return Estimate(float(above.sum() / below.sum()), float(low), float(high))
+
+
 def _interval(values: Floats, resamples: int, confidence: float, seed: int) -> tuple[float, float]:
     if values.size == 0:
         raise ValueError("no task has a value, so there is no mean")

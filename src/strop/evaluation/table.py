@@ -29,6 +29,9 @@ def main_table(
         if paired:
             cells.append(difference_text(paired.get(key)))
         table.add_row(Text(key), *cells)
+    for rate in dict.fromkeys(rate for result in results.values() for rate in result.accept_rates):
+        cells = [estimate_text(result.accept_rates.get(rate)) for result in results.values()]
+        table.add_row(Text(rate), *cells, *([Text("")] if paired else []))
     for name, unit in (("tokens_mean", ""), ("truncated_rate", "%"), ("error_rate", "%")):
         cells = [_number(getattr(result, name), unit) for result in results.values()]
         table.add_row(Text(name.replace("_", " "), style="dim"), *cells, *([Text("")] if paired else []))

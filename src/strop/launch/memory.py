@@ -52,6 +52,7 @@ PUBLISHED: Mapping[str, dict[str, Any]] = {
     "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B": _qwen2(1536, 8960, 28, 12, 2, vocab_size=151936),
     "deepseek-ai/DeepSeek-R1-Distill-Qwen-14B": _qwen2(5120, 13824, 48, 40, 8),
     "Qwen/Qwen3-0.6B": _config("qwen3", 1024, 3072, 28, 16, 8, **_QWEN3, tie_word_embeddings=True),
+    "Qwen/Qwen3-1.7B": _config("qwen3", 2048, 6144, 28, 16, 8, **_QWEN3, tie_word_embeddings=True),
     "Qwen/Qwen3-4B-Instruct-2507": _config(
         "qwen3", 2560, 9728, 36, 32, 8, **_QWEN3, tie_word_embeddings=True
     ),

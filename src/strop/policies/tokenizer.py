@@ -44,8 +44,6 @@ class HubTokenizer:
 
     def __init__(self, inner: "PreTrainedTokenizerBase", ends: Iterable[int] = ()) -> None:
         """`ends` are the model's own end tokens, see `loading.load_end_ids`."""
-        from jinja2 import TemplateError
-
         self.inner = inner
         self.pad_id = int(inner.pad_token_id or 0)
         added = inner.added_tokens_decoder
@@ -66,7 +64,7 @@ class HubTokenizer:
         known = [*([] if inner.eos_token_id is None else [int(inner.eos_token_id)]), *ends]
         self.text_end, self.eos_ids = known[:1], frozenset(known)
         self.turn_end, self._opening = self.text_end, list[int]()
-        with suppress(TemplateError):  # it is said when a conversation is encoded
+        with suppress(ValueError):  # it is said when a conversation is encoded
             if inner.chat_template:
                 self.turn_end = self._turn_end() or self.text_end
                 opening = self._rendered([{**_ASKED, "content": _MARK}]).partition(_MARK)[2]
@@ -86,6 +84,10 @@ class HubTokenizer:
     def encode_text(self, text: str) -> list[int]:
         """Token ids of a text that stands after nothing, from the BOS on where the tokenizer writes one."""
         return [*self._begin, *self._plain(text)]
+
+    def mark(self, names: Sequence[str]) -> list[int]:
+        """The control token that has one of these names; the first as plain text where there is none."""
+        return next(([self._id_of[name]] for name in names if name in self._control), self.encode(names[0]))
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
         """The text of token ids as it stands after a prompt's, special tokens left out."""
@@ -119,6 +121,16 @@ class HubTokenizer:
         guard, guarded = self._guarded(messages)
         return self._markup(self._rendered(guarded), guard, "")
 
+    def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
+        """Whether the chat template writes a conversation that goes on as it was before: the prompt, then the answer.
+
+        White space around the answer does not count. Raises ValueError where the template refuses the conversation.
+        """
+        *before, said = (message.model_dump() for message in messages)
+        head = self._rendered(before)
+        whole = self._rendered([*before, said, *(message.model_dump() for message in more)])
+        return whole.startswith(head) and whole[len(head) :].lstrip().startswith(said["content"].strip())
+
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
         """Token ids that follow what the assistant sampled: the end of its turn, these messages, the start of its next.
 
@@ -142,7 +154,12 @@ class HubTokenizer:
         return []
 
     def _rendered(self, turns: list[dict[str, str]], *, go_on: bool = True) -> str:
-        return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=go_on))
+        from jinja2 import TemplateError
+
+        try:
+            return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=go_on))
+        except TemplateError as error:
+            raise ValueError(f"the chat template refuses this conversation: {error}") from error
 
     def _bare(self, text: str) -> list[int]:
         return list(self.inner.encode(text, add_special_tokens=False))
@@ -222,6 +239,10 @@ class WireTokenizer:
 
     encode_text = encode
 
+    def mark(self, names: Sequence[str]) -> list[int]:
+        """The first name as text: here no text is a control token."""
+        return self.encode(names[0])
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of token ids, for readers: of a conversation its messages' contents, one under the other."""
         messages = self.messages(ids)
@@ -231,6 +252,10 @@ class WireTokenizer:
         """Token ids of a conversation up to the point where the assistant begins to speak."""
         text = json.dumps([m.model_dump() for m in messages], ensure_ascii=False, separators=(",", ":"))
         return [BEGIN, *self.encode(text), END]
+
+    def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
+        """It leaves nothing out."""
+        return True
 
     def encode_turn(self, messages: Sequence[Message], *, ended: int | None) -> list[int]:
         """A conversation that goes on: text between two is what the assistant said."""

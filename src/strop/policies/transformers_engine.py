@@ -2,12 +2,14 @@
 
 A group's prompt is prefilled once, new rows join while others decode, finished rows are dropped, and a row ends at one
 of its own stop strings. What a row samples depends on its prompt, its seed and the weights; the batch around it changes
-only the last bits of floating point, and the batch depends only on the order of `submit` and `work`.
+only the last bits of floating point, and the batch depends only on the order of `submit` and `work`. A request whose
+future another thread cancels frees the model within a token, or within a layer while its prompt is computed.
 """
 
 import copy
 from collections.abc import Iterable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 
 import torch
 from transformers import PreTrainedModel
@@ -17,7 +19,7 @@ from strop.core.protocols import Request
 from strop.core.rollout import Completion, FinishReason
 from strop.policies.attention import attend_in_groups
 from strop.policies.contexts import Contexts
-from strop.policies.decode_batch import DecodeBatch, DecodedRow
+from strop.policies.decode_batch import DecodeBatch, DecodedRow, NobodyWaits
 from strop.policies.tokenizer import HubTokenizer
 
 _ROOM = 0.25
@@ -97,6 +99,8 @@ class TransformersPolicy:
 
     def _step(self) -> None:
         self._admit()
+        if not self._futures:
+            return
         for row in self._batch.choose():
             text, reason = self._ending(row)
             if reason is not None:
@@ -135,7 +139,15 @@ class TransformersPolicy:
             return
         before = len(self._batch.live)
         joining = [self._waiting[number][0] for number in taken]
-        self._batch.join(joining, [self._contexts.take(request) for request in joining])
+        futures = [self._waiting[number][1] for number in taken]
+        try:
+            self._batch.join(
+                joining,
+                [self._contexts.take(request) for request in joining],
+                lambda: all(future.cancelled() for future in futures),
+            )
+        except NobodyWaits:
+            return
         for row, number in zip(self._batch.live[before:], taken, strict=True):
             self._futures[row] = self._waiting[number][1]
         joined = set(taken)
@@ -148,7 +160,8 @@ class TransformersPolicy:
         self._batch.drop(row)
         numbers = {"token_ids": row.tokens, "logprobs": row.logprobs, "entropies": row.entropies}
         done = Completion(**numbers, text=text, finish_reason=reason, policy_version=self.version)
-        self._futures.pop(row).set_result(done)
+        with suppress(InvalidStateError):  # cancelled meanwhile
+            self._futures.pop(row).set_result(done)
 
     def _ending(self, row: DecodedRow) -> tuple[str, FinishReason | None]:
         params = row.request.params

@@ -1,7 +1,8 @@
 """The built-in rewards, and the rubric: named, weighted rewards, kept unsummed until the last moment.
 
-A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `published_swe_rl`, `rlef` and
-`coderl` (from -1). None means "not scored". An *error* verdict never reaches them: the rubric returns None for it.
+A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `published_swe_rl`, `rlef`,
+`coderl` (from -1) and `keys_saved`. None means "not scored". An *error* verdict never reaches them: the rubric returns
+None for it.
 """
 
 import difflib
@@ -25,6 +26,7 @@ from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
 from strop.rewards.edits import BY_DIFFLIB, EDITS
 from strop.rewards.many_turns import MANY_TURNS
+from strop.rewards.next_edit import NEXT_EDIT
 from strop.rewards.ratio import PACKAGES, library
 from strop.rewards.rust import RUST
 
@@ -98,11 +100,19 @@ BUILTIN: dict[str, Reward] = (
     | RUST
     | EDITS
     | MANY_TURNS
+    | NEXT_EDIT
 )
 """Every built-in reward by the name that a recipe uses."""
 
-REWARDS: Registry[Reward | BatchReward] = Registry("rewards", BUILTIN)
-"""These and what other packages add."""
+REWARDS: Registry[Reward | BatchReward] = Registry(
+    "rewards",
+    {
+        **BUILTIN,
+        "openenv": "strop.neighbours.openenv:score",
+        "verifiers": "strop.neighbours.verifiers_tasks:score",
+    },
+)
+"""These, what belongs to a neighbour's tasks, and what other packages add."""
 
 
 class WeightedRubric:

@@ -5,16 +5,18 @@ from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+from strop.core.errors import UserError
 from strop.core.ids import derive_seed
-from strop.core.play import Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
-from strop.core.protocols import Environment, OnePlay
+from strop.core.play import Converse, Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
+from strop.core.protocols import Environment, OnePlay, Tokenizer
 from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
 from strop.core.task import Task
+from strop.core.user_code import environment_fault
 from strop.core.verdict import Outcome, Verdict
 from strop.environments.single_turn import SingleTurn
+from strop.rollouts.encoding import Conversation, tokens_of
 from strop.rollouts.services import Lifecycle, PlayServices
 
 WAIT = 0.05
@@ -123,6 +125,11 @@ class Play:
     given: list[int] = field(default_factory=list)
     """Tokens for the next turn's prompt."""
     turns: list[Turn] = field(default_factory=list)
+    row: int = 0
+    """Of tokens, that `given` goes on with."""
+    conversation: Conversation = field(default_factory=Conversation)
+    over: Callable[[StopReason, str], None] | None = None
+    """Hears that no answer comes to what was asked last."""
     one: OnePlay | None = None
     """Until it is over, where it may have several turns."""
     awaits: Literal["setup", "completion", "decision", "effects", "verdict"] = "setup"
@@ -142,9 +149,8 @@ class Play:
 
     @property
     def context(self) -> list[int]:
-        """Every token so far, with those that await the next completion."""
-        ids = [ids for turn in self.turns for ids in (turn.prompt_ids, turn.completion.token_ids)]
-        return [*chain.from_iterable(ids), *self.given]
+        """Every token so far of the row, with those that await the next completion."""
+        return [*tokens_of(turn for turn in self.turns if turn.row == self.row), *self.given]
 
     @property
     def ready(self) -> bool:
@@ -154,6 +160,37 @@ class Play:
             if self.awaits == "effects"
             else self.pending.done()
         )
+
+    def converse(self, asked: Converse, tokenizer: Tokenizer, limits: PlayLimits) -> Done | None:
+        """Finds the row of tokens that a prompt goes on with, or why the play ends over it."""
+        self.over, row = asked.over, self.row
+        if len(self.turns) >= limits.turns:
+            return Done(f"{limits.turns} turns", "max turns")
+        try:
+            self.row, self.given = self.conversation.place(asked.messages, self.turns, tokenizer)
+        except ValueError as error:
+            return Done(str(error), "malformed")
+        if self.row != row:
+            self.one = OnePlay()
+        if not self.turns:
+            text, messages = (asked.messages, ()) if isinstance(asked.messages, str) else ("", asked.messages)
+            self.opening = Opening(text, messages, max_tokens=asked.max_tokens)
+            if (count := len(self.given)) > limits.prompt:
+                fault = f"its prompt has {count} tokens, more than tasks.max_prompt_tokens={limits.prompt}"
+                return Done(fault, "context")
+        asked.placed(len(self.context))
+        return None
+
+    def end(self, done: Done) -> None:
+        """It's over, and waits for its verdict."""
+        if self.over is not None:
+            self.over(done.reason, done.answer)
+        self.done, self.awaits, self.effects, self.one, self.over = done, "verdict", (), None, None
+
+    def fault(self, what: str, cause: BaseException | str) -> UserError:
+        """What its environment did wrong."""
+        where = f"{what}, turn {len(self.turns)}"
+        return environment_fault(self.environment, self.task.id, where, cause)
 
     def rollout(self, stops: Mapping[StopReason, StopAction]) -> Rollout:
         """What came of it, when it is over and judged."""

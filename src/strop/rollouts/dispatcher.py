@@ -18,11 +18,11 @@ from typing import Any
 
 from strop.core.errors import SandboxError, StropError, UserError, VerificationError
 from strop.core.ids import derive_seed
-from strop.core.play import Do, Done, Opening, PlayLimits, Say, Verify
+from strop.core.play import Converse, Do, Done, Opening, PlayLimits, Say, Verify
 from strop.core.protocols import Environment, Policy, Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
 from strop.core.task import Task
-from strop.core.user_code import environment_fault, place_of
+from strop.core.user_code import place_of
 from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued, unanswered
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
@@ -204,8 +204,8 @@ class _Plays:
         except StropError as error:
             self._end(play, Done(str(error), "infra"))
             return
-        play.turns.append(Turn(prompt_ids=play.given, completion=completion))
-        play.given, play.rounds = [], 0
+        play.turns.append(Turn(prompt_ids=play.given, completion=completion, row=play.row))
+        play.given, play.rounds, play.over = [], 0, None
         self._decide(play, "step", completion)
 
     def _take_results(self) -> None:
@@ -276,7 +276,7 @@ class _Plays:
                 case UserError() as error:
                     raise error
                 case error:
-                    raise _fault(play, what, error) from error
+                    raise play.fault(what, error) from error
         return [future.result() for future in futures]
 
     def _waited(self, play: Play, seconds: float) -> None:
@@ -299,6 +299,11 @@ class _Plays:
                 play.opening = opening
                 play.given = first_prompt(play.task, opening, self._policy.tokenizer, self._limits.prompt)
                 self._ask(play)
+            case Converse() as asked if play.method == "begin" or play.turns:
+                if over := play.converse(asked, self._policy.tokenizer, self._limits):
+                    self._end(play, over)
+                else:
+                    self._ask(play)
             case Say(messages, prefill) if play.turns:
                 self._say(play, messages, prefill)
             case Do() if play.turns and play.rounds < MOST_ROUNDS:
@@ -318,7 +323,7 @@ class _Plays:
                 kinds = "strop.Say, strop.Do or strop.Done" if play.turns else "strop.Opening"
                 method = getattr(play.environment, play.method)
                 cause = f"it returned {other!r:.60}, not {kinds}; is a return missing?{place_of(method)}"
-                raise _fault(play, play.method, cause)
+                raise play.fault(play.method, cause)
 
     def _say(self, play: Play, messages: Sequence[Message], prefill: str = "") -> None:
         if len(play.turns) >= self._limits.turns:
@@ -347,7 +352,7 @@ class _Plays:
         self._playing.remove(play)
         self._grading.append(play)
         self._close(play)
-        play.done, play.awaits, play.effects, play.one = done, "verdict", (), None
+        play.end(done)
         if done.reason == "answered":
             play.pending = self._owner.verifier.submit(play.task, done.answer)
         else:
@@ -393,7 +398,3 @@ class _Plays:
             self._programs.close()
             self._threads.close()
             self._lifecycle.finish()
-
-
-def _fault(play: Play, what: str, cause: BaseException | str) -> UserError:
-    return environment_fault(play.environment, play.task.id, f"{what}, turn {len(play.turns)}", cause)

@@ -1,17 +1,27 @@
 """From what an environment says to token ids: the only place where a play's text becomes tokens."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
 from strop.core.errors import UserError
 from strop.core.play import Opening
 from strop.core.protocols import Environment, Tokenizer
-from strop.core.rollout import Completion, Message
+from strop.core.rollout import Completion, Message, Turn
 from strop.core.task import Task
 from strop.core.user_code import environment_fault
+from strop.policies.tokenizer import HubTokenizer
+from strop.tasks.demos import Demo
 
 
 def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
     """Tokens of the first prompt."""
+    if opening.sections:
+        parts = (
+            [*tokenizer.mark(names), *(tokenizer.encode(text) if text else [])]
+            for names, text in opening.sections
+        )
+        return [*tokenizer.encode_text(""), *(token for part in parts for token in part)]
     if not opening.messages:
         return tokenizer.encode_text(opening.text)
     head = tokenizer.encode_chat(opening.messages)
@@ -31,6 +41,99 @@ def turn_ids(
     ended = completion.token_ids[-1] if completion.finish_reason == "eos" and completion.token_ids else None
     head = tokenizer.encode_turn(messages, ended=ended)
     return [*head, *tokenizer.encode(prefill)] if prefill else head
+
+
+def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[tuple[list[int], list[int]]]:
+    """A demonstration in the tokens that its play would have had: what is given, and what is answered, turn by turn."""
+    opening = demo.opening()
+    given, end = (
+        opening_ids(opening, tokenizer),
+        tokenizer.turn_end if opening.messages else tokenizer.text_end,
+    )
+    opens, turns = bool(opening.messages) and not opening.prefill, list[tuple[list[int], list[int]]]()
+    for number, (text, said) in enumerate(demo.turns()):
+        ids = [*tokenizer.encode(text, opens=opens), *end]
+        turns.append((given, ids))
+        whole = Completion(token_ids=ids, logprobs=[0.0] * len(ids), text=text, finish_reason="eos")
+        begun = demo.begun[number] if number < len(demo.begun) else ""
+        given = turn_ids(opening, whole, said, tokenizer, begun) if said else []
+        opens = bool(opening.messages) and not begun
+    return turns
+
+
+def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, play: int | None) -> str:
+    """Why no model could play so within these numbers of tokens, "" if one could. As the dispatcher has it, each answer
+    but the first needs room for `answer` tokens.
+    """
+    before = 0
+    for number, (given, said) in enumerate(demo_turns(demo, tokenizer)):
+        before += len(given)
+        if not number and before > prompt:
+            return f"a prompt of more than tasks.max_prompt_tokens={prompt}"
+        if play is not None and before + (answer if number else 1) > play:
+            return f"a play that play.max_tokens={play} has no room for"
+        before += len(said)
+    return ""
+
+
+def tokens_of(turns: Iterable[Turn]) -> list[int]:
+    """The tokens of turns, end to end."""
+    pieces = ((turn.prompt_ids, turn.completion.token_ids) for turn in turns)
+    return [*chain.from_iterable(chain.from_iterable(pieces))]
+
+
+@dataclass
+class Conversation:
+    """What somebody else, who keeps the history, asked in one play."""
+
+    asked: list[tuple[Message, ...] | str] = field(default_factory=list)
+    """Of each turn, and of the one that awaits its completion."""
+
+    def place(
+        self, asked: tuple[Message, ...] | str, turns: Sequence[Turn], tokenizer: Tokenizer
+    ) -> tuple[int, list[int]]:
+        """(row, its new tokens) of a prompt after these turns.
+
+        The longest exchange that it begins with, the answer included, is not encoded again. The prompt goes on in that
+        row if this was its last turn, else in a new one that begins with the same tokens. So does one that the model
+        would not see like this: a template that leaves out earlier thoughts writes the whole prompt anew.
+        Raises ValueError where the chat template refuses the conversation.
+        """
+        last = {turn.row: number for number, turn in enumerate(turns)}
+        known = [number for number, turn in enumerate(turns) if self._begins(asked, number, turn)]
+        best = max(known, key=lambda n: (len(self.asked[n]), last[turns[n].row] == n, n), default=None)
+        more = None if best is None else _more(asked, self.asked[best], turns[best], tokenizer)
+        self.asked.append(asked)
+        if best is None or more is None:
+            whole = tokenizer.encode_text(asked) if isinstance(asked, str) else tokenizer.encode_chat(asked)
+            return len(last), whole
+        row = turns[best].row
+        if last[row] == best:
+            return row, more
+        return len(last), [*tokens_of(turn for turn in turns[: best + 1] if turn.row == row), *more]
+
+    def _begins(self, asked: tuple[Message, ...] | str, number: int, turn: Turn) -> bool:
+        """Whether a prompt is what was asked and answered at a turn, and more."""
+        before, said = self.asked[number], turn.completion.text
+        if isinstance(asked, str) or isinstance(before, str):
+            return isinstance(asked, str) and isinstance(before, str) and asked.startswith(before + said)
+        size = len(before)
+        if len(asked) < size + 2 or asked[:size] != before or asked[size].role != "assistant":
+            return False
+        return asked[size].content.strip() == said.strip()  # clients trim it
+
+
+def _more(
+    asked: tuple[Message, ...] | str, before: tuple[Message, ...] | str, turn: Turn, tokenizer: Tokenizer
+) -> list[int] | None:
+    """Tokens of what was asked after an answer; None where the answer is not written as it was."""
+    completion = turn.completion
+    if isinstance(asked, str):
+        return tokenizer.encode(asked[len(before) + len(completion.text) :])
+    known, rest = asked[: len(before) + 1], asked[len(before) + 1 :]
+    if not tokenizer.keeps(known, rest):
+        return None
+    return turn_ids(Opening(messages=known[:1]), completion, rest, tokenizer)
 
 
 def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) -> list[int]:
@@ -53,7 +156,7 @@ def check_prompts(
     longest = 0
     for task in tasks:
         made = environment(task)
-        if hasattr(made, "setup"):
+        if hasattr(made, "setup") and not getattr(made, "begins_without_setup", False):
             continue
         try:
             opening = made.begin()

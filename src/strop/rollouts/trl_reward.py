@@ -50,7 +50,7 @@ def verdict_reward(
     if reward in _NEEDS_TOKENS:
         raise UserError(f"reward {reward!r} needs to know how sampling ended, which TRL does not pass")
     rubric = WeightedRubric.from_names([(reward, 1.0)])
-    opened = _Opened(verifier)
+    opened = OpenedVerifier(verifier)
 
     def score(prompts: Sequence[Any], completions: Sequence[Any], **columns: Any) -> list[float | None]:
         tasks = _tasks(columns, len(completions))
@@ -68,7 +68,7 @@ def verdict_reward(
     return score
 
 
-class _Opened:
+class OpenedVerifier:
     """The verifier, opened at first use."""
 
     def __init__(self, given: Verifier | None) -> None:
@@ -76,6 +76,7 @@ class _Opened:
         self._lock = threading.Lock()
 
     def get(self) -> Verifier:
+        """It is closed when the process ends, where it was opened here."""
         with self._lock:
             if self._verifier is None:
                 self._verifier = open_verifier()
@@ -98,11 +99,12 @@ def _tasks(columns: Mapping[str, Any], count: int) -> list[Task]:
         raise UserError("the data set has neither a column 'task' nor 'check' to verify against")
     if len(texts) != count:
         raise UserError(f"{len(texts)} tasks for {count} completions")
-    return [_parsed(text) for text in texts]
+    return [task_of_line(text) for text in texts]
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> Task:
+def task_of_line(text: str) -> Task:
+    """The task of a column's text. Raises UserError for what is none, or has no tests."""
     try:
         task = Task.model_validate({"statement": "", **json.loads(text)})
     except ValidationError as error:

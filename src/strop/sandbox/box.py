@@ -7,9 +7,11 @@ The process (strop.sandbox.box_supervisor) is started with the first program, by
 once. A box belongs to one thread: the kernel ties the process's life to the thread that started it.
 """
 
+import contextlib
 import json
 import os
 import socket
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -82,6 +84,9 @@ class Box:
         """The work directory as programs see it; also their current directory, HOME and TMPDIR."""
         self._supervisor: JailedProcess | None = None
         self._busy = False
+        self._running: JailedProcess | None = None
+        """Whose program may be ended, by `stop`."""
+        self._lock = threading.Lock()
 
     @contextmanager
     def work(
@@ -111,6 +116,12 @@ class Box:
         """Whether the work directory can't grow above `limits.dir_bytes`."""
         launched = self.jail.launcher == "bwrap" and limits.dir_bytes >= LAUNCHER_BYTES
         return self.jail.namespaces or launched
+
+    def stop(self) -> None:
+        """Ends the program that runs, if one does; from any thread."""
+        with self._lock, contextlib.suppress(SandboxError):
+            if self._running is not None:
+                self._running.send({"bytes": 0})
 
     def close(self) -> None:
         """Ends the process and all it started, and removes the work directory. Safe to call twice, from any thread.
@@ -201,12 +212,15 @@ class Box:
             pump.read(out_read, out)
             pump.read(err_read, err)
             flood = False
+            self._running = supervisor
             while not messages:
                 if not pump.step():
                     raise supervisor.died("it did not answer")
                 if not flood and (out.flood or err.flood):
                     flood = True
                     supervisor.send({"bytes": 0})  # ends the program
+            with self._lock:
+                self._running = None
             report = supervisor.parsed(messages[0])
             pump.drain(out_read)
             pump.drain(err_read)

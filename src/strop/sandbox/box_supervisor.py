@@ -9,7 +9,7 @@ denies kill), and files they leave in the work directory are only touched throug
 
 Control socket (`strop.sandbox.jailed`): a request is {"bytes": count}, for "run" with the program's three descriptors,
 then `count` bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one message; for
-"read" and "list" with a descriptor.
+"read", "list" and "listen" with a descriptor.
 """
 
 import contextlib
@@ -28,6 +28,8 @@ from strop.sandbox.limits import Limits
 from strop.sandbox.program_start import NoProgram, ProgramStart
 
 _PACKET_BYTES = 1 << 16
+PORT = 8000
+"""Where a server for programs listens, in their own network."""
 _ASKED = frozenset(
     {
         *(
@@ -127,6 +129,7 @@ class BoxSupervisor:
         self.read = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read, work)
         self.sized = settings.namespaces
         self.size = Limits().dir_bytes
+        self.port = 0  # that programs may connect to
         self.wake, woken = os.pipe()
         os.set_blocking(woken, False)
         signal.set_wakeup_fd(woken)
@@ -200,6 +203,12 @@ class BoxSupervisor:
                 return [workdir.open_regular(self.work, job["name"])]
             case "list":
                 return [_stored(workdir.listing(self.work))]
+            case "listen":
+                if self.settings.namespaces:
+                    namespaces.raise_loopback()
+                with socket.create_server(("127.0.0.1", PORT), backlog=64) as listener:
+                    self.port = PORT
+                    return [os.dup(listener.fileno())]
             case "remove":
                 for name in job["names"]:
                     workdir.remove(self.work, name)
@@ -217,6 +226,7 @@ class BoxSupervisor:
         else:
             workdir.renew(self.work, self.settings.uid)
         landlock.forget()  # its rules name the old one
+        self.port = 0
         os.chdir(self.work)
 
     def _asked(self, error: OSError) -> bool:
@@ -277,6 +287,7 @@ class BoxSupervisor:
         program = ProgramStart(
             job["argv"], job["environment"], self.work, streams, limits,
             read=(*self.read, *job["read"]), write=(self.work,) if build else (), build=build, settings=self.settings,
+            port=self.port,
         )  # fmt: skip
         failed, fail = os.pipe()  # close-on-exec: end of stream means that the program runs
         child = os.fork()

@@ -10,6 +10,7 @@ What is in it is bounded by `limits.dir_bytes`: exactly where the jail gives it 
 after that nothing is put or run before files are removed.
 """
 
+import socket
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -17,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TypeVar
 
-from strop.core.errors import NotStarted, SandboxError
+from strop.core.errors import NotStarted, SandboxError, UserError
 from strop.sandbox.box import Box, open_box
 from strop.sandbox.limits import Limits
 from strop.sandbox.work import CommandResult, FileInfo, Work, safe_name
@@ -95,6 +96,30 @@ class Folder:
             return work.run(argv, stdin=data, limits=bounds, profile="build", environment=environment)
 
         return self._call(start)
+
+    def listen(self, read: Sequence[str] = ()) -> socket.socket:
+        """A socket that listens on 127.0.0.1 in the programs' own network; only they reach it, and nothing else.
+
+        The first call of a folder. `read`: what its programs may read beside. Raises UserError in a jail whose programs
+        have no network of their own.
+        """
+        self._read = [*dict.fromkeys([*self._read, *read])]
+
+        def begin(work: Work) -> socket.socket:
+            assert self._box is not None
+            if not self._box.jail.own_root:
+                fault = f"the jail {self._box.jail.name} gives programs no network of their own to reach a server in"
+                raise UserError(
+                    f"{fault}; use sandbox.jail=namespaces or full (strop doctor lists what works here)"
+                )
+            return work.listen()
+
+        return self._call(begin)
+
+    def stop(self) -> None:
+        """Ends the program that runs, if one does; what it has written stays."""
+        if self._box is not None:
+            self._box.stop()
 
     def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
         """A regular file; no link is followed.

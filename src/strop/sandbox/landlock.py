@@ -18,6 +18,7 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _SCOPES = 0b11  # abstract sockets, signals
+_OF_PORT, _CONNECT = 2, 2
 
 
 def abi() -> int:
@@ -43,16 +44,16 @@ def restrict(*, read: Iterable[str], write: Iterable[str] = ()) -> None:
     kernel.syscall(_RESTRICT, ruleset(tuple(read), tuple(write)), 0)
 
 
-def restricting(read: tuple[str, ...], write: tuple[str, ...]) -> kernel.Call:
-    """The call that does so in a forked child."""
-    return kernel.lean_syscall, (_RESTRICT, ruleset(read, write), 0)
+def restricting(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> kernel.Call:
+    """The call that does so in a forked child, which may connect to the TCP port."""
+    return kernel.lean_syscall, (_RESTRICT, ruleset(read, write, port), 0)
 
 
 _made: list[int] = []
 
 
 @cache
-def ruleset(read: tuple[str, ...], write: tuple[str, ...]) -> int:
+def ruleset(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> int:
     """The kernel's descriptor of these rules, kept open for the process's life: children restrict themselves with it.
 
     Paths count as they are now. Raises OSError.
@@ -68,6 +69,9 @@ def ruleset(read: tuple[str, ...], write: tuple[str, ...]) -> int:
         _grant(rules, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
     for path in write:
         _grant(rules, path, handled & ~_IOCTL_DEV)
+    if port and version >= 4:
+        rule = ctypes.create_string_buffer(struct.pack("=QQ", _CONNECT, port), 16)
+        kernel.syscall(_ADD, rules, _OF_PORT, rule, 0)
     _made.append(rules)
     return rules
 

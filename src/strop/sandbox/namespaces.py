@@ -5,8 +5,11 @@ Works as root, and as an ordinary user if the kernel allows user namespaces. Rai
 System V object or abstract socket of the host; not hidden: the kernel itself.
 """
 
+import fcntl
 import os
+import socket
 import stat
+import struct
 from collections.abc import Iterable
 
 from strop.sandbox import kernel, landlock
@@ -17,6 +20,7 @@ _REC_PRIVATE, _BIND_REC, _RDONLY, _NOSUID, _NODEV, _REMOUNT_BIND = 0x44000, 0x50
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random")
 STREAMS = {"stdin": "/0", "stdout": "/1", "stderr": "/2", "fd": ""}
 """Names in /dev of a process's own descriptors, by what follows /proc/self/fd."""
+_SET_FLAGS, _UP = 0x8914, 0x41
 ROOT_BYTES = 1 << 20
 """Size of the root file system, which holds mount points only."""
 
@@ -35,6 +39,13 @@ def unshare(*, processes: bool) -> None:
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
+
+
+def raise_loopback() -> None:
+    """Brings up the loopback device of this process's network namespace. Raises OSError."""
+    request = struct.pack("16sH14x", b"lo", _UP)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SET_FLAGS, request)
 
 
 def enclose(

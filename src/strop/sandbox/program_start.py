@@ -29,6 +29,7 @@ class ProgramStart:
     streams      its standard input, output and error; they are not inherited under their own numbers
     read, write  paths that it may read, and may write
     build        may start processes and write, "run" otherwise
+    port         TCP port that it may connect to, in its own network; 0 = none
     Raises OSError where this machine has neither Landlock nor seccomp, unless `settings.unsafe`.
     """
 
@@ -44,6 +45,7 @@ class ProgramStart:
         write: Paths,
         build: bool,
         settings: confine.WorkerSettings,
+        port: int = 0,
     ) -> None:
         self._parent = os.getpid()
         self._environment = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home, **environment}
@@ -65,7 +67,7 @@ class ProgramStart:
             self._calls += [*becoming(settings.uid, keep_reading=settings.keep_reading), die]
         if build:
             self._calls.append((partial(apply_rlimits, limits, writes_files=True, counts_processes=True), ()))
-        self._calls += _entering(read, (*write, "/dev/null"), build, settings)
+        self._calls += _entering(read, (*write, "/dev/null"), build, settings, port)
         if not build:
             self._calls += _sealing(limits, settings)
 
@@ -89,7 +91,9 @@ class NoProgram(Exception):
     """What was asked for is no program."""
 
 
-def _entering(read: Paths, write: Paths, build: bool, settings: confine.WorkerSettings) -> Iterator[Call]:
+def _entering(
+    read: Paths, write: Paths, build: bool, settings: confine.WorkerSettings, port: int
+) -> Iterator[Call]:
     """As `confine.enter`."""
     yield kernel.lean_prctl, (kernel.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if not settings.keep_reading:
@@ -100,10 +104,13 @@ def _entering(read: Paths, write: Paths, build: bool, settings: confine.WorkerSe
     yield kernel.lean_prctl, (kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
     locked = landlock.abi() > 0
     if locked:
-        yield landlock.restricting(read, write)
+        yield landlock.restricting(read, write, port)
     if seccomp.supported():
         scoped = landlock.scopes_signals()
-        yield Filter(seccomp.base(allow_exec=True, allow_metadata=build, allow_kill=scoped)).install, ()
+        program = seccomp.base(
+            allow_exec=True, allow_metadata=build, allow_kill=scoped, allow_connect=bool(port)
+        )
+        yield Filter(program).install, ()
     elif not locked and not settings.unsafe:
         raise OSError("no jail: this machine has neither Landlock nor seccomp")
 

@@ -6,9 +6,10 @@ failure. SandboxError is ours.
 
 import os
 import queue
+import socket
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -25,6 +26,8 @@ NOT_STARTED = 127
 """The status of what can't be started, as in a shell."""
 MOST_FOLDERS = 400
 """Folders at the same time: each is a process, and in most jails a user of its own."""
+_NEVER = 1e6
+"""Wall seconds of a program that another ends."""
 CLOSING_SECONDS = 20.0
 """How long a play waits for another's folder to be gone."""
 OpenBox = Callable[[], Box]
@@ -146,11 +149,23 @@ class PlayFolder:
         seconds: float = 10.0,
         memory_bytes: int = 1 << 30,
         environment: Mapping[str, str] | None = None,
+        waits: bool = False,
     ) -> Ran:
         """See `core.play.JailedFolder`."""
         program = Run(tuple(argv), stdin=stdin, seconds=seconds, memory_bytes=memory_bytes)
-        with self._places, self._open() as inner:
-            return _ran(partial(inner.run, environment=environment), program, inner.limits)
+        with nullcontext() if waits else self._places, self._open() as inner:
+            run = partial(inner.run, environment=environment)
+            return _ran(run, program, inner.limits, wall=_NEVER if waits else None)
+
+    def listen(self, read: Sequence[str] = ()) -> socket.socket:
+        """See `core.play.JailedFolder`."""
+        with self._open() as inner:
+            return inner.listen(read)
+
+    def stop(self) -> None:
+        """See `core.play.JailedFolder`."""
+        with self._open() as inner:
+            inner.stop()
 
     def play(self, program: Run) -> Ran:
         """Puts a program's files, and runs it."""
@@ -175,12 +190,14 @@ class PlayFolder:
                 self._calls -= 1
 
 
-def _ran(run: Callable[..., CommandResult], program: Run, bounds: Limits) -> Ran:
+def _ran(
+    run: Callable[..., CommandResult], program: Run, bounds: Limits, *, wall: float | None = None
+) -> Ran:
     """How a program ended. Raises SandboxError where the jail broke."""
     limits = replace(
         bounds,
         cpu_seconds=program.seconds,
-        wall_seconds=3 * program.seconds,
+        wall_seconds=wall or 3 * program.seconds,
         memory_bytes=program.memory_bytes,
         output_bytes=program.output_bytes,
     )

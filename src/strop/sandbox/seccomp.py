@@ -178,18 +178,23 @@ def supported() -> bool:
     return kernel.LINUX and kernel.MACHINE in AUDIT_ARCH
 
 
-def base(*, allow_exec: bool, allow_metadata: bool, allow_kill: bool = True) -> bytes:
+def base(
+    *, allow_exec: bool, allow_metadata: bool, allow_kill: bool = True, allow_connect: bool = False
+) -> bytes:
     """The filter under every jailed process: no sockets, no peeking at others, no kernel administration.
 
     `allow_exec`: may start programs. `allow_metadata`: may change modes, owners and times of files. `allow_kill`: may
-    signal other processes (leave it to Landlock's signal scope).
+    signal other processes (leave it to Landlock's signal scope). `allow_connect`: may connect by TCP, for a process in
+    a network of its own.
     """
-    return _base(kernel.MACHINE, allow_exec, allow_metadata, allow_kill)
+    return _base(kernel.MACHINE, allow_exec, allow_metadata, allow_kill, allow_connect)
 
 
 @cache
-def _base(machine: str, allow_exec: bool, allow_metadata: bool, allow_kill: bool) -> bytes:
-    names = list(_ALWAYS)
+def _base(
+    machine: str, allow_exec: bool, allow_metadata: bool, allow_kill: bool, allow_connect: bool
+) -> bytes:
+    names = [name for name in _ALWAYS if not (allow_connect and name in ("socket", "connect"))]
     names += [] if allow_exec else _EXEC
     names += [] if allow_metadata else _METADATA
     names += [] if allow_kill else ["kill", "tgkill"]
@@ -197,6 +202,7 @@ def _base(machine: str, allow_exec: bool, allow_metadata: bool, allow_kill: bool
     body = _clone(calls, [(_JSET, 0, 1, _CLONE_NAMESPACES), _deny(), _allow()])
     body += [(_JEQ, 0, 1, calls["clone3"]), (_RET, 0, 0, _ERRNO | errno.ENOSYS)]
     body += _block(calls["socketpair"], _PAIRS)
+    body += _block(calls["socket"], _TCP) if allow_connect else []
     body += _block(calls["fcntl"], _fcntl()) + _block(calls["ioctl"], _none_of(1, _IOCTL))
     return _program(body, [calls[n] for n in names if n in calls])
 
@@ -250,6 +256,19 @@ _PAIRS = [
     (_AND, 0, 0, 0xF),
     (_JEQ, 1, 0, 1),  # SOCK_STREAM
     (_JEQ, 0, 1, 5),  # SOCK_SEQPACKET
+    (_RET, 0, 0, _ALLOW),
+    (_RET, 0, 0, _ERRNO | errno.EPERM),
+]
+
+_TCP = [
+    (_LD, 0, 0, 16),
+    (_JEQ, 0, 7, 2),  # AF_INET
+    (_LD, 0, 0, 24),
+    (_AND, 0, 0, 0xF),
+    (_JEQ, 0, 4, 1),  # SOCK_STREAM
+    (_LD, 0, 0, 32),
+    (_JEQ, 1, 0, 0),  # the protocol that goes with it, or its name
+    (_JEQ, 0, 1, 6),
     (_RET, 0, 0, _ALLOW),
     (_RET, 0, 0, _ERRNO | errno.EPERM),
 ]

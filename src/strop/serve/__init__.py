@@ -1,1 +1,1 @@
-"""What people and other programs ask: where in a folder something is, in the terminal or over MCP. docs/search.md."""
+"""What people and other programs ask: where something is (docs/search.md), what to type next (docs/edit-server.md)."""

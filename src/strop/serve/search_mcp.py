@@ -1,9 +1,15 @@
-"""The MCP server of `strop serve-search`: one tool that answers where in a folder something is, on stdin and stdout."""
+"""The MCP server of `strop serve-search`: one tool that answers where in a folder something is, on stdin and stdout or
+over HTTP.
+
+Over HTTP (streamable, without sessions) a request whose Host is not the address that is listened on, or whose Origin is
+a page of elsewhere, is refused: a page that the user visits cannot ask.
+"""
 
 import asyncio
 import logging
 from pathlib import Path
-from typing import Annotated
+from socket import socket as Socket
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -12,6 +18,13 @@ from strop.core.errors import StropError
 from strop.rollouts.services import Threads
 from strop.serve.finder import PlaceFinder
 
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+PATH = "/mcp"
+"""Of the URL."""
+_AT_ONCE, _GRACE = 64, 1
+"""Connections that are held, and seconds that an answer which goes on is waited for at the end."""
 _WHAT = """Finds where in the repository something is: the files and lines that matter for a request.
 Answers with PATH:FIRST-LAST of each file and with those lines."""
 _Question = Annotated[
@@ -27,12 +40,37 @@ _Below = Annotated[
 
 def serve(finder: PlaceFinder, root: Path) -> None:
     """Serves until stdin ends. Nothing outside of `root` is looked at."""
+    threads = Threads()
+    server = _server(finder, root, threads)
+    threads.submit(server.run).result()  # in a thread as well: reading stdin cannot be interrupted
+
+
+def serve_http(finder: PlaceFinder, root: Path, listening: Socket, host: str) -> None:
+    """Serves at PATH until a signal. `host`: how the address is written in a URL."""
+    import uvicorn
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    names = {host, "127.0.0.1", "localhost", "[::1]"}
+    security = TransportSecuritySettings(
+        allowed_hosts=[f"{name}:*" for name in names], allowed_origins=[f"http://{name}:*" for name in names]
+    )
+    app = _server(finder, root, Threads()).streamable_http_app(
+        streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=security
+    )
+    config = uvicorn.Config(
+        app, http="h11", ws="none", log_level="warning", access_log=False, server_header=False,
+        limit_concurrency=_AT_ONCE, timeout_graceful_shutdown=_GRACE,
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _server(finder: PlaceFinder, root: Path, threads: Threads) -> "MCPServer":
+    """The server with its tool. `threads`: which keep no process alive, so that it ends at once, whatever goes on."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import ToolAnnotations
 
     server = MCPServer("strop-search", version=__version__, log_level="WARNING")
-    threads = Threads()  # which keep no process alive: it ends at once, whatever goes on
     logging.disable(logging.DEBUG)  # bm25s
 
     only_reads = ToolAnnotations(read_only_hint=True)
@@ -49,4 +87,4 @@ def serve(finder: PlaceFinder, root: Path) -> None:
         below = place.relative_to(root).as_posix()
         return found.text(lines=True, below="" if below == "." else below) or f"no place found: {found.why}"
 
-    threads.submit(server.run).result()  # in a thread as well: reading stdin cannot be interrupted
+    return server

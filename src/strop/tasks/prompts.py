@@ -10,7 +10,7 @@ from pathlib import Path
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks import edit_prompts, rust_prompts, templates
+from strop.tasks import edit_prompts, next_edit, rust_prompts, templates
 from strop.tasks.rows import unknown
 from strop.tasks.rust_prompts import AnswerForm
 from strop.tasks.templates import (
@@ -47,6 +47,8 @@ def render(
         return TextPrompt(
             messages=templates.messages(text or templates.packaged("chat-places"), values(task))
         )
+    if task.check.answer == "next edit":
+        return next_edit.prompt_of(task)
     if task.check.answer == "label":
         return _LABEL[style](task, text)
     if task.check.answer == "edit":
@@ -64,6 +66,8 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
         return edit_prompts.solution(task, prompt)
     if not task.reference.strip():
         return ""
+    if task.check.answer == "next edit":
+        return task.reference
     if task.check.answer in ("label", "places"):
         return task.reference.strip().removeprefix(prompt.head).rstrip()
     if task.language == "rust":

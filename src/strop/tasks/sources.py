@@ -29,6 +29,8 @@ GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
         "stdio-problems": stdio_problems.load,
         "toy-repositories": toy_repositories.load,
         "needs-feedback": needs_feedback.load,
+        "openenv": "strop.neighbours.openenv:load",
+        "verifiers": "strop.neighbours.verifiers_tasks:load",
     },
     reserved={*NAMED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
 )

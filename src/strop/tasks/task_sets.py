@@ -130,7 +130,8 @@ def split_tasks(recipe: Recipe, given: Sequence[Task] | None = None) -> tuple[li
     held_out = [task for task in tasks if task.split == "held-out"]
     if not train:
         raise UserError(
-            f"tasks.source={tasks_source(recipe)!r} leaves no task to train on; lower held_out_fraction"
+            f"tasks.source={tasks_source(recipe)!r} leaves no task to train on; lower held_out_fraction, or, where its "
+            "tasks say themselves that they are held out, make them anew with fewer"
         )
     held_out = windowed(held_out, recipe.evaluation.window, "evaluation.window").tasks
     if recipe.evaluation.limit is not None:

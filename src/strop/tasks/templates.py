@@ -152,6 +152,8 @@ class Prompt(Record):
     """Language of the answer; empty where it is no code."""
     names: tuple[str, ...] = ()
     """What the answer must define, as far as is known."""
+    sections: tuple[tuple[tuple[str, ...], str], ...] = ()
+    """The parts of `text`, as of `core.play.Opening`."""
 
     @abstractmethod
     def assemble(self, completion: str) -> str:

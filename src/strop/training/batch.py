@@ -93,11 +93,21 @@ def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
     ordered = sorted(groups, key=lambda group: not group.has_signal)
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
     played = ([r for group in part for r in group.rollouts if r.turns] for part in parts)
-    return Batch(tuple(tuple(sample_of(r, grpo.mask_truncated) for r in part) for part in played))
+    return Batch(tuple(tuple(s for r in part for s in samples_of(r, grpo.mask_truncated)) for part in played))
 
 
-def sample_of(rollout: Rollout, mask_truncated: bool) -> Sample:
-    """One rollout's tokens. None carries loss where it was not scored or is left out of it, or truncated under overlong
+def samples_of(rollout: Rollout, mask_truncated: bool) -> list[Sample]:
+    """One rollout's tokens, a sample for each of its rows, which share its weight."""
+    rows = rollout.rows()
+    if len(rows) == 1:
+        return [sample_of(rollout, mask_truncated)]
+    out = rollout.left_out or ("loss" if mask_truncated and rollout.truncated else "")
+    parts = (rollout.model_copy(update={"turns": turns, "left_out": out}) for turns in rows)
+    return [sample_of(part, False, 1 / len(rows)) for part in parts]
+
+
+def sample_of(rollout: Rollout, mask_truncated: bool, weight: float = 1.0) -> Sample:
+    """One row's tokens. None carries loss where it was not scored or is left out of it, or truncated under overlong
     filtering (DAPO, arXiv 2503.14476, section 3.4).
     """
     out = bool(rollout.left_out) or rollout.reward is None or (mask_truncated and rollout.truncated)
@@ -115,4 +125,4 @@ def sample_of(rollout: Rollout, mask_truncated: bool) -> Sample:
         logprobs += [*[0.0] * len(given), *completion.logprobs]
         advantages += [*[0.0] * len(given), *[advantage or 0.0] * count]
         versions += [*[0] * len(given), *[completion.policy_version] * count]
-    return Sample(ids, mask, logprobs, advantages, versions, len(rollout.prompt_ids))
+    return Sample(ids, mask, logprobs, advantages, versions, len(rollout.prompt_ids), weight)

@@ -129,7 +129,7 @@ class _Part:
         if everything and len(everything) % ranks.world and self.real <= len(everything) // ranks.world:
             self.mine.append([min(computed, key=lambda sample: len(sample.ids))])
         self.size = UpdateSize(
-            rows=len(samples),
+            rows=round(sum(sample.weight for sample in samples)),
             tokens=sum(sample.tokens for sample in samples),
             longest=recipe.sampling.max_tokens,
             micro_batches=max(1, len(everything)),

@@ -7,7 +7,7 @@ one of them is played and scored by every reward, so that a user's environment a
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import chain
@@ -21,23 +21,19 @@ from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.ids import rng
 from strop.core.play import PlayLimits
 from strop.core.protocols import JudgedRollout, Verifier
-from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.environments.kinds import played_by
 from strop.policies.model_files import EMBEDDED, ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import check_servers, local_tokenizer, longest_play
-from strop.policies.scripted import ScriptedPolicy
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
-from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.demos import read_demos
-from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, windowed
 from strop.tasks.templates import load
 from strop.training.given import NOTHING, Given, environment_of
-from strop.training.references import failed, reference_verdicts, tried_tasks, why
+from strop.training.references import failed, reference_verdicts, shown_play, tried_tasks, why
 from strop.training.sinks import check_sinks
 from strop.verification import open_configured
 from strop.verification.toolchains import missing_programs
@@ -336,7 +332,7 @@ class Preflight:
         """Raises UserError where a task cannot be played or scored."""
         order = rng(self.recipe.seed, "preflight", one.name).sample(one.train, min(PLAYED, len(one.train)))
         for task in order:
-            rollout = _played(one, task, verifier, self.given)
+            rollout, expert = shown_play(one, task, verifier, self.given)
             if rollout.verdict is not None and rollout.verdict.scored:
                 break
         verdict = rollout.verdict
@@ -353,22 +349,8 @@ class Preflight:
                 (scores,) = rubric.score_all([JudgedRollout(task, rollout, verdict)], patient=True)
                 self.faults += [score.error for score in scores if score.error]
                 told += [f"{s.name} {'None' if s.value is None else format(s.value, '.3g')}" for s in scores]
-        self.facts.append(f"{place}rewards of a play that answered with the reference: {', '.join(told)}")
-
-
-def _played(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> Rollout:
-    """The task as played by a policy that always says its reference."""
-    config, said = one.recipe.task_set, ""
-    with suppress(UserError):  # its environment has prompts of its own
-        said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
-    policy = ScriptedPolicy(lambda prompt, seed, number: said)
-    player = dispatcher_of(
-        one.recipe, policy, verifier, environment_of([one], given.environment), prompt=1 << 40
-    )
-    (rollout,) = player.play(
-        [task], 1, SamplingParams(max_tokens=1 << 30), seed=one.recipe.seed, tag="preflight"
-    )
-    return rollout
+        who = "of the environment's expert" if expert else "that answered with the reference"
+        self.facts.append(f"{place}rewards of a play {who}: {', '.join(told)}")
 
 
 def _installed(package: str) -> bool:

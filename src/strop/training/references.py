@@ -1,11 +1,21 @@
-"""References judged like answers. A task whose own reference fails would be trained on with reward 0 for ever."""
+"""References judged like answers, and played. A task whose own reference fails would be trained on with reward 0 for
+ever.
+"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
-from strop.core.protocols import Verifier
+from strop.core.errors import UserError
+from strop.core.ids import rng
+from strop.core.protocols import Environment, Verifier
+from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.policies.scripted import ScriptedPolicy
+from strop.rollouts.dispatcher_factory import dispatcher_of
+from strop.tasks.prompts import render, solution
 from strop.tasks.task_sets import TaskSet
+from strop.training.given import Given, environment_of
 
 
 def tried_tasks(sets: Iterable[TaskSet]) -> list[Task]:
@@ -40,3 +50,28 @@ def why(verdict: Verdict) -> str:
     wrong = next((test for test in verdict.tests if test.outcome is not Outcome.PASSED), None)
     cause = verdict.detail or (f"{wrong.id}: {wrong.message}" if wrong else "")
     return " ".join(f"{verdict.outcome}: {cause}".removesuffix(": ").split())[:300]
+
+
+def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> tuple[Rollout, bool]:
+    """The task as played by its environment's own expert, where there is one, else by a policy that always says its
+    reference; and whether it was the expert.
+    """
+    config, said = one.recipe.task_set, ""
+    with suppress(UserError):  # its environment has prompts of its own
+        said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
+    environment, shown = environment_of([one], given.environment), list[Iterator[str]]()
+
+    def made(task: Task) -> Environment:
+        playing = environment(task)
+        if show := getattr(playing, "demonstrate", None):
+            shown.append(show(rng(one.recipe.seed, "preflight", task.id)))
+        return playing
+
+    def answer(prompt: str, seed: int, number: int) -> str:
+        return next(shown[-1], said) if shown else said
+
+    play = one.recipe.play.model_copy(update={"max_tokens": None})  # counted in a model's tokens
+    recipe = one.recipe.model_copy(update={"play": play})
+    player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
+    (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
+    return rollout, bool(shown)

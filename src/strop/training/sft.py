@@ -22,7 +22,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.files import open_to_readers
 from strop.core.ids import derive_seed
-from strop.core.rollout import Completion
+from strop.core.play import Opening
 from strop.core.sample import Sample
 from strop.core.task import Task
 from strop.policies import release_memory
@@ -30,8 +30,8 @@ from strop.policies.attention import attend_in_groups
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
-from strop.rollouts.encoding import opening_ids, turn_ids
-from strop.tasks.demos import Demo, read_demos
+from strop.rollouts.encoding import demo_turns, opening_ids
+from strop.tasks.demos import read_demos
 from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet
@@ -95,35 +95,12 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
     config = recipe.task_set
     prompt = render(task, config.style, config.template, config.answer)
     text = solution(task, prompt, config.answer)
-    if not text:
+    if not text and not task.check.empty_is_answer:
         return None
-    if prompt.messages:
-        ids, end = (
-            [*tokenizer.encode_chat(prompt.messages), *tokenizer.encode(prompt.prefill)],
-            tokenizer.turn_end,
-        )
-    else:
-        ids, end = tokenizer.encode_text(prompt.text), tokenizer.text_end
+    opening = Opening(prompt.text, tuple(prompt.messages), prompt.prefill, sections=prompt.sections)
+    ids, end = opening_ids(opening, tokenizer), tokenizer.turn_end if prompt.messages else tokenizer.text_end
     opens = bool(prompt.messages) and not prompt.prefill
-    return [(ids, [*tokenizer.encode(text, opens=opens), *end])]
-
-
-def demo_example(demo: Demo, tokenizer: HubTokenizer) -> Example:
-    """A demonstration in the tokens that its play would have had."""
-    opening = demo.opening()
-    given, end = (
-        opening_ids(opening, tokenizer),
-        tokenizer.turn_end if opening.messages else tokenizer.text_end,
-    )
-    opens, turns = bool(opening.messages) and not opening.prefill, Example()
-    for number, (text, said) in enumerate(demo.turns()):
-        ids = [*tokenizer.encode(text, opens=opens), *end]
-        turns.append((given, ids))
-        whole = Completion(token_ids=ids, logprobs=[0.0] * len(ids), text=text, finish_reason="eos")
-        begun = demo.begun[number] if number < len(demo.begun) else ""
-        given = turn_ids(opening, whole, said, tokenizer, begun) if said else []
-        opens = bool(opening.messages) and not begun
-    return turns
+    return [(ids, [*(tokenizer.encode(text, opens=opens) if text else []), *end])]
 
 
 def step_count(recipe: Recipe, examples: int) -> int:
@@ -143,7 +120,7 @@ def examples_of(sets: Sequence[TaskSet], tokenizer: HubTokenizer) -> list[Exampl
         shown = [demo for demo in read_demos(Path(demos)) if demo.task_id not in held_out]
         if not shown:
             raise UserError(f"sft.demos={demos!r} shows held-out tasks only; make demonstrations anew")
-        return [demo_example(demo, tokenizer) for demo in shown]
+        return [demo_turns(demo, tokenizer) for demo in shown]
     examples = [
         example
         for one in sets

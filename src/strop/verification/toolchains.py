@@ -43,6 +43,10 @@ def build(name: str, settings: Settings) -> Toolchain:
         from strop.verification.retrieval import RetrievalToolchain
 
         return RetrievalToolchain()
+    if name == "next-edit":
+        from strop.verification.next_edit import NextEditToolchain
+
+        return NextEditToolchain()
     if kind == "edit":
         from strop.verification.edit import EditToolchain
 

@@ -10,6 +10,7 @@ from strop.core.checks.cases import Case, CasesCheck
 from strop.core.checks.command import CommandCheck, CommandStep
 from strop.core.checks.edit import EditCheck
 from strop.core.checks.label import LabelCheck
+from strop.core.checks.next_edit import NextEditCheck, PastEdit
 from strop.core.checks.none import NoneCheck
 from strop.core.checks.retrieval import RetrievalCheck
 from strop.core.checks.rust import RustCheck
@@ -19,8 +20,8 @@ from strop.core.checks.terminal import TerminalCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
-    "LabelCheck", "NoneCheck", "ProjectCheck", "PytestCheck", "RetrievalCheck", "RustCheck", "StdioCase",
-    "StdioCheck", "TerminalCheck", "WorkspaceCheck",
+    "LabelCheck", "NextEditCheck", "NoneCheck", "PastEdit", "ProjectCheck", "PytestCheck", "RetrievalCheck",
+    "RustCheck", "StdioCase", "StdioCheck", "TerminalCheck", "WorkspaceCheck",
 ]  # fmt: skip
 
 Check = Annotated[
@@ -36,6 +37,7 @@ Check = Annotated[
     | EditCheck
     | RetrievalCheck
     | TerminalCheck
+    | NextEditCheck
     | NoneCheck,
     Field(discriminator="kind"),
 ]

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import lru_cache
 
 from strop.code.python.source import UNPARSABLE, tree_of
 from strop.tasks.adapters.swe_patch import LANGUAGES
@@ -38,20 +39,23 @@ def _code(text: str) -> list[str]:
 
 def _same_python(before: str, after: str) -> bool:
     """Whether two texts have the same tree; only statements whose lines differ are compared. May raise `UNPARSABLE`."""
-    old, new = (
-        [
-            (part, "\n".join(lines[part.lineno - 1 : part.end_lineno]))
-            for lines in [re.split(r"\r\n?|\n", text)]
-            for part in tree_of(text).body
-            if not _is_text(part)
-        ]
-        for text in (before, after)
-    )
+    old, new = _statements(before), _statements(after)
     return len(old) == len(new) and all(
         (text == other and part.col_offset == like.col_offset and part.end_col_offset == like.end_col_offset)
         or _shape(part) == _shape(like)
         for (part, text), (like, other) in zip(old, new, strict=True)
     )
+
+
+@lru_cache(maxsize=8)
+def _statements(text: str) -> list[tuple[ast.stmt, str]]:
+    """The statements of a module, with their lines. Kept for a while: a commit's text before is its parent's after."""
+    lines = re.split(r"\r\n?|\n", text)
+    return [
+        (part, "\n".join(lines[part.lineno - 1 : part.end_lineno]))
+        for part in tree_of(text).body
+        if not _is_text(part)
+    ]
 
 
 def _shape(tree: ast.stmt) -> str:

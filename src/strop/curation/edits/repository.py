@@ -91,16 +91,16 @@ class Repository:
         words = self._call("diff-tree", "-r", "-z", "--raw", "-M", "--no-ext-diff", before, commit.id, "--")
         return list(_changes(words.split("\0")))
 
-    def diffs(self, commits: Sequence[Commit]) -> dict[str, str]:
-        """By id what each commit changes, without lines around it, with renames detected; bytes that are no UTF-8 are
-        replaced.
+    def diffs(self, commits: Sequence[Commit], around: int = 0) -> dict[str, str]:
+        """By id what each commit changes, with so many lines around it and renames detected; bytes that are no UTF-8
+        are replaced.
         """
         found: dict[str, str] = {}
         for at in range(0, len(commits), _AT_ONCE):
             ids = [commit.id for commit in commits[at : at + _AT_ONCE]]
             text = self._call(
-                "log", "--no-walk=unsorted", "--format=%x00%H", "-p", "-U0", "-M", "--no-ext-diff", "--no-textconv",
-                "--no-color", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", *ids, "--",
+                "log", "--no-walk=unsorted", "--format=%x00%H", "-p", f"-U{around}", "-M", "--no-ext-diff",
+                "--no-textconv", "--no-color", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", *ids, "--",
             )  # fmt: skip
             # no line of a diff begins with NUL
             parts = re.split(r"(?m)^\0([0-9a-f]{40,64})$", text)

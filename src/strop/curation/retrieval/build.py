@@ -21,7 +21,8 @@ def once(tasks: Iterable[Task], tally: Tally) -> Iterator[Task]:
 def split_of(tasks: Sequence[Task], held_out: Sequence[str], share: float) -> Iterator[Task]:
     """The tasks with their side: held out are those of some repositories, and the newest of each other.
 
-    share  of a repository's commits, the newest, that are held out; of what has no date nothing is
+    share  of a repository's commits, the newest, that are held out, whole days; where that would be all of them, just
+           so many. Of what has no date nothing is
     Raises UserError for a repository that has no task.
     """
     names = {task.topic for task in tasks}
@@ -29,15 +30,20 @@ def split_of(tasks: Sequence[Task], held_out: Sequence[str], share: float) -> It
         raise UserError(
             f"--held-out {unknown}: no task is of it; there are {', '.join(sorted(names)) or 'none'}"
         )
-    since = {name: _since([task for task in tasks if task.topic == name], share) for name in names}
+    late = set[str]()
+    for name in names:
+        late |= _late(
+            [task for task in tasks if task.topic == name and task.metadata.get("kind") == "commit"], share
+        )
     for task in tasks:
-        late = task.metadata.get("kind") == "commit" and task.metadata["date"] >= since[task.topic]
-        out = task.topic in held_out or late
+        out = task.topic in held_out or task.id in late
         yield task.model_copy(update={"split": "held-out" if out else "train"})
 
 
-def _since(tasks: Sequence[Task], share: float) -> str:
-    """The day from which on commits are held out: all of a day are on one side."""
-    dates = sorted(task.metadata["date"] for task in tasks if task.metadata.get("kind") == "commit")
-    count = round(len(dates) * share)
-    return dates[len(dates) - count] if count else "9999"
+def _late(commits: Sequence[Task], share: float) -> set[str]:
+    """The ids of the newest tasks of a repository, newest first: all of a day, unless it is the first one."""
+    count = round(len(commits) * share)
+    dates = sorted((task.metadata["date"] for task in commits), reverse=True)
+    if not count or dates[count - 1] == dates[-1]:
+        return {task.id for task in commits[:count]}
+    return {task.id for task in commits if task.metadata["date"] >= dates[count - 1]}

@@ -1,18 +1,23 @@
 """Retrieval tasks of commits: the message is the request, and what the commit changes is what matters.
 
 The truth are the lines of the parent's tree that the commit removes or replaces (`git diff -U0`, without lines around
-them); an insertion counts the line behind which it stands. Renames are followed; files that are new are no part of it.
-Of what a commit changes only programs count that are no tests and do not say how the project is built.
+them); an insertion counts the line behind which it stands, the last one that is not blank. Renames are followed; files
+that are new are no part of it. Of what a commit changes only programs count that are no tests and do not say how the
+project is built.
+
+Where a message says that it closes an issue whose text is known, that text is the request.
 
 What is left out, and why, is counted: see docs/search.md.
 """
 
+import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 
 from strop.core.checks import RetrievalCheck
+from strop.core.errors import UserError
 from strop.core.ranges import Range, merged, write_ranges
 from strop.core.task import Task
 from strop.curation.edits.history import is_packaging, is_program, is_test, says_enough
@@ -29,9 +34,14 @@ _VAGUE = """
 minor small various misc some code style readability cleanup cleanups clean build interface documentation docs address
 review comment comments refactor refactored refactoring rework tidy tweak tweaks polish lint linting formatting format
 flake8 black ruff isort mypy typo typos warning warnings better nicer simplify simplification improvement improvements
+sort sorted imports import unused unnecessary redundant type types hint hints typing annotation annotations pyupgrade
+modernize else elif after return drop python python2 python3 eol pass passes
 """
 """Words that do not say where something is."""
 _VERSION = re.compile(r"\s*_*version(?:_info)?_*\s*[:=]", re.IGNORECASE)
+_CLOSES = re.compile(
+    r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
+)
 _AT_ONCE = 100
 """Commits whose changes are read together."""
 _NAMED_AT_LEAST = 4
@@ -48,6 +58,8 @@ class CommitLimits:
     """Lines that matter, at most."""
     named: bool = False
     """Whether messages that name a file that matters make tasks too."""
+    issues: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """Repository to the texts of its issues, by number."""
 
 
 def of_commits(
@@ -79,7 +91,9 @@ def _task(
     store: str,
     limits: CommitLimits,
 ) -> Task:
-    message = says_enough(commit)
+    texts = limits.issues.get(history.name, {})
+    issue = next((number for number in map(int, _CLOSES.findall(commit.message)) if number in texts), 0)
+    message = says_enough(commit._replace(message=texts[issue]) if issue else commit)
     if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
         raise LeftOut("says nothing of where")
     if not commit.parent:
@@ -98,12 +112,12 @@ def _task(
     truth = {path: spans for path, spans in telling.items() if spans}
     if not truth:
         raise LeftOut("a bump or release")
-    after = repository.texts(commit.id, truth)
-    if all(same_program(path, before[path], after.get(path)) for path in truth):
-        raise LeftOut("changes only comments, docstrings or layout")
     named = [path for path in truth if names_file(message, path)]
     if named and not limits.named:
         raise LeftOut("the message names a file that matters")
+    after = repository.texts(commit.id, truth)
+    if all(same_program(path, before[path], after.get(path)) for path in truth):
+        raise LeftOut("changes only comments, docstrings or layout")
     return Task(
         family=FAMILY,
         language=LANGUAGES[next(iter(truth)).rpartition(".")[2].lower()],
@@ -118,8 +132,31 @@ def _task(
             "commit": commit.id,
             "date": commit.date,
             **({"names_file": True} if named else {}),
+            **({"issue": issue} if issue else {}),
         },
     )
+
+
+def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
+    """Texts of issues by repository and number, of words such as flask=issues.json: a JSON array of objects with
+    number, title and body. Raises UserError.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not (name and equals and path):
+            raise UserError(f"--issues {word}: write REPOSITORY=FILE.json")
+        try:
+            rows = json.loads(Path(path).read_text(encoding="utf-8"))
+            texts = {int(row["number"]): f"{row['title']}\n\n{row.get('body') or ''}".strip() for row in rows}
+        except OSError as error:
+            raise UserError(f"--issues {word}: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UserError(
+                f"--issues {word}: is no list of issues; gh issue list --json number,title,body writes one"
+            ) from None
+        found.setdefault(name, {}).update(texts)
+    return found
 
 
 def changed_lines(diff: str) -> dict[str, list[Range]]:
@@ -159,9 +196,24 @@ def _counts(path: str) -> bool:
 
 
 def _telling(text: str, spans: list[Range]) -> list[Range]:
-    """The ranges that hold more than the project's version."""
+    """The ranges that hold more than the project's version, see `not_blank`."""
     lines = text.split("\n")
-    return [(a, b) for a, b in spans if not all(_VERSION.match(line) for line in lines[a - 1 : b])]
+    return not_blank(
+        lines, [(a, b) for a, b in spans if not all(_VERSION.match(line) for line in lines[a - 1 : b])]
+    )
+
+
+def not_blank(lines: Sequence[str], spans: Iterable[Range]) -> list[Range]:
+    """The ranges; in place of one of blank lines alone the last line above it that is not, else the first one below."""
+    found: list[Range] = []
+    for first, last in spans:
+        near = first
+        if not any(map(str.strip, lines[first - 1 : last])):
+            above = (number for number in range(first, 0, -1) if lines[number - 1].strip())
+            near = next(above, 0) or next((n for n, line in enumerate(lines, 1) if line.strip()), first)
+            last = near
+        found.append((near, last))
+    return merged(found)
 
 
 def _length(text: str) -> int:

@@ -1,5 +1,6 @@
 """Retrieval tasks of functions whose docstring says what they do, and of bugs that were put into a project."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -12,12 +13,14 @@ from strop.curation.edits.history import is_packaging, is_test
 from strop.curation.edits.repository import Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.curation.retrieval import FAMILY
-from strop.curation.retrieval.commits import names_file
+from strop.curation.retrieval.commits import names_file, not_blank
 from strop.curation.retrieval.trees import SourceHistory
 from strop.edits.lines import opcodes, split
 
 _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
 """Of a docstring, and of the function that it describes."""
+_WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")
+"""The first line of what `strop build bugs` says of a bug."""
 Done = Callable[[int], None]
 
 
@@ -109,18 +112,19 @@ def _of_bug(task: Task, file: Path) -> Task:
     if judge.removed:
         raise LeftOut("takes files away")
     truth = {
-        path: spans
+        path: not_blank(edit.files[path].split("\n"), spans)
         for path, text in sorted(edit.oracle.items())
         if path in edit.files and (spans := changed(edit.files[path], text or ""))
     }
-    if any(names_file(task.statement, path) for path in truth):
+    said = request_of_bug(task.statement)
+    if any(names_file(said, path) for path in truth):
         raise LeftOut("the message names a file that matters")
     name = Path(judge.project).name
-    there = file.parent / name
+    there, repository = file.parent / name, task.topic or name.removesuffix(".project.tar.gz")
     return Task(
         family=FAMILY,
         language=task.language,
-        statement=task.statement,
+        statement=said,
         reference=write_ranges(truth),
         check=RetrievalCheck(
             tree=name if there.is_file() else judge.project,
@@ -128,10 +132,20 @@ def _of_bug(task: Task, file: Path) -> Task:
             files={**judge.files, **edit.files},
             truth=truth,
         ),
-        topic=name.removesuffix(".project.tar.gz"),
+        topic=repository,
         source=task.source,
-        metadata={"kind": "bug", "repository": name.removesuffix(".project.tar.gz"), "original": task.id},
+        metadata={"kind": "bug", "repository": repository, "original": task.id},
     )
+
+
+def request_of_bug(statement: str) -> str:
+    """What a repair says of its bug, without where it is: the function and file at its beginning, the failing test's
+    file. Raises LeftOut where nothing else is said.
+    """
+    said = re.sub(r"`[^`\s]+\.(?:py|rs)::", "`", _WHERE.sub("", statement)).strip()
+    if not said:
+        raise LeftOut("says too little")
+    return said
 
 
 def changed(before: str, after: str) -> list[Range]:

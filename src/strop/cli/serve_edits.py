@@ -1,0 +1,130 @@
+"""`strop serve-edits`: what to type next, for editors, over LSP and HTTP."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from strop.cli.options import EngineOptions, grouped, say
+from strop.core.errors import UserError
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
+    from strop.core.protocols import Policy
+
+PORT = 8012
+"""llama.vim's and llama.vscode's."""
+TASK = "edit"
+"""The task_id of the lines of a scripted policy's file: they are said in turn."""
+
+
+@grouped
+def serve_edits(
+    answering: EngineOptions,
+    model: Annotated[
+        str,
+        Option(
+            "--model",
+            "-m",
+            help="who suggests: a run, folder, preset, Hub id, openai:NAME@URL or scripted:FILE",
+        ),
+    ],
+    overrides: Annotated[
+        list[str] | None,
+        Argument(metavar="[KEY=VALUE...]", help="recipe overrides, such as sampling.temperature=0.7"),
+    ] = None,
+    port: Annotated[
+        int | None,
+        Option(min=0, max=65535, help=f"port of HTTP on 127.0.0.1; {PORT} by default, 0 picks a free one"),
+    ] = None,
+    token_file: Annotated[Path | None, Option(help="file with a token that HTTP clients must send")] = None,
+    log: Annotated[
+        Path | None, Option(help="folder of the event log; default: edit-events in strop's cache")
+    ] = None,
+    context: Annotated[int, Option(min=16, help="most tokens of a prompt")] = 1024,
+    max_tokens: Annotated[int, Option(min=1, help="most tokens of a suggestion")] = 64,
+) -> None:
+    """Suggest what to type next: to an editor that starts this command, over LSP, and to others on this machine, over
+    HTTP. What becomes of each suggestion goes into a log that `strop` can learn from.
+    """
+    from strop.core.optional import require
+
+    for package in ("pygls", "uvicorn", "starlette"):
+        require(package, package=package, extra="edits", purpose="strop serve-edits")
+    from strop.core.rollout import SamplingParams
+    from strop.policies import cache_dir
+    from strop.serve import edit_server
+    from strop.serve.edit_events import EditEventLog
+    from strop.serve.edit_http import EditHttp
+    from strop.serve.edit_model import EditModel
+    from strop.serve.edit_prompt import FimPrompt
+
+    recipe = _recipe(model, answering, overrides or [], max_tokens)
+    token = _token(token_file)
+    lsp = edit_server.started_by_an_editor()
+    try:
+        sockets = [edit_server.listen(PORT if port is None else port)]
+    except UserError as error:
+        if port is not None or not lsp:
+            raise
+        say(f"note: no HTTP ({error})")  # a second editor's
+        sockets = []
+    policy, digest = _opened(recipe)
+    sampling = recipe.sampling
+    params = SamplingParams(
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        max_tokens=sampling.max_tokens,
+        stop=tuple(sampling.stop or ()),
+    )
+    events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
+    room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
+    prompt = FimPrompt(policy.tokenizer, max(1, min(context, room)))
+    suggesting = EditModel(policy, params, prompt)
+    if prompt.note:
+        say(f"note: {prompt.note}")
+    ways = [
+        *(["LSP on stdin and stdout"] if lsp else []),
+        *(f"http://127.0.0.1:{s.getsockname()[1]}" for s in sockets),
+    ]
+    say(f"suggesting with {model} ({digest}) over {' and '.join(ways)}; log: {events.path}")
+    http = EditHttp(suggesting, events, name=model, token=token)
+    edit_server.serve(suggesting, events, http, sockets=sockets, lsp=lsp)
+
+
+def _recipe(model: str, answering: EngineOptions, overrides: list[str], max_tokens: int) -> "Recipe":
+    from strop.cli.models import check_there, read_models, recipes_of
+
+    models = read_models([model], answering.engine, answering.base_url)
+    recipes = recipes_of(models, [f"sampling.max_tokens={max_tokens}"], overrides)
+    check_there(recipes)
+    return recipes[model]
+
+
+def _opened(recipe: "Recipe") -> tuple["Policy", str]:
+    """The policy, and a digest of what decides its answers."""
+    from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig
+    from strop.core.ids import content_hash
+    from strop.policies.model_files import weights_digest
+    from strop.policies.open import open_policy
+
+    policy = open_policy(recipe, prompts=lambda tokenizer: {TASK: []})
+    match recipe.policy:
+        case ScriptedPolicyConfig(answers=answers):
+            return policy, content_hash(Path(answers).read_text(encoding="utf-8"))
+        case OpenAIPolicyConfig(base_url=url, model=name):
+            return policy, content_hash([url, name])
+    return policy, weights_digest(recipe.model.name, recipe.model.revision)
+
+
+def _token(file: Path | None) -> str:
+    if file is None:
+        return ""
+    try:
+        token = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"--token-file {file}: cannot be read ({error}); write a token into it") from None
+    if not token or not token.isascii() or len(token.split()) != 1:
+        raise UserError(f"--token-file {file}: holds no token; write one word of ASCII into it")
+    return token

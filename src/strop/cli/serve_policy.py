@@ -1,0 +1,120 @@
+"""`strop serve-policy`: any policy behind OpenAI's API."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from strop.cli.options import EngineOptions, grouped, of_recipe, say
+from strop.cli.serve_verifier import is_loopback
+from strop.core.errors import UserError
+
+if TYPE_CHECKING:
+    from strop.config.schema import Recipe
+    from strop.core.protocols import Policy
+
+
+@grouped
+def serve_policy(
+    answering: EngineOptions,
+    model: Annotated[
+        str,
+        Argument(
+            metavar="MODEL",
+            help="a preset, folder, run or MODEL of any engine, written as for strop eval, or scripted:FILE",
+        ),
+    ],
+    overrides: Annotated[
+        list[str] | None,
+        Argument(metavar="[KEY=VALUE...]", help="overrides of the recipe, such as policy.dtype"),
+    ] = None,
+    host: Annotated[str, Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8080,
+    key_file: Annotated[
+        Path | None, Option(help="file with the key that clients must send; needed beyond this machine")
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        of_recipe(
+            "sampling.temperature", "--temperature", "-t", min=0.001, help="where a request names none"
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        int | None, of_recipe("sampling.max_tokens", min=1, help="longest answer to any request, in tokens")
+    ] = None,
+) -> None:
+    """Serve a model to clients of OpenAI's API: chat and text completions, streams, tool calls."""
+    from strop.cli.models import check_there, read_models, recipes_of
+
+    given = {"sampling.temperature": temperature, "sampling.max_tokens": max_tokens}
+    options = [f"{key}={value}" for key, value in given.items() if value is not None]
+    models = read_models([model], answering.engine, answering.base_url)
+    named = recipes_of(models, options, overrides or [])
+    check_there(named)
+    key = _key(key_file)
+    from strop.core.optional import require
+
+    for package in ("starlette", "uvicorn"):
+        require(package, package=package, extra="serve", purpose="strop serve-policy")
+    from strop.verification.remote.server import listen
+
+    if not key and not is_loopback(host):
+        raise UserError(
+            f"{host} can be reached from other machines: give --key-file, a file with a key for clients"
+        )
+    with listen(host, port) as socket:
+        policy = _opened(named[model])
+        try:
+            _serve(policy, named[model], socket, key)
+        finally:
+            getattr(policy, "close", lambda: None)()
+
+
+def _key(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        key = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"--key-file {path}: cannot be read ({error})") from None
+    if len(key) < 16:
+        raise UserError(f"--key-file {path}: a key has at least 16 characters")
+    return key
+
+
+def _opened(recipe: "Recipe") -> "Policy":
+    from strop.core import files
+    from strop.policies.open import open_policy
+
+    answers = getattr(recipe.policy, "answers", "")
+    # A script's answers are given in turn, whatever is asked.
+    return open_policy(
+        recipe, prompts=lambda tokenizer: {line["task_id"]: () for line in files.read_jsonl(Path(answers))}
+    )
+
+
+def _serve(policy: "Policy", recipe: "Recipe", socket: object, key: str) -> None:
+    from socket import socket as Socket
+
+    from strop.core.rollout import SamplingParams
+    from strop.environments.chat_server import ChatServer
+    from strop.serve.policy_service import PolicyService
+
+    assert isinstance(socket, Socket)
+    sampling = recipe.sampling
+    params = SamplingParams(
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        max_tokens=sampling.max_tokens,
+        stop=sampling.stop or (),
+    )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    service = PolicyService(policy, params, recipe.seed)
+    server = ChatServer(socket, service.ask, model=policy.name, key=key, connections=1024)
+    say(f"listening on {server.url} for {policy.name}")
+    try:
+        service.run()
+    finally:
+        server.close()

@@ -1,0 +1,264 @@
+"""OpenAI's chat and text completions as they go over the wire: a request as the policy's prompt, an answer as JSON.
+
+Tools are told in the system message and called in the form `hermes`, so that any chat template will do. An assistant's
+message that is what the policy said, by its text and calls, stands for the very text that was sampled.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from strop.core.errors import StropError
+from strop.core.rollout import Completion, Message
+from strop.core.text import without_thinking
+from strop.environments.calls import CallFault, HermesCalls, ToolCall
+
+Said = tuple[str, tuple[tuple[str, str], ...]]
+"""An assistant's message: its text without white space at both ends, and (name, arguments as JSON) of each call."""
+_FORM = HermesCalls()
+_ROLES: Mapping[str, Literal["system", "user", "assistant", "tool"]] = {
+    "system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool",
+    "function": "tool",
+}  # fmt: skip
+
+
+class Refused(StropError):
+    """A request that gets an error instead of an answer: HTTP status, and the code that clients look at."""
+
+    def __init__(self, message: str, status: int = 400, code: str = "invalid_request") -> None:
+        super().__init__(message)
+        self.status, self.code = status, code
+
+    def body(self) -> dict[str, Any]:
+        """As OpenAI's API says it."""
+        kind = "invalid_request_error" if self.status < 500 else "server_error"
+        return {"error": {"message": str(self), "type": kind, "param": None, "code": self.code}}
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """What a client asks.
+
+    prompt    a conversation, or the text to continue
+    tools     as OpenAI's API lists them
+    digest    of all that the answer depends on, but for how to sample
+    sampling  what the client asks of that, as it came
+    """
+
+    prompt: tuple[Message, ...] | str
+    tools: tuple[Any, ...]
+    digest: str
+    sampling: Mapping[str, Any]
+    stream: bool = False
+    usage: bool = False
+    """Whether a stream ends with the numbers of tokens."""
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """What the policy said to a request."""
+
+    text: str
+    cut: bool
+    """Whether it ran into the token limit."""
+    prompt_tokens: int
+    tokens: int
+
+    @classmethod
+    def of(cls, completion: Completion, prompt_tokens: int) -> "ChatReply":
+        """A completion."""
+        cut = completion.finish_reason == "length"
+        return cls(completion.text, cut, prompt_tokens, len(completion.token_ids))
+
+
+def read_request(body: bytes, *, chat: bool, said: Mapping[Said, str] | None = None) -> ChatRequest:
+    """What a body asks. `said`: what the policy said in this play, by the messages that clients have got for it.
+
+    Raises Refused.
+    """
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"the body is no JSON: {str(error)[:100]}") from None
+    if not isinstance(data, dict):
+        raise Refused("the body is no JSON object")
+    if data.get("n") not in (None, 1):
+        raise Refused("n must be 1: ask again, with other words, for another answer")
+    tools = data.get("tools") or []
+    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
+        raise Refused("tools must be a list of objects")
+    prompt = (
+        _conversation(data.get("messages"), tools, said or {}) if chat else _text_prompt(data.get("prompt"))
+    )
+    shown = prompt if isinstance(prompt, str) else [message.model_dump() for message in prompt]
+    digest = hashlib.sha256(json.dumps([shown, tools], sort_keys=True).encode()).hexdigest()
+    options = data.get("stream_options")
+    return ChatRequest(
+        prompt,
+        tuple(tools),
+        digest,
+        {name: data[name] for name in ("temperature", "top_p", "stop", "seed") if data.get(name) is not None}
+        | {"max_tokens": data.get("max_completion_tokens") or data.get("max_tokens")},
+        stream=bool(data.get("stream")),
+        usage=isinstance(options, dict) and bool(options.get("include_usage")),
+    )
+
+
+def _text_prompt(prompt: Any) -> str:
+    if isinstance(prompt, list) and len(prompt) == 1:
+        prompt = prompt[0]
+    if not isinstance(prompt, str) or not prompt:
+        raise Refused("prompt must be one text")
+    return _clean(prompt)
+
+
+def _conversation(messages: Any, tools: Sequence[Any], said: Mapping[Said, str]) -> tuple[Message, ...]:
+    if not isinstance(messages, list) or not messages:
+        raise Refused("messages must be a list with a message in it")
+    found: list[Message] = []
+    outputs: list[str] = []
+    for number, one in enumerate([*messages, None]):
+        role = _ROLES.get(str(one.get("role"))) if isinstance(one, dict) else None
+        if one is not None and role is None:
+            raise Refused(f"messages[{number}] has no role of system, user, assistant or tool")
+        if outputs and role != "tool":
+            found += _FORM.replies(outputs, "")
+            outputs = []
+        if one is None or role is None:
+            break
+        text = _content(one, number)
+        if role == "tool":
+            outputs.append(text)
+        elif role == "assistant":
+            calls = _calls(one, number)
+            written = "\n".join([*([text] if text else []), *(_FORM.write(call, {}) for call in calls)])
+            found.append(Message(role=role, content=said.get(said_as(text, calls), written)))
+        else:
+            found.append(Message(role=role, content=text))
+    return tuple(_told(found, tools))
+
+
+def _told(messages: list[Message], tools: Sequence[Any]) -> list[Message]:
+    """With the tools in the first system message."""
+    if not tools:
+        return messages
+    rules, head = _FORM.described(tools), messages[0]
+    if head.role != "system":
+        return [Message(role="system", content=rules), *messages]
+    return [Message(role="system", content=f"{head.content}\n\n{rules}"), *messages[1:]]
+
+
+def _content(message: Mapping[str, Any], number: int) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [
+            part.get("text") if isinstance(part, dict) and part.get("type") in ("text", "refusal") else None
+            for part in content
+        ]
+        if not all(isinstance(part, str) for part in parts):
+            raise Refused(f"messages[{number}].content holds something other than text")
+        content = "".join(map(str, parts))
+    if content is None:
+        content = ""
+    if not isinstance(content, str):
+        raise Refused(f"messages[{number}].content is no text")
+    return _clean(content)
+
+
+def _calls(message: Mapping[str, Any], number: int) -> list[ToolCall]:
+    found = []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") if isinstance(call, dict) else None
+        name = function.get("name") if isinstance(function, dict) else None
+        if not isinstance(name, str):
+            raise Refused(f"messages[{number}].tool_calls holds no function with a name")
+        given = function.get("arguments") or {}
+        try:
+            given = json.loads(given) if isinstance(given, str) else given
+        except (ValueError, RecursionError):
+            given = {"arguments": given}
+        found.append(ToolCall(_clean(name), given if isinstance(given, dict) else {"arguments": given}))
+    return found
+
+
+def _clean(text: str) -> str:
+    """Without halves of surrogate pairs, which no tokenizer takes."""
+    return text.encode(errors="replace").decode()
+
+
+def said_as(text: str, calls: Sequence[ToolCall]) -> Said:
+    """An assistant's message, to compare."""
+    return text.strip(), tuple((call.name, json.dumps(call.arguments, sort_keys=True)) for call in calls)
+
+
+def parts_of(text: str, tools: Sequence[Any], *, cut: bool = False) -> tuple[str, list[ToolCall]]:
+    """(text, calls) of an answer to a request with these tools; what can't be read as a call is text."""
+    if not tools:
+        return text, []
+    answer = without_thinking(text)
+    try:
+        calls = _FORM.read(answer, {}, whole=not cut)
+    except CallFault:
+        return text, []
+    before = text.rfind(answer) + answer.find("<tool_call>")
+    return text[:before].strip(), calls
+
+
+def response(asked: ChatRequest, reply: ChatReply, model: str) -> dict[str, Any]:
+    """The body of an answer that is not streamed."""
+    chat = not isinstance(asked.prompt, str)
+    kind = "chat.completion" if chat else "text_completion"
+    said: dict[str, Any] = {"text": reply.text}
+    finish = "length" if reply.cut else "stop"
+    if chat:
+        text, calls = parts_of(reply.text, asked.tools, cut=reply.cut)
+        message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
+        if calls:
+            message["tool_calls"], finish = _wired(calls, asked.digest), "tool_calls"
+        said = {"message": message}
+    choice = {"index": 0, **said, "logprobs": None, "finish_reason": finish}
+    return {**_head(asked, kind, model), "choices": [choice], "usage": _usage(reply)}
+
+
+def chunks(asked: ChatRequest, reply: ChatReply, model: str) -> Iterator[dict[str, Any]]:
+    """The same as the events of a stream."""
+    whole = response(asked, reply, model)
+    (choice,) = whole["choices"]
+    chat = "message" in choice
+    head = {**_head(asked, "chat.completion.chunk" if chat else "text_completion", model), "usage": None}
+    if not asked.usage:
+        head.pop("usage")
+    finish = {"index": 0, "logprobs": None, "finish_reason": choice["finish_reason"]}
+    if chat:
+        delta = dict(choice["message"])
+        if "tool_calls" in delta:
+            delta["tool_calls"] = [{"index": n, **call} for n, call in enumerate(delta["tool_calls"])]
+        yield {**head, "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}]}
+        yield {**head, "choices": [{**finish, "delta": {}}]}
+    else:
+        yield {**head, "choices": [{**finish, "text": choice["text"]}]}
+    if asked.usage:
+        yield {**head, "choices": [], "usage": whole["usage"]}
+
+
+def _wired(calls: Sequence[ToolCall], digest: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"call_{digest[:16]}_{number}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
+        }
+        for number, call in enumerate(calls)
+    ]
+
+
+def _head(asked: ChatRequest, kind: str, model: str) -> dict[str, Any]:
+    # No clock: an agent's prompts may hold what it got.
+    return {"id": f"chatcmpl-{asked.digest[:24]}", "object": kind, "created": 0, "model": model}
+
+
+def _usage(reply: ChatReply) -> dict[str, int]:
+    total = reply.prompt_tokens + reply.tokens
+    return {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.tokens, "total_tokens": total}

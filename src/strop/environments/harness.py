@@ -1,0 +1,181 @@
+"""Environment `harness`: any agent plays the task. It asks the policy at an address of its own; how it changed the
+files, or the last thing that the policy said, is the answer.
+
+A command runs in the play's jailed folder, as do the programs that it starts. The address is the only one that it
+reaches: the folder's network has nothing else in it. A function `play(base_url, task, workspace)` is the user's own
+code and is called here, in a thread; what it runs in the workspace is jailed.
+
+However the agent ends (done, killed, out of time or turns), what it left is judged. Nothing that it prints counts.
+"""
+
+import os
+import shlex
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from strop.core.errors import SandboxError, UserError
+from strop.core.optional import require
+from strop.core.play import Do, Done, JailedFolder, Next, Opening, Services
+from strop.core.rollout import Completion
+from strop.core.task import Task
+from strop.core.user_code import load_named
+from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
+from strop.environments.task_tree import answer_in, tree_of
+from strop.environments.toolbox import installed
+
+Agent = Callable[[str, Task, JailedFolder], object]
+_STARTS = 127
+
+
+class Harness:
+    """Lets an agent play.
+
+    command    its program and arguments; {task}, {url} and {model} stand for the statement and where it asks
+    play       "file.py:function" in place of a command, or the function
+    answer     files: what it changed; message: the last thing that the policy said
+    turns      answers of the policy at most
+    seconds    that the agent may take for itself, in all, and CPU seconds of each of its processes
+    memory_mb  address space of each of its processes, in MiB
+    reads      files and folders that it reads, beside those that the command names
+    variables  of its environment
+    """
+
+    def __init__(
+        self, task: Task, opening: Opening, read: Callable[[str], str], *, command: str | Sequence[str] = "",
+        play: str | Agent = "", answer: Literal["files", "message"] = "files",
+        turns: Annotated[int, Field(ge=1)] = 50, seconds: Annotated[float, Field(gt=0)] = 600.0,
+        memory_mb: Annotated[int, Field(ge=64)] = 8192, reads: Sequence[str] = (),
+        variables: Mapping[str, str] = {},
+    ) -> None:  # fmt: skip
+        if bool(command) == bool(play):
+            raise UserError("tasks.environment: harness takes either `command` or `play`, the agent")
+        self.task, self.opening, self.read, self.by = task, opening, read, answer
+        self.words = shlex.split(command) if isinstance(command, str) else list(command)
+        self.play: Any = (
+            load_named(play, "tasks.environment.play") if isinstance(play, str) and play else play
+        )
+        if self.play and not callable(self.play):
+            raise UserError(
+                f"tasks.environment.play: {self.play!r:.60} is no function (base_url, task, workspace)"
+            )
+        self.left, self.seconds, self.memory, self.reads = turns, seconds, memory_mb << 20, list(reads)
+        self.variables, self.said = variables, ""
+        self.thread: threading.Thread | None = None
+
+    def setup(self, services: Services) -> None:
+        """Starts the agent, and waits for its first request. Raises UserError where it can't be started."""
+        for package in ("starlette", "uvicorn"):
+            require(package, package=package, extra="serve", purpose="environment harness")
+        self.folder = services.folder
+        self.tree = tree_of(self.task) if self.by == "files" else {}
+        command, reads = self._command() if self.words else ([], [])
+        listening = self.folder.listen(reads) if command else socket.create_server(("127.0.0.1", 0))
+        self.folder.put(self.tree)
+        self.endpoint = PlayEndpoint(listening, self.seconds, self._stop)
+        self.thread = threading.Thread(target=self._run, args=[command], daemon=True, name="agent")
+        self.thread.start()
+        self.first = self.endpoint.next().result()
+        if not isinstance(self.first, AgentEnded):
+            return
+        if (ran := self.first.ran) is not None and ran.status == _STARTS:
+            raise UserError(
+                f"tasks.environment.command: {command[0]!r} can't be started: {ran.errors.strip()[-300:]}"
+            )
+        raise RuntimeError(f"the agent ended before it asked anything: {str(self.first)[-500:]}")
+
+    def begin(self) -> Next:
+        """The agent's first request."""
+        return self._asked(self.first)
+
+    def step(self, completion: Completion) -> Next:
+        """The agent gets its answer, and goes on."""
+        self.said, self.left = completion.text, self.left - 1
+        self.endpoint.answer(self.turn, completion)
+        if not self.left:
+            self.endpoint.seal("max turns", "its turns are used up")
+        return Do(NextRequest(self.endpoint))
+
+    def result(self, effect: object, result: AgentTurn | AgentEnded) -> Next:
+        """What it asks now; where it ended, what it left is the answer."""
+        return self._asked(result)
+
+    def close(self) -> None:
+        """Ends the agent, if it is a program."""
+        if self.thread is not None:
+            self.endpoint.close()
+            self._end()
+
+    def _asked(self, got: AgentTurn | AgentEnded) -> Next:
+        if not isinstance(got, AgentEnded):
+            self.turn = got
+            return self.endpoint.converse(got, self.opening.max_tokens)
+        self.endpoint.seal()
+        if self.by == "message":
+            return Done(self.read(self.said))
+        self._end()
+        try:
+            return Done(answer_in(self.task, self.tree, self.folder))
+        except (ValueError, FileNotFoundError):  # a folder that the agent has made unreadable
+            return Done("")
+
+    def _command(self) -> tuple[list[str], list[str]]:
+        """(the command, paths that it reads): its program, and files here that its words name, by whole paths."""
+        path = os.pathsep.join([installed().environment["PATH"], os.environ.get("PATH", "")])
+        found = shutil.which(self.words[0], path=path)
+        if found is None:
+            raise UserError(f"tasks.environment.command: there is no program {self.words[0]!r:.80}")
+        words = [str(Path(found).absolute())]
+        reads = [str(Path(one).absolute()) for one in self.reads]
+        reads += [*installed().read, words[0], str(Path(words[0]).resolve())]
+        for word in self.words[1:]:
+            here = Path(word).is_file()
+            words.append(str(Path(word).absolute()) if here else word)
+            reads += [words[-1]] if here else []
+        return words, reads
+
+    def _run(self, command: list[str]) -> None:
+        """The agent's whole life."""
+        url = self.endpoint.url
+        try:
+            if not command:
+                self.play(url, self.task, self.folder)
+                self.endpoint.ended(AgentEnded())
+                return
+            given = {"{task}": self.task.statement, "{url}": url, "{model}": MODEL}
+            words = [_filled(word, given) for word in command]
+            variables = {
+                **installed().environment, "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none",
+                "STROP_MODEL": MODEL, **self.variables,
+            }  # fmt: skip
+            ran = self.folder.run(
+                words, stdin=self.task.statement, seconds=self.seconds, memory_bytes=self.memory,
+                environment=variables, waits=True,
+            )  # fmt: skip
+            self.endpoint.ended(AgentEnded(ran))
+        except BaseException as error:
+            self.endpoint.ended(AgentEnded(fault=f"{type(error).__name__}: {error}"))
+
+    def _stop(self) -> None:
+        """Its time is up."""
+        threading.Thread(target=self._end, daemon=True, name="agent's end").start()
+
+    def _end(self) -> None:
+        """Ends the agent's program, and waits for that; a function can't be ended."""
+        while self.words and self.thread is not None and self.thread.is_alive():
+            try:
+                self.folder.stop()
+            except SandboxError:
+                return
+            self.thread.join(0.05)
+
+
+def _filled(word: str, given: Mapping[str, str]) -> str:
+    for name, text in given.items():
+        word = word.replace(name, text)
+    return word

@@ -1,0 +1,186 @@
+"""One play's endpoint: an agent's requests, one after another, as turns of the play.
+
+A request that was made before, by its digest, is the same turn: a client that tries again gets the same answer. After
+the end every request is refused, in words and codes by which clients tell that trying again is no use.
+"""
+
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from socket import socket
+
+from strop.core.play import Converse, Ran, Services, StopReason
+from strop.core.rollout import Completion
+from strop.environments.chat_wire import ChatReply, ChatRequest, Refused, Said, parts_of, said_as
+
+MODEL = "policy"
+"""The name under which agents find the policy."""
+MOST_WAITING = 64
+"""Requests of an agent that wait for their turn."""
+_OVER = "the play is over"
+
+
+@dataclass(eq=False)
+class AgentTurn:
+    """A request on its way to an answer."""
+
+    request: ChatRequest
+    reply: "Future[ChatReply]"
+    prompt_tokens: int = 0
+
+    def __str__(self) -> str:
+        prompt = self.request.prompt
+        return prompt if isinstance(prompt, str) else f"{prompt[-1].role}: {prompt[-1].content}"
+
+
+@dataclass(frozen=True)
+class AgentEnded:
+    """The agent came to its end: its program, or what was raised in its function."""
+
+    ran: Ran | None = None
+    fault: str = ""
+
+    def __str__(self) -> str:
+        return str(self.ran) if self.ran else self.fault or "returned"
+
+
+class PlayEndpoint:
+    """Where one agent asks.
+
+    seconds  that the agent may take for itself, in all: from an answer to its next request
+    late     called when it has taken more
+    """
+
+    def __init__(self, listening: socket, seconds: float, late: Callable[[], None]) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[str, AgentTurn] = {}
+        self._asked: deque[AgentTurn] = deque()
+        self._awaits: Future[AgentTurn | AgentEnded] | None = None
+        self._ended: AgentEnded | None = None
+        self._sealed: Refused | None = None
+        self._said: dict[Said, str] = {}
+        self._left, self._late = seconds, late
+        from strop.environments.chat_server import ChatServer, later  # an extra of its own
+
+        self._later = later
+        self._server = ChatServer(
+            listening, self._ask, model=MODEL, secret=secrets.token_urlsafe(24), said=self._said
+        )
+        self.url = self._server.url
+        """The agent's base URL."""
+
+    def next(self) -> "Future[AgentTurn | AgentEnded]":
+        """The agent's next request, or its end, or that of its time. One at a time."""
+        future: Future[AgentTurn | AgentEnded] = Future()
+        with self._lock:
+            if self._asked:
+                future.set_result(self._asked.popleft())
+            elif self._ended is not None:
+                future.set_result(self._ended)
+            else:
+                self._awaits = future
+                cancel, began = self._later(self._left, lambda: self._expired(future)), time.monotonic()
+
+                def took(_: object) -> None:
+                    cancel()
+                    self._left = max(0.0, self._left - (time.monotonic() - began))
+
+                future.add_done_callback(took)
+        return future
+
+    def answer(self, turn: AgentTurn, completion: Completion) -> None:
+        """Gives the agent what the policy said."""
+        text, calls = parts_of(completion.text, turn.request.tools, cut=completion.finish_reason == "length")
+        self._said.setdefault(said_as(text, calls), completion.text)
+        turn.reply.set_result(ChatReply.of(completion, turn.prompt_tokens))
+
+    def converse(self, turn: AgentTurn, max_tokens: int | None) -> Converse:
+        """A request as what the play goes on with."""
+
+        def over(reason: StopReason, why: str) -> None:
+            self.seal(reason, why)
+            if not turn.reply.done():
+                assert self._sealed is not None
+                turn.reply.set_exception(self._sealed)
+
+        return Converse(
+            turn.request.prompt, max_tokens, lambda count: setattr(turn, "prompt_tokens", count), over
+        )
+
+    def ended(self, how: AgentEnded) -> None:
+        """The agent has come to its end."""
+        with self._lock:
+            self._ended = how
+            future, self._awaits = self._awaits, None
+        _give(future, how)
+
+    def seal(self, reason: StopReason = "answered", why: str = "") -> None:
+        """From now on every request is refused, those that wait too. What is said first stands."""
+        with self._lock:
+            if self._sealed is None:
+                full = "This model's maximum context length is reached, and " if reason == "context" else ""
+                because = f": {why or reason}" if reason != "answered" else ""
+                code = ("context_length_exceeded", 400) if full else ("play_over", 403)
+                self._sealed = Refused(f"{full}{_OVER}{because}", code[1], code[0])
+            waiting, sealed = list(self._asked), self._sealed
+            self._asked.clear()
+        for turn in waiting:
+            turn.reply.set_exception(sealed)
+
+    def close(self) -> None:
+        """Seals it, and hangs up."""
+        self.seal()
+        with self._lock:
+            turns, sealed = list(self._turns.values()), self._sealed
+            self._awaits = None
+        for turn in turns:
+            if not turn.reply.done():
+                turn.reply.set_exception(sealed)
+        self._server.close()
+
+    def _ask(self, request: ChatRequest) -> "Future[ChatReply]":
+        with self._lock:
+            if self._sealed is not None:
+                raise self._sealed
+            if (known := self._turns.get(request.digest)) is not None:
+                return known.reply
+            if len(self._asked) >= MOST_WAITING:
+                raise Refused(f"{MOST_WAITING} requests wait already", 429, "rate_limit_exceeded")
+            turn = self._turns[request.digest] = AgentTurn(request, Future())
+            future, self._awaits = self._awaits, None
+            if future is None:
+                self._asked.append(turn)
+        _give(future, turn)
+        return turn.reply
+
+    def _expired(self, future: "Future[AgentTurn | AgentEnded]") -> None:
+        with self._lock:
+            if self._awaits is not future:
+                return
+            self._awaits = None
+        self._late()
+        self.seal("deadline", "the agent's time was up")
+        _give(future, AgentEnded(fault="its time was up"))
+
+
+def _give(future: "Future[AgentTurn | AgentEnded] | None", what: AgentTurn | AgentEnded) -> None:
+    if future is not None and future.set_running_or_notify_cancel():  # not where the play ended meanwhile
+        future.set_result(what)
+
+
+@dataclass(frozen=True)
+class NextRequest:
+    """An effect: the agent's next request, or its end."""
+
+    endpoint: PlayEndpoint
+
+    def start(self, services: Services) -> "Future[AgentTurn | AgentEnded]":
+        """See `Effect`."""
+        return self.endpoint.next()
+
+    def __str__(self) -> str:
+        return "the agent goes on"

@@ -1,0 +1,283 @@
+"""The server that editors' completion plugins ask over HTTP, on this machine alone.
+
+    POST /v1/completions   OpenAI's, with `prompt` and `suffix`, or with both in one prompt in a model's markers (Zed)
+    POST /infill           llama.cpp's (llama.vim, llama.vscode)
+    GET  /health, /v1/models
+
+Threat model: web pages of the same machine can send requests here too, and other users can. A request that names
+another host (DNS rebinding), has an Origin, or is not of type application/json (which a page may not send to another
+origin without asking first; nothing here answers that) is refused before its body is read, and with a token, one
+without it. Bodies have a length, which is bounded. No response may be read by another origin.
+"""
+
+import asyncio
+import hmac
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from strop.core.edit_events import Dialect
+from strop.core.errors import StropError
+from strop.core.rollout import SamplingParams
+from strop.serve.edit_events import EditEventLog
+from strop.serve.edit_model import EditModel, Suggested
+from strop.serve.edit_prompt import EditState, parts_of
+
+HOSTS = ("127.0.0.1", "localhost", "[::1]")
+MOST_BYTES = 1 << 20
+"""Of a body."""
+_MOST_STOPS, _BODY_SECONDS = 16, 10.0
+
+
+class _Sampling(BaseModel):
+    """What a client may say about sampling; null is not said. What else it says is left out."""
+
+    temperature: float | None = Field(default=None, ge=0, le=10)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    stop: str | list[str] | None = Field(default=None)
+    stream: bool | None = None
+
+    def params(self, ours: SamplingParams, tokens: int | None) -> SamplingParams:
+        """Ours, with what the client says; never more tokens than ours."""
+        stops = [self.stop] if isinstance(self.stop, str) else self.stop or []
+        said = {"temperature": self.temperature, "top_p": self.top_p}
+        return ours.model_copy(
+            update={
+                **{key: value for key, value in said.items() if value is not None},
+                "max_tokens": max(1, min(ours.max_tokens, ours.max_tokens if tokens is None else tokens)),
+                "stop": (*ours.stop, *(stop for stop in stops[:_MOST_STOPS] if stop)),
+            }
+        )
+
+
+class CompletionsRequest(_Sampling):
+    """A body of /v1/completions."""
+
+    prompt: str
+    suffix: str | None = None
+    max_tokens: int | None = Field(default=None, ge=0)
+
+
+class InfillRequest(_Sampling):
+    """A body of /infill. `prompt` is what stands on the line before the cursor."""
+
+    input_prefix: str = ""
+    input_suffix: str = ""
+    prompt: str = ""
+    n_predict: int | None = Field(default=None, ge=-1)
+    response_fields: list[str] | None = None
+
+
+@dataclass
+class _Last:
+    id: str
+    prefix: str
+    text: str
+
+
+class EditHttp:
+    """The routes over one model and one log. `asgi` is the application."""
+
+    def __init__(self, model: EditModel, log: EditEventLog, *, name: str, token: str = "") -> None:
+        self._model, self._log, self._name = model, log, name
+        self._last: _Last | None = None
+        app = Starlette(
+            routes=[
+                Route("/health", self._health, methods=["GET"]),
+                Route("/v1/models", self._models, methods=["GET"]),
+                Route("/v1/completions", _answering(self._completions), methods=["POST"]),
+                Route("/infill", _answering(self._infill), methods=["POST"]),
+            ]
+        )
+        app.router.redirect_slashes = False
+        self.asgi: ASGIApp = LoopbackGuard(app, token)
+
+    def close(self) -> None:
+        """Nobody tells any more what became of the last one."""
+        if self._last:
+            self._log.replaced(self._last.id, "closed")
+            self._last = None
+
+    async def _health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def _models(self, request: Request) -> Response:
+        model = {"id": self._name, "object": "model", "owned_by": "strop"}
+        return JSONResponse({"object": "list", "data": [model]})
+
+    async def _completions(self, body: Any, request: Request) -> Any:
+        asked = CompletionsRequest.model_validate(body)
+        prefix, suffix = (asked.prompt, asked.suffix) if asked.suffix else parts_of(asked.prompt)
+        answer: dict[str, Any] = {
+            "object": "text_completion",
+            "created": int(time.time()),
+            "model": self._name,
+        }
+        choice = {"index": 0, "text": "", "logprobs": None, "finish_reason": "length"}
+        if asked.max_tokens == 0:
+            return {"id": "cmpl-0", **answer, "choices": [choice]}
+        params = asked.params(self._model.params, asked.max_tokens)
+        id, made = await self._made(request, "openai", prefix, suffix or "", params)
+        done = made.completion
+        choice |= {"text": done.text, "finish_reason": "length" if done.finish_reason == "length" else "stop"}
+        used = {"prompt_tokens": len(made.prompt), "completion_tokens": len(done.token_ids)}
+        used["total_tokens"] = sum(used.values())
+        return {"id": f"cmpl-{id}", **answer, "choices": [choice], "usage": used}
+
+    async def _infill(self, body: Any, request: Request) -> Any:
+        asked = InfillRequest.model_validate(body)
+        start, timings = time.monotonic(), {"prompt_n": 0, "predicted_n": 0}
+        answer: dict[str, Any] = {"content": "", "stop": True, "truncated": False, "tokens_cached": 0}
+        if asked.n_predict != 0:  # else a client that warms a cache up
+            tokens = None if asked.n_predict in (None, -1) else asked.n_predict
+            params = asked.params(self._model.params, tokens)
+            prefix = asked.input_prefix + asked.prompt
+            _, made = await self._made(request, "infill", prefix, asked.input_suffix, params)
+            answer["content"] = made.completion.text
+            timings = {"prompt_n": len(made.prompt), "predicted_n": len(made.completion.token_ids)}
+        milliseconds = 1000 * (time.monotonic() - start)
+        answer["timings"] = {
+            **timings,
+            "predicted_ms": milliseconds,
+            "predicted_per_second": timings["predicted_n"] / max(milliseconds / 1000, 1e-6),
+        }
+        if asked.response_fields is None:
+            return answer
+        found = {field: _field(answer, field) for field in asked.response_fields[:64]}
+        return {field: value for field, value in found.items() if value is not None}
+
+    async def _made(
+        self, request: Request, dialect: Dialect, prefix: str, suffix: str, params: SamplingParams
+    ) -> tuple[str, Suggested]:
+        """What the model says, logged. Raises StropError, and CancelledError where a newer request came or the client
+        left.
+        """
+        answer = asyncio.wrap_future(self._model.suggest(EditState(prefix + suffix, len(prefix)), params))
+        leaving = asyncio.ensure_future(_left(request))
+        try:
+            await asyncio.wait((answer, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not answer.done():
+                answer.cancel()
+            made = await answer
+        finally:
+            answer.cancel()
+            leaving.cancel()
+        if last := self._last:
+            self._log.replaced(
+                last.id, "continued" if prefix.startswith(last.prefix + last.text) else "newer"
+            )
+            self._last = None
+        client = request.headers.get("user-agent", "")
+        id = self._log.served(made, dialect=dialect, client=client, about=prefix + suffix)
+        if leaving.done() and made.completion.text:
+            self._log.replaced(id, "cancelled")
+        elif made.completion.text:
+            self._last = _Last(id, prefix, made.completion.text)
+        return id, made
+
+
+class LoopbackGuard:
+    """Refuses what no editor sends, before a body is read (ASGI)."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._token = app, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        if scope["type"] != "http":
+            return
+        headers: dict[str, list[str]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+        await (self._refusal(scope["method"], headers) or self._app)(scope, receive, send)
+
+    def _refusal(self, method: str, headers: Mapping[str, list[str]]) -> Response | None:
+        hosts = headers.get("host", [])
+        if len(hosts) != 1 or _without_port(hosts[0]) not in HOSTS:
+            return _error(f"this server answers to {' and '.join(HOSTS[:2])} only", 403)
+        if "origin" in headers or {*headers.get("sec-fetch-site", [])} - {"none", "same-origin"}:
+            return _error("asked by a web page", 403)
+        if self._token:
+            given = " ".join(headers.get("authorization", [])).encode("latin-1")
+            if not hmac.compare_digest(given, b"Bearer " + self._token.encode()):
+                return _error("wrong or missing token", 401)
+        if method == "GET":
+            return None
+        if method != "POST":
+            return _error("only GET and POST are answered", 405)
+        kinds = headers.get("content-type", [""])
+        if any(kind.partition(";")[0].strip().lower() != "application/json" for kind in kinds):
+            return _error("the body must be application/json", 415)
+        if "content-encoding" in headers:
+            return _error("the body must not be packed", 415)
+        lengths = headers.get("content-length", [])
+        if len(lengths) != 1 or not lengths[0].isdecimal():
+            return _error("the body needs a Content-Length", 411)
+        if int(lengths[0]) > MOST_BYTES:
+            return _error(f"the body is longer than {MOST_BYTES} bytes", 413)
+        return None
+
+
+def _answering(answer: Callable[[Any, Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
+    async def handler(request: Request) -> Response:
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                raw = await request.body()
+        except TimeoutError:
+            return _error("the body did not arrive in time", 408)
+        except ClientDisconnect:
+            return _error("the client left", 400)
+        try:
+            body = json.loads(raw)
+        except (ValueError, RecursionError):
+            return _error("the body is no JSON", 400)
+        if isinstance(body, dict) and body.get("stream"):
+            return _error("stream is not supported; leave it out", 400)
+        try:
+            return JSONResponse(await answer(body, request))
+        except ValidationError as error:
+            fault = error.errors()[0]
+            return _error(f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}", 400)
+        except StropError as error:
+            return _error(" ".join(str(error).split()), 500)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task and task.cancelling():
+                raise
+            return _error("a newer request took its place", 409)
+
+    return handler
+
+
+async def _left(request: Request) -> None:
+    """Returns once the client has closed its connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _field(answer: Mapping[str, Any], path: str) -> Any:
+    """llama.cpp's: `timings/prompt_n` is a field in a field, answered under that name."""
+    value: Any = answer
+    for part in path.split("/"):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def _error(message: str, status: int) -> Response:
+    return JSONResponse(
+        {"error": {"message": message, "type": "invalid_request_error", "code": status}}, status
+    )
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.lower().rpartition(":")
+    return name if colon and port.isdigit() else host.lower()

@@ -1,0 +1,94 @@
+"""One model that answers one request at a time, the newest: an older one is cancelled, and frees the model at once."""
+
+import secrets
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from strop.core.errors import StropError
+from strop.core.protocols import Policy, Request
+from strop.core.rollout import Completion, SamplingParams
+from strop.serve.edit_prompt import EditPrompt, EditState, TextEdit
+
+_BEAT = 0.02
+"""Seconds that a policy which waits for another process is left alone."""
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """A completion, what it was sampled from and what it asks for."""
+
+    prompt: Sequence[int]
+    seed: int
+    params: SamplingParams
+    completion: Completion
+    edit: TextEdit | None
+
+
+class EditModel:
+    """A policy in a thread of its own. `suggest` may be called from any thread."""
+
+    def __init__(self, policy: Policy, params: SamplingParams, prompt: EditPrompt) -> None:
+        self.policy, self.params, self.prompt = policy, params, prompt
+        self._asked: tuple[EditState, Request, Future[Suggested]] | None = None
+        self._wanted, self._closed = threading.Condition(), False
+        self._thread = threading.Thread(target=self._run, daemon=True, name="edit model")
+        self._thread.start()
+
+    def suggest(self, state: EditState, params: SamplingParams | None = None) -> "Future[Suggested]":
+        """An edit, or silence. An older request is cancelled; cancelling the future frees the model.
+
+        The future raises StropError where the policy does.
+        """
+        request = Request(self.prompt.ids(state), secrets.randbits(62), params or self.params)
+        future: Future[Suggested] = Future()
+        with self._wanted:
+            if self._asked:
+                self._asked[2].cancel()
+            if self._closed:
+                future.cancel()
+            self._asked = state, request, future
+            self._wanted.notify()
+        return future
+
+    def close(self) -> None:
+        """Gives up what is asked."""
+        with self._wanted:
+            self._closed = True
+            if self._asked:
+                self._asked[2].cancel()
+            self._wanted.notify()
+        self._thread.join()
+        getattr(self.policy, "close", lambda: None)()
+
+    def _run(self) -> None:
+        while True:
+            with self._wanted:
+                self._wanted.wait_for(lambda: self._closed or self._asked)
+                if self._closed:
+                    return
+                assert self._asked is not None
+                asked = state, request, future = self._asked
+            try:
+                self._answer(state, request, future)
+            except Exception as error:
+                if future.set_running_or_notify_cancel():
+                    future.set_exception(error if isinstance(error, StropError) else StropError(repr(error)))
+            with self._wanted:
+                if self._asked is asked:
+                    self._asked = None
+
+    def _answer(self, state: EditState, request: Request, future: "Future[Suggested]") -> None:
+        answer = self.policy.submit(request)
+        future.add_done_callback(lambda done: done.cancelled() and answer.cancel())
+        while not answer.done():
+            self.policy.work(_BEAT)
+        if answer.cancelled():
+            self.policy.work(0)  # takes it out
+            return
+        done = answer.result()
+        edit = self.prompt.edit(state, done.text)
+        made = Suggested(request.prompt, request.seed, request.params, done, edit)
+        if future.set_running_or_notify_cancel():
+            future.set_result(made)

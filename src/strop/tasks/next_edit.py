@@ -1,0 +1,114 @@
+"""Next edits as text: the prompt that shows the newest edits and a window of lines, and the answer that edits it.
+
+    <file_sep>shop/cart.py          each of the newest edits: path, the lines taken out, the lines put in
+    -    total = price
+    +    total = price * count
+    <filename>shop/cart.py          the window: a letter a line; the cursor's line has > in place of :
+    a:def add(price, count):
+    b>    total = price * count
+    c:    return price
+    <jupyter_output>                the answer begins
+
+    c                               line c becomes what follows; c-e: those lines do; without more lines they go
+        return total
+    b+                              behind line b comes what follows
+
+An answer without a character is silence: the model's end token alone. The names of sections are single control tokens
+where the model has such (`MARKS`), so no text of a file can write one.
+"""
+
+import re
+from collections.abc import Sequence
+
+from strop.core.checks import NextEditCheck, PastEdit
+from strop.core.play import Section
+from strop.core.task import Task
+from strop.edits.lines import opcodes
+from strop.tasks.templates import Prompt
+
+EDIT, WINDOW, ANSWER = MARKS = (
+    ("<file_sep>", "<|file_sep|>"),
+    ("<filename>", "<|repo_name|>"),
+    ("<jupyter_output>", "<|fim_middle|>"),
+)
+"""Names of the sections' tokens: of SmolLM2, StarCoder and their kin; of Qwen2.5-Coder and its kin."""
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+MOST_LINES = len(LETTERS)
+"""Lines of a window."""
+ABOVE = 1 / 3
+"""Share of a window's other lines that stand above the cursor."""
+CLIPPED = 4
+"""Lines of each side of a past edit that are shown."""
+_PLACE = re.compile(r"([a-z])(?:-([a-z])|(\+))?")
+
+
+class NextEditPrompt(Prompt):
+    """Text whose answer is an edit of a few lines, as it is."""
+
+    def assemble(self, completion: str) -> str:
+        """The completion."""
+        return completion
+
+
+def window_around(length: int, cursor: int, lines: int) -> tuple[int, int]:
+    """First and last line, the last not included, of the window of a text of that many lines, from 0."""
+    first = max(0, min(cursor - round((lines - 1) * ABOVE), length - lines))
+    return first, min(length, first + lines)
+
+
+def sections(path: str, window: Sequence[str], cursor: int, history: Sequence[PastEdit]) -> list[Section]:
+    """The parts of a prompt. `cursor` is a line of the window, which has at most MOST_LINES."""
+    past = [(EDIT, f"{edit.path}\n{_signed('-', edit.old)}{_signed('+', edit.new)}") for edit in history]
+    lines = (
+        f"{letter}{'>' if at == cursor else ':'}{line}\n"
+        for at, (letter, line) in enumerate(zip(LETTERS, window, strict=False))
+    )
+    return [*past, (WINDOW, f"{path}\n{''.join(lines)}"), (ANSWER, "")]
+
+
+def prompt_of(task: Task) -> Prompt:
+    """The prompt of a task."""
+    check = task.check.only(NextEditCheck)
+    parts = sections(check.path, check.window, check.cursor, check.history)
+    return NextEditPrompt(text=as_text(parts), sections=tuple(parts))
+
+
+def as_text(parts: Sequence[Section]) -> str:
+    """A prompt for readers, and for policies that take text."""
+    return "".join(names[0] + text for names, text in parts)
+
+
+def edited(window: Sequence[str], answer: str) -> list[str]:
+    """The window after an answer. Raises ValueError, one line, for one that cannot be read."""
+    if not answer:
+        return list(window)
+    head, more, body = answer.partition("\n")
+    found = _PLACE.fullmatch(head)
+    if found is None:
+        raise ValueError(f"{head!r:.40} names no line; write c, c-e or c+")
+    first = LETTERS.index(found[1])
+    last = LETTERS.index(found[2]) if found[2] else first
+    if not first <= last < len(window):
+        raise ValueError(f"the window has no lines {head}")
+    lines = body.split("\n") if more else []
+    if found[3]:
+        return [*window[: first + 1], *lines, *window[first + 1 :]]
+    return [*window[:first], *lines, *window[last + 1 :]]
+
+
+def answer_for(window: Sequence[str], after: Sequence[str]) -> str:
+    """The shortest answer that makes `after` of a window; "" where they are the same."""
+    changed = [code for code in opcodes(window, after) if not code[0]]
+    if not changed:
+        return ""
+    first, last, new = changed[0][1], changed[-1][2], list(after[changed[0][3] : changed[-1][4]])
+    if first == last and first:
+        return "\n".join([f"{LETTERS[first - 1]}+", *new])
+    if first == last:  # above the first line
+        last, new = 1, [*new, window[0]]
+    place = LETTERS[first] if last == first + 1 else f"{LETTERS[first]}-{LETTERS[last - 1]}"
+    return "\n".join([place, *new])
+
+
+def _signed(sign: str, lines: Sequence[str]) -> str:
+    return "".join(f"{sign}{line}\n" for line in lines[:CLIPPED])

@@ -1,0 +1,50 @@
+"""Environments of neighbours: one for each package, made by pip; what they pin clashes. STROP_TEST_VENVS keeps them."""
+
+import os
+import subprocess
+import tomllib
+import venv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+class Neighbour:
+    """A Python with a neighbour's package, and this checkout of Strop."""
+
+    def __init__(self, place: Path) -> None:
+        self.programs = place / "bin"
+
+    def run(
+        self,
+        *words: object,
+        paths: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
+        timeout: float = 1500,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs one of its programs to the end; `paths` are packages beside Strop's."""
+        command = [str(self.programs / str(words[0])), *map(str, words[1:])]
+        found = ":".join(map(str, [ROOT / "src", *paths]))
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout, check=False,
+            env={**os.environ, "PYTHONPATH": found, "NO_COLOR": "1", **(env or {})},
+        )  # fmt: skip
+
+
+def neighbour(name: str, *packages: str, folder: Path) -> Neighbour:
+    """The environment of that name; skips where pip does not get the packages."""
+    place = Path(os.environ.get("STROP_TEST_VENVS") or folder) / name
+    if not (place / "complete").exists():
+        venv.create(place, with_pip=True, clear=True)
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        pip = [str(place / "bin" / "python"), "-m", "pip", "install", "-q"]
+        done = subprocess.run(
+            [*pip, *packages, *project["dependencies"]], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            pytest.skip(f"pip does not get {', '.join(packages)}: {done.stderr.strip()[-300:]}")
+        (place / "complete").touch()
+    return Neighbour(place)

@@ -1,0 +1,160 @@
+"""The model behind the server: the newest request wins, a cancelled one frees it at once, and the log says exactly what
+was sampled from what.
+"""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.small_models import byte_tokenizer
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from strop.core.errors import UserError
+from strop.core.rollout import SamplingParams
+from strop.policies.model_files import weights_digest
+from strop.policies.scripted import ScriptedPolicy
+from strop.policies.tokenizer import HubTokenizer, WireTokenizer
+from strop.policies.transformers_engine import TransformersPolicy
+from strop.serve.edit_model import EditModel
+from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit
+
+pytestmark = pytest.mark.train(4)
+LAYERS = 4
+FIM = ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"]
+
+
+def state(prefix: str, suffix: str = "") -> EditState:
+    return EditState(prefix + suffix, len(prefix))
+
+
+def llama(tokenizer: Any) -> LlamaForCausalLM:
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=32, num_hidden_layers=LAYERS,
+        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=512,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id, initializer_range=0.3,
+    )  # fmt: skip
+    return LlamaForCausalLM(config).eval()
+
+
+class Held:
+    """A model whose second layer waits, and which notes each layer that it comes to."""
+
+    def __init__(self) -> None:
+        tokenizer = byte_tokenizer()
+        self.model = llama(tokenizer)
+        self.inside, self.go, self.layers = threading.Event(), threading.Event(), list[int]()
+        for number, layer in enumerate(self.model.model.layers):
+            layer.register_forward_pre_hook(lambda *_, number=number: self._note(number))
+        policy = TransformersPolicy(self.model, HubTokenizer(tokenizer))
+        prompt = FimPrompt(policy.tokenizer, 64)
+        self.edits = EditModel(policy, SamplingParams(temperature=0.8, max_tokens=5), prompt)  # type: ignore[arg-type]
+
+    def _note(self, number: int) -> None:
+        self.layers.append(number)
+        if number == 1 and not self.inside.is_set():
+            self.inside.set()
+            assert self.go.wait(60)
+
+
+@pytest.fixture
+def held() -> Iterator[Held]:
+    made = Held()
+    yield made
+    made.go.set()
+    made.edits.close()
+
+
+def test_a_cancelled_request_leaves_the_model_before_the_next_layer(held: Held) -> None:
+    first = held.edits.suggest(state("def f(x):"))
+    assert held.inside.wait(60)
+    assert first.cancel()
+    held.go.set()
+    second = held.edits.suggest(state("def g(x):")).result(60)
+    assert held.layers[:3] == [0, 1, 0]  # of the first prompt, no layer after the second
+    assert len(held.layers) == 2 + LAYERS * len(second.completion.token_ids)
+
+
+def test_the_newest_request_wins(held: Held) -> None:
+    first = held.edits.suggest(state("def f(x):"))
+    assert held.inside.wait(60)
+    waiting = held.edits.suggest(state("def h(x):"))
+    newest = held.edits.suggest(state("def g(x):"))
+    held.go.set()
+    assert newest.result(60).completion.token_ids
+    assert first.cancelled() and waiting.cancelled()
+
+
+def test_what_is_logged_is_what_was_sampled_from(held: Held) -> None:
+    held.go.set()
+    for params in (SamplingParams(temperature=0.7, max_tokens=6), SamplingParams(top_p=0.5, max_tokens=6)):
+        made = held.edits.suggest(state("def f(x):\n    ", "ignored"), params).result(60)
+        ids = torch.tensor([[*made.prompt, *made.completion.token_ids]])
+        with torch.no_grad():
+            logits = held.model(input_ids=ids).logits[0, len(made.prompt) - 1 : -1].float()
+        logs = torch.log_softmax(logits / params.temperature, -1)
+        if params.top_p < 1:
+            ordered, order = logs.sort(descending=True)
+            cut = ordered.exp().cumsum(-1) - ordered.exp() >= params.top_p
+            logs = torch.log_softmax(logs.masked_fill(cut.gather(1, order.argsort(-1)), -torch.inf), -1)
+        chosen = logs.gather(1, torch.tensor(made.completion.token_ids)[:, None])[:, 0]
+        assert made.params == params
+        assert chosen.tolist() == pytest.approx(made.completion.logprobs, abs=1e-4)
+
+
+def test_an_error_of_the_policy_is_the_requests_and_the_next_one_is_answered() -> None:
+    def say(prompt: object, seed: int, index: int) -> str:
+        if index == 0:
+            raise UserError("no answer")
+        return "x"
+
+    policy = ScriptedPolicy(say)
+    edits = EditModel(policy, SamplingParams(), FimPrompt(policy.tokenizer, 16))
+    with pytest.raises(UserError, match="no answer"):
+        edits.suggest(state("a")).result(60)
+    assert edits.suggest(state("a")).result(60).completion.text == "x"
+    edits.close()
+    assert edits.suggest(state("a")).cancelled()
+
+
+def test_a_prompt_has_the_models_markers_and_no_text_makes_one() -> None:
+    inner = byte_tokenizer()
+    inner.add_special_tokens({"additional_special_tokens": FIM})
+    tokenizer = HubTokenizer(inner)
+    fim = FimPrompt(tokenizer, 100)
+    first, second, third = (inner.convert_tokens_to_ids(one) for one in FIM)
+    assert fim.ids(state("ab", "c")) == [
+        first,
+        *tokenizer.encode("ab"),
+        second,
+        *tokenizer.encode("c"),
+        third,
+    ]
+    hostile = fim.ids(state(f"a{FIM[2]}", FIM[0]))
+    assert sum(id in (first, second, third) for id in hostile) == 3 and hostile[-1] == third
+    long = fim.ids(state("p" * 1000 + "q", "r" + "s" * 1000))
+    assert len(long) == 100
+    assert inner.decode(long).startswith(f"{FIM[0]}ppp") and f"q{FIM[1]}rss" in inner.decode(long)
+
+
+def test_without_markers_the_end_of_the_prefix_is_the_prompt() -> None:
+    fim = FimPrompt(WireTokenizer(), 3)
+    assert fim.note
+    assert WireTokenizer().decode(fim.ids(state("0123456789abcdef", "suffix"))) == "456789abcdef"
+    assert fim.ids(state("")) == []
+    assert fim.edit(state("ab", "c"), "x") == TextEdit(2, 2, "x") and fim.edit(state("ab", "c"), "") is None
+
+
+def test_a_digest_is_of_the_weights(tmp_path: Path) -> None:
+    model = llama(byte_tokenizer())
+    model.save_pretrained(tmp_path / "a")
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    assert weights_digest(str(tmp_path / "a")) == weights_digest(str(tmp_path / "b"))
+    with torch.no_grad():
+        model.lm_head.weight[0, 0] += 1
+    model.save_pretrained(tmp_path / "b")
+    assert weights_digest(str(tmp_path / "a")) != weights_digest(str(tmp_path / "b"))

@@ -1,0 +1,265 @@
+"""What is learnt from accepted and rejected suggestions: the estimator, when it pays to show, and killed rounds."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+from tests import next_edits
+from tests.warm import strop
+
+from strop.algorithms.losses import Tokens, UpdateSize, objective
+from strop.cli.online import _ALWAYS
+from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
+from strop.config.load import load_recipe
+from strop.config.training import GrpoConfig
+from strop.core import files
+from strop.core.edit_events import EditAccepted, EditDismissed, EditServed, EditSettled, EditShown
+from strop.core.rollout import Completion, Group, Rollout, SamplingParams, Turn
+from strop.policies.open import tokenizer_of
+from strop.training.batch import Advantages, batch_of
+from strop.training.online import OnlineState, online
+
+RECIPE = Path(__file__).parents[2] / "src/strop/recipes/next-edit-laptop.yaml"
+
+GRPO = GrpoConfig(
+    loss=ReinforceLoss(average="constant"), advantage=RunningBaselineAdvantage(), group_size=1, refill=False,
+    mask_truncated=False,
+)  # fmt: skip
+LONGEST = 4
+Answer = tuple[int, ...]
+"""Tokens; silence is the end token alone."""
+END = 0
+ANSWERS: Sequence[Answer] = ((END,), (1, END), (2, 1, END), (2, 2, END))
+
+
+class TabularPolicy:
+    """Three tokens; a row of logits for each context and what was sampled so far."""
+
+    def __init__(self, contexts: int) -> None:
+        random = torch.Generator().manual_seed(1)
+        size = (contexts, len(ANSWERS), 3)
+        self.logits = torch.randn(size, generator=random, dtype=torch.float64).requires_grad_()
+
+    def logps(self, context: int, answer: Answer) -> torch.Tensor:
+        """One a token. After token 1 the answer ends; after token 2 comes 1 or 2, then the end."""
+        found = []
+        for at, token in enumerate(answer):
+            if at == 0:
+                found.append(self.logits[context, 0].log_softmax(0)[token])
+            elif at == 1 and answer[0] == 2:
+                found.append(self.logits[context, 1, 1:].log_softmax(0)[token - 1])
+            else:
+                found.append(self.logits.new_zeros(()))
+        return torch.stack(found)
+
+
+def closed(context: int, answer: Answer, reward: float) -> Group:
+    """A suggestion that somebody decided about."""
+    completion = Completion(
+        token_ids=list(answer), logprobs=[-1.0] * len(answer), text="", finish_reason="eos"
+    )
+    turn = Turn(prompt_ids=[context], completion=completion)
+    rollout = Rollout(task_id="", index=0, seed=0, prompt="", turns=[turn], reward=reward)
+    return Group(task_id="client", step=1, rollouts=[rollout])
+
+
+def loss_of(groups: Sequence[Group], logps: Sequence[torch.Tensor]) -> torch.Tensor:
+    """The update's loss, of groups with advantages; log-probs by group."""
+    (samples,) = batch_of(groups, GRPO).minibatches
+    order = sorted(range(len(groups)), key=lambda at: not groups[at].has_signal)
+    flat = torch.cat([logps[at] for at in order])
+    advantages = [a for s in samples for a, keep in zip(s.advantages, s.mask, strict=True) if keep]
+    rows = [row for row, s in enumerate(samples) for _ in range(s.tokens)]
+    tokens = Tokens(
+        logps=flat, old=flat.detach(), sampled=flat.detach(),
+        advantages=torch.tensor(advantages, dtype=flat.dtype), rows=torch.tensor(rows), count=len(samples),
+    )  # fmt: skip
+    size = UpdateSize(rows=len(samples), tokens=len(flat), longest=LONGEST, micro_batches=1)
+    return objective(GRPO, tokens, size)[0]
+
+
+def with_baseline(groups: Sequence[Group], baseline: float) -> list[Group]:
+    advantages = Advantages(GRPO.advantage)
+    advantages.load({"of_task": {}, "overall": baseline})
+    return advantages.of(groups)
+
+
+@pytest.mark.parametrize("baseline", [0.0, 0.3, -0.2])
+@pytest.mark.parametrize("drops_silence", [False, True])
+def test_mean_of_the_estimator(baseline: float, drops_silence: bool) -> None:
+    """Over all answers, each as likely as the policy samples it, the update goes along the gradient of the expected
+    reward, with any baseline; but not where silence is dropped and the baseline is not 0.
+    """
+    policy, random = TabularPolicy(3), Random(5)
+    rewards = {
+        (x, y): 0.0 if y == (END,) else random.choice([0.75, -0.25, 0.4]) for x in range(3) for y in ANSWERS
+    }
+    expected = (
+        torch.stack([policy.logps(x, y).sum().exp() * reward for (x, y), reward in rewards.items()]).sum() / 3
+    )
+    (analytic,) = torch.autograd.grad(expected, policy.logits)
+    mean = torch.zeros_like(analytic)
+    for (x, y), reward in rewards.items():
+        if drops_silence and y == (END,):
+            continue
+        logps = policy.logps(x, y)
+        likely = float(logps.detach().sum().exp()) / 3
+        loss = loss_of(with_baseline([closed(x, y, reward)], baseline), [logps])
+        mean -= likely * LONGEST * torch.autograd.grad(loss, policy.logits)[0]
+    same = torch.allclose(mean, analytic, atol=1e-12)
+    assert same == (not drops_silence or baseline == 0)
+
+
+CHANCES = (0.02, 0.05, 0.17, 0.2, 0.31, 0.42, 0.6, 0.9)
+"""That a suggestion is accepted, by context."""
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.25, 0.5])
+def test_threshold_law(threshold: float) -> None:
+    """From a user who accepts with a known chance, a policy learns to show where that is above the threshold."""
+    logits = torch.zeros(len(CHANCES), dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.Adam([logits], lr=0.05)
+    advantages, random = Advantages(GRPO.advantage), Random(7)
+    advantages.load({"of_task": {}, "overall": 0.0})
+    for _ in range(400):
+        shows = logits.sigmoid().tolist()
+        groups, logps = [], []
+        for context in (c for c in range(len(CHANCES)) for _ in range(8)):
+            shown = random.random() < shows[context]
+            accepted = shown and random.random() < CHANCES[context]
+            groups.append(closed(context, (1,) if shown else (END,), accepted - threshold * shown))
+            one = torch.nn.functional.logsigmoid(logits[context] if shown else -logits[context])
+            logps.append(one[None])
+        optimiser.zero_grad()
+        loss_of(advantages.of(groups), logps).backward()
+        optimiser.step()
+    shows = logits.sigmoid().tolist()
+    assert [show > 0.5 for show in shows] == [chance > threshold for chance in CHANCES]
+    earned = sum(show * (chance - threshold) for show, chance in zip(shows, CHANCES, strict=True))
+    assert earned >= 0.95 * sum(max(0.0, chance - threshold) for chance in CHANCES)
+
+
+@pytest.fixture(scope="module")
+def edits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return next_edits.built(tmp_path_factory.mktemp("edits"), "--newest-share", "0.4")
+
+
+class EditorLog:
+    """Hears what a run says. When it waits for suggestions of a digest, it writes a log of them, as editors would lead
+    to; at message `stop` it ends the run.
+    """
+
+    def __init__(self, recipe: Any, *, accepts: Callable[[int], bool], stop: int = -1) -> None:
+        self.said: list[str] = []
+        self._recipe, self._accepts, self._stop = recipe, accepts, stop
+        self._tokenizer = tokenizer_of(recipe)
+
+    def __call__(self, line: str) -> None:
+        self.said.append(line)
+        if len(self.said) - 1 == self._stop:
+            raise KeyboardInterrupt
+        if "waiting for" in line:
+            self._write(line.split(" of ")[1].split(" ")[0])
+
+    def _write(self, digest: str) -> None:
+        events: list[Any] = []
+        for at in range(8):
+            id = f"{digest}-{at}"
+            silent = at % 4 == 3
+            text = "" if silent else "a\nx"
+            ids = [*(self._tokenizer.encode(text) if text else []), *self._tokenizer.text_end]
+
+            def named(kind: str, seconds: float, id: str = id, at: int = at) -> dict[str, Any]:
+                return {"event": f"{id}-{kind}", "id": id, "time": 100.0 * at + seconds}
+
+            completion = Completion(token_ids=ids, logprobs=[-1.0] * len(ids), text=text, finish_reason="eos")
+            events.append(
+                EditServed(
+                    **named("served", 0), session="s", client="editor", dialect="lsp", file="f", checkpoint=digest,
+                    sampling=SamplingParams(max_tokens=64), seed=at, characters=len(text),
+                    prompt_ids=[5 + at, 6, 7], completion=completion,
+                )
+            )  # fmt: skip
+            if silent:
+                continue
+            events.append(EditShown(**named("shown", 0.1), by="server"))
+            if self._accepts(at):
+                events.append(EditAccepted(**named("accepted", 1), characters=len(text)))
+                events.append(EditSettled(**named("settled", 20), kept=len(text), discarded=0))
+            else:
+                events.append(EditDismissed(**named("dismissed", 1)))
+        path = self._recipe.run.folder / "events" / f"{digest}.jsonl"
+        with files.atomic(path) as file:
+            for event in events:
+                file.write(files.json_line(event.model_dump(mode="json")))
+
+
+def recipe_for(folder: Path, edits: Path, model: Path, *words: str) -> Any:
+    return load_recipe(
+        [RECIPE],
+        [
+            f"model.name={model}", f"tasks.source={edits}", f"run.dir={folder}", "tasks.max_prompt_tokens=4096",
+            "optim.steps=2", "online.batch=8", "online.poll_seconds=0.01", "sampling.max_tokens=64",
+            "evaluation.limit=3", "optim.learning_rate=1e-3", "online.margin=0.9", *_ALWAYS, *words,
+        ],
+    )  # fmt: skip
+
+
+def weights_of(folder: Path) -> bytes:
+    return (folder / "served" / "model.safetensors").read_bytes()
+
+
+@pytest.mark.soak(60)
+def test_killed_anywhere_the_same_bits_follow(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
+    def run(folder: Path, stop: int, *, resume: bool = False) -> list[str]:
+        recipe = recipe_for(folder, edits, tiny_model)
+        heard = EditorLog(recipe, accepts=lambda at: at % 3 == 0, stop=stop)
+        try:
+            online(recipe, resume=resume, say=heard, show=lambda metrics: None)
+        except KeyboardInterrupt:
+            assert stop >= 0
+        return heard.said
+
+    said = run(tmp_path / "whole", -1)
+    assert sum("waiting" in line for line in said) == 2 and sum("deployed" in line for line in said) == 2
+    for stop in range(len(said)):
+        folder = tmp_path / f"killed-{stop}"
+        run(folder, stop)
+        run(folder, -1, resume=True)
+        assert weights_of(folder) == weights_of(tmp_path / "whole"), said[stop]
+        state = OnlineState.model_validate_json((folder / "online.json").read_bytes())
+        assert state.round == 2 and len(state.used) == len(set(state.used)) == 16
+        steps = [json.loads(line)["step"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        assert steps == [1, 2]
+
+
+def test_a_model_that_shows_what_nobody_wants_is_not_served(
+    edits: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    """Users of the log accept everything, those of the held-out tasks nothing: rolled back."""
+    words = ("optim.learning_rate=0.05", "online.margin=0.05", "grpo.iterations=8", "optim.steps=1", "seed=1")
+    recipe = recipe_for(tmp_path / "run", edits, tiny_model, *words)
+    heard = EditorLog(recipe, accepts=lambda at: True)
+    state = online(recipe, say=heard, show=lambda metrics: None)
+    assert state.served == "checkpoint-0" and state.round == 1 and "rolled back" in heard.said[-1]
+    assert (tmp_path / "run" / "served").resolve().name == "checkpoint-0"
+
+
+def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
+    """A simulated user, who is shown nothing by a model that says nothing of use."""
+    folder = tmp_path / "run"
+    recipe = recipe_for(folder, edits, tiny_model)
+    words = ["online", str(RECIPE), f"model.name={tiny_model}", f"tasks.source={edits}", f"run.dir={folder}"]
+    done = strop(
+        *words, "optim.steps=1", "online.batch=4", "online.user=nearer", "evaluation.limit=3", "sampling.max_tokens=8",
+        "tasks.max_prompt_tokens=4096",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "alarm at round 1: silence" in done.stderr and "1 rounds" in done.stdout
+    again = strop("online", "--resume", str(folder))
+    assert again.returncode == 0 and "1 rounds" in again.stdout, again.stderr
+    assert recipe.run.folder == folder
