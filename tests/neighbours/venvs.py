@@ -2,8 +2,8 @@
 
 import os
 import subprocess
+import sys
 import tomllib
-import venv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -34,11 +34,11 @@ class Neighbour:
         )  # fmt: skip
 
 
-def neighbour(name: str, *packages: str, folder: Path) -> Neighbour:
-    """The environment of that name; skips where pip does not get the packages."""
+def neighbour(name: str, *packages: str, folder: Path, python: str = sys.executable) -> Neighbour:
+    """The environment of that name, of that Python; skips where pip does not get the packages."""
     place = Path(os.environ.get("STROP_TEST_VENVS") or folder) / name
     if not (place / "complete").exists():
-        venv.create(place, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "venv", "--clear", str(place)], check=True)
         project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         pip = [str(place / "bin" / "python"), "-m", "pip", "install", "-q"]
         done = subprocess.run(

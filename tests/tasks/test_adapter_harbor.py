@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import WorkspaceCheck
+from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import harbor_folder
@@ -78,14 +78,17 @@ def test_folders_come_back_byte_for_byte(tmp_path: Path) -> None:
 
 def test_what_a_task_shows(tmp_path: Path) -> None:
     chess, steps = read(example(tmp_path))
-    assert isinstance(chess.check, WorkspaceCheck) and isinstance(steps.check, WorkspaceCheck)
+    assert isinstance(chess.check, TerminalCheck) and isinstance(steps.check, TerminalCheck)
     assert (chess.family, chess.language, chess.level, chess.topic) == ("terminal", "bash", 3, "games")
-    assert (chess.check.image, chess.check.argv) == ("a/b:1", ["bash", "/tests/test.sh"])
+    assert (chess.check.image, chess.check.unplayable, chess.check.artifacts) == ("a/b:1", "", [])
     assert chess.reference == "#!/bin/bash\necho e4\n" and set(chess.check.files) == {
+        "environment/Dockerfile",
+        "environment/empty",
         "tests/test.sh",
         "tests/test_outputs.py",
     }
-    assert steps.statement == "First.\n\nSecond." and set(steps.check.files) == {"steps/one/tests/test.sh"}
+    assert set(chess.check.binary) == {"environment/board.png", "tests/data.bin"}
+    assert steps.statement == "First.\n\nSecond." and steps.check.unplayable == "a task of several steps"
 
 
 def test_samples_come_back_and_new_tasks_become_folders(tmp_path: Path) -> None:
@@ -93,12 +96,12 @@ def test_samples_come_back_and_new_tasks_become_folders(tmp_path: Path) -> None:
     for row in ADAPTER.sample():
         (task,) = ADAPTER.read(row, "x:1")
         assert ADAPTER.write(task) == row and ADAPTER.fits(row)
-    check = WorkspaceCheck(image="debian:12", argv=["true"], files={"tests/test.sh": "exit 0\n"})
+    check = TerminalCheck(image="debian:12", files={"tests/test.sh": "exit 0\n"})
     new = Task(id="new", family="terminal", statement="Do.", reference="true\n", check=check)
     ADAPTER.write_folder([new], tmp_path / "out")
     (again,) = read(tmp_path / "out")
     assert (again.statement, again.reference) == ("Do.", "true\n")
-    assert isinstance(again.check, WorkspaceCheck) and again.check.image == "debian:12"
+    assert isinstance(again.check, TerminalCheck) and again.check.image == "debian:12"
     assert os.access(tmp_path / "out" / "new" / "tests" / "test.sh", os.X_OK)
     changed = task.model_copy(update={"statement": "Other."})
     assert ADAPTER.write(changed)["files"].keys() >= {"task.toml"}

@@ -1,4 +1,6 @@
-"""Strop's jail as a sandbox of Inspect (inspect.aisi.org.uk): `sandbox="strop"` in a task, or `--sandbox strop`.
+"""Strop's jail, tasks and verdicts in Inspect (inspect.aisi.org.uk): `sandbox="strop"` in a task, or `--sandbox strop`.
+
+    Task(dataset=dataset("humaneval"), solver=generate(), scorer=verdict())
 
 No Docker and no account. Where Strop is installed beside Inspect it is found by its entry point. Deviations from the
 sandboxes of Inspect: there is one user, so that any `user` is refused; the only folders that can be written are those
@@ -10,6 +12,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Literal, overload
 
+from inspect_ai.dataset import Dataset, MemoryDataset, Sample
+from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
 from inspect_ai.util import (
     ExecResult,
     OutputLimitExceededError,
@@ -21,8 +27,13 @@ from inspect_ai.util import (
 )
 
 from strop.core.errors import NotStarted, SandboxError
+from strop.core.task import Task as StropTask
 from strop.sandbox.machine import LIMITS, Machine
 from strop.sandbox.work import CommandResult
+from strop.tasks import load_tasks
+from strop.tasks.answers import answer_in
+from strop.tasks.prompts import render
+from strop.verification import open_verifier
 
 _FOLDER, _ABSENT, _DENIED = 21, 22, 23
 _READ = f'[ -d "$1" ] && exit {_FOLDER}; [ -e "$1" ] || exit {_ABSENT}; [ -r "$1" ] || exit {_DENIED}; exec cat -- "$1"'
@@ -30,8 +41,45 @@ _WRITE = (
     f'[ -d "$1" ] && exit {_FOLDER}; mkdir -p -- "$2" || exit {_DENIED}; '
     f'[ ! -e "$1" ] || [ -w "$1" ] || exit {_DENIED}; cat > "$1" || exit {_DENIED}'
 )
+_TASK = "strop"
+"""Key of the task in a sample's metadata."""
 _ROOM = 128 << 20
 """Bytes of output kept, above what Inspect reads at most by default."""
+
+
+def dataset(
+    source: str, *, limit: int | None = None, split: Literal["train", "held-out"] | None = None
+) -> Dataset:
+    """Strop's tasks (`strop tasks list SOURCE`) as Inspect's samples, each with its task in the metadata.
+
+    Raises UserError for an unknown source, and for a task that no chat can ask.
+    """
+    tasks = load_tasks(source, limit=limit, split=split)
+    return MemoryDataset([_sample(task) for task in tasks], name=source)
+
+
+@scorer(metrics=[mean(), stderr()])
+def verdict() -> Scorer:
+    """Strop's verdict on the reply to a task of `dataset`, judged in its jail: 1, 0 or unscored."""
+    verifier = open_verifier()
+
+    async def score(state: TaskState, target: Target) -> Score:
+        task = StropTask.model_validate(state.metadata[_TASK])
+        answer = answer_in(state.output.completion, task)
+        judged = await asyncio.to_thread(verifier.verify, task, answer)
+        if not judged.scored:
+            return Score.unscored(reason=judged.detail)
+        told = judged.detail or judged.outcome.value
+        return Score(value=int(judged.passed), answer=answer, explanation=told)
+
+    return score
+
+
+def _sample(task: StropTask) -> Sample:
+    prompt = render(task, "chat")
+    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
+    asked = [kinds[message.role](content=message.content) for message in prompt.messages]
+    return Sample(id=task.id, input=asked, metadata={_TASK: task.model_dump(mode="json")})
 
 
 @sandboxenv(name="strop")

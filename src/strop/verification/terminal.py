@@ -125,7 +125,8 @@ class TerminalToolchain:
         machine.put(
             files, executable=[*(f"/tests/{name}" for name in _programs(check, "tests")), "/tests/test.sh"]
         )
-        done = machine.run(["/tests/test.sh"], environment=check.test_environment, seconds=check.test_seconds)
+        variables = {"PYTHONNOUSERSITE": "1", **check.test_environment}  # HOME is as the script left it
+        done = machine.run(["/tests/test.sh"], environment=variables, seconds=check.test_seconds)
         printed = (done.stdout + done.stderr).decode(errors="replace")
         for name in ("reward.json", "reward.txt"):
             try:

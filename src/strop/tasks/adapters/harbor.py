@@ -60,7 +60,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         topic=category if isinstance(category, str) else "",
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,
         source=name,
-        metadata={"original": _kept(row, files, {*check.files, *check.binary, _SOLUTION})},
+        metadata={"original": _kept(row, files, {*check.files, *check.binary})},
     )
 
 
@@ -140,7 +140,11 @@ def _kept(row: Row, files: dict[str, dict[str, Any]], held: set[str]) -> dict[st
     if list(filter(_is_instruction, files)) == [INSTRUCTION]:
         held = {*held, INSTRUCTION}
     slim = {
-        path: {key: value for key, value in file.items() if key not in _CONTENT or path not in held}
+        path: {
+            key: value
+            for key, value in file.items()
+            if key not in _CONTENT or (path not in held and (path, key) != (_SOLUTION, "text"))
+        }
         for path, file in files.items()
     }
     return {**{key: value for key, value in row.items() if key != "name"}, "files": slim}
@@ -167,7 +171,7 @@ def _write(task: Task) -> dict[str, Any]:
     contents = {path: {"text": text} for path, text in check.files.items()}
     contents |= {path: {"base64": data} for path, data in check.binary.items()}
     files = {path: dict(file) for path, file in mapping(kept, "files", task.id, {}).items()}
-    if task.reference or _SOLUTION in files:
+    if task.reference or "base64" not in files.get(_SOLUTION, {"base64": ""}):
         contents[_SOLUTION] = {"text": task.reference}
     if INSTRUCTION in files or not files:
         contents[INSTRUCTION] = {"text": task.statement}

@@ -1,0 +1,116 @@
+"""Task folders for Harbor, and Strop's jail as its environment; with harbor itself in a full run."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from tests.neighbours.venvs import neighbour
+from tests.scale import full
+from tests.warm import strop
+
+from strop.sandbox.machine import Machine
+from strop.tasks import load_tasks
+
+COUNT = 20
+EQUAL = "class Any:\n    def __eq__(self, other): return True\n\ndef {0}(*a, **k): return Any()\n"
+PYTHONS = ("python3.13", "python3.12", *sorted(map(str, Path.home().glob(".pyenv/versions/3.1[23]*/bin/python3"))))
+
+
+def exported(folder: Path, count: int) -> Path:
+    done = strop("tasks", "export", "python-functions", "--harbor", folder, "--limit", count)
+    assert done.returncode == 0 and done.stdout.startswith(f"{count} tasks, 0 left out: {folder}; next: harbor")
+    return folder
+
+
+def test_folders_are_whole_and_come_back_as_the_tasks_they_were(tmp_path):
+    folder = exported(tmp_path / "set", 3)
+    assert load_tasks(f"harbor:{folder}") == sorted(
+        load_tasks("python-functions", limit=3), key=lambda task: task.id
+    )
+    for task in folder.iterdir():
+        assert os.access(task / "tests/test.sh", os.X_OK) and os.access(task / "solution/solve.sh", os.X_OK)
+        settings = (task / "task.toml").read_text()
+        assert 'environment_mode = "separate"' in settings and 'network_mode = "no-network"' in settings
+        shown = (task / "instruction.md").read_text() + (task / "environment/Dockerfile").read_text()
+        assert "/app/solution.py" in shown and "expected" not in shown
+
+
+@pytest.mark.parametrize(
+    "words", [("--harbor", "x", "--verifiers", "y"), ("--harbor", "x", "-o", "y"), ()], ids=" ".join
+)
+def test_one_place_at_a_time(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = strop("tasks", "export", "python-functions", *words)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+@pytest.mark.jail
+def test_rewards_are_those_of_the_verifier(tmp_path):
+    """What Harbor does with a folder, by hand: the answer's file alone goes into a fresh box, then the tests run."""
+    (task,) = exported(tmp_path / "set", 1).iterdir()
+    name = load_tasks("python-functions", limit=1)[0].check.function
+    answers = {
+        (task / "solution/answer").read_bytes(): 1.0,
+        EQUAL.format(name).encode(): 0.0,
+        None: 0.0,
+    }
+    for answer, reward in answers.items():
+        with Machine() as box:
+            box.put({"/app/solution.py": answer} if answer is not None else {})
+            box.put({f"/tests/{p.name}": p.read_bytes() for p in (task / "tests").iterdir()})
+            done = box.run(["bash", "/tests/test.sh"])
+            assert done.status == 0, done.stderr
+            assert json.loads(box.read("/logs/verifier/reward.json")) == {"reward": reward}
+
+
+@pytest.mark.soak(900)
+@pytest.mark.skipif(not full(), reason="pip installs harbor: in a full run (--full)")
+def test_harbor_itself(tmp_path):
+    python = next((found for name in PYTHONS if (found := runs(name))), None)
+    if python is None:
+        pytest.skip("harbor needs Python 3.12 or later, and there is none here")
+    place = Path(tempfile.mkdtemp(dir="/var/tmp", prefix="strop-harbor-"))  # in /tmp a jail could not write there
+    try:
+        harbor = neighbour("harbor", "harbor>=0.26,<0.27", folder=place, python=python)
+        folder = exported(tmp_path / "set", COUNT)
+        forged = exported(tmp_path / "forged", 3)
+        for task in load_tasks("python-functions", limit=3):
+            (forged / task.id / "solution/answer").write_text(EQUAL.format(task.check.function))
+        shutil.copytree(next(folder.iterdir()), tmp_path / "large" / "large")
+        image = tmp_path / "large/large/environment/Dockerfile"
+        image.write_text("FROM python:3-slim\nRUN pip install pandas\n")
+        assert rewards(harbor, folder, "oracle", tmp_path) == [1.0] * COUNT
+        assert rewards(harbor, folder, "nop", tmp_path) == [0.0] * COUNT
+        assert rewards(harbor, forged, "oracle", tmp_path) == [0.0] * 3
+        (why,) = rewards(harbor, tmp_path / "large", "oracle", tmp_path)
+        assert "pandas would have to be installed" in why
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def runs(python: str) -> str | None:
+    """The program, where it is a Python that harbor takes."""
+    found = shutil.which(python)
+    code = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))"
+    return found if found and not subprocess.run([found, "-c", code], capture_output=True).returncode else None
+
+
+def rewards(harbor, folder, agent, tmp_path):
+    """Each trial's reward, or what kept it from one."""
+    out = tmp_path / f"{folder.name}-{agent}"
+    environment = "strop.neighbours.harbor:JailEnvironment"
+    done = harbor.run(
+        "harbor", "run", "-p", folder, "-a", agent, "--env", environment, "-n", "2", "-o", out, "-y"
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    trials = [json.loads(path.read_text()) for path in sorted(out.glob("*/*/result.json"))]
+    return [
+        trial["verifier_result"]["rewards"]["reward"]
+        if trial["verifier_result"]
+        else trial["exception_info"]["exception_message"]
+        for trial in trials
+    ]
