@@ -184,4 +184,8 @@ def later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
     """Calls a function after that time, in the thread that serves; what is returned calls it off."""
     loop, handles = _loop(), list[asyncio.TimerHandle]()
     loop.call_soon_threadsafe(lambda: handles.append(loop.call_later(seconds, do)))
-    return lambda: loop.call_soon_threadsafe(lambda: handles[0].cancel()) and None
+
+    def call_off() -> None:
+        loop.call_soon_threadsafe(lambda: handles[0].cancel())
+
+    return call_off

@@ -169,8 +169,9 @@ def _content(message: Mapping[str, Any], number: int) -> str:
 def _calls(message: Mapping[str, Any], number: int) -> list[ToolCall]:
     found = []
     for call in message.get("tool_calls") or ():
-        function = call.get("function") if isinstance(call, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
+        asked = call.get("function") if isinstance(call, dict) else None
+        function = asked if isinstance(asked, dict) else {}
+        name = function.get("name")
         if not isinstance(name, str):
             raise Refused(f"messages[{number}].tool_calls holds no function with a name")
         given = function.get("arguments") or {}

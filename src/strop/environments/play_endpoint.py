@@ -112,9 +112,10 @@ class PlayEndpoint:
                 assert self._sealed is not None
                 turn.reply.set_exception(self._sealed)
 
-        return Converse(
-            turn.request.prompt, max_tokens, lambda count: setattr(turn, "prompt_tokens", count), over
-        )
+        prompt = turn.request.prompt
+        text, messages = (prompt, ()) if isinstance(prompt, str) else ("", prompt)
+        placed = lambda count: setattr(turn, "prompt_tokens", count)  # noqa: E731
+        return Converse(text, messages, max_tokens=max_tokens, placed=placed, over=over)
 
     def ended(self, how: AgentEnded) -> None:
         """The agent has come to its end."""

@@ -167,14 +167,14 @@ class Play:
         if len(self.turns) >= limits.turns:
             return Done(f"{limits.turns} turns", "max turns")
         try:
-            self.row, self.given = self.conversation.place(asked.messages, self.turns, tokenizer)
+            prompt = asked.messages or asked.text
+            self.row, self.given = self.conversation.place(prompt, self.turns, tokenizer)
         except ValueError as error:
             return Done(str(error), "malformed")
         if self.row != row:
             self.one = OnePlay()
         if not self.turns:
-            text, messages = (asked.messages, ()) if isinstance(asked.messages, str) else ("", asked.messages)
-            self.opening = Opening(text, messages, max_tokens=asked.max_tokens)
+            self.opening = asked
             if (count := len(self.given)) > limits.prompt:
                 fault = f"its prompt has {count} tokens, more than tasks.max_prompt_tokens={limits.prompt}"
                 return Done(fault, "context")
