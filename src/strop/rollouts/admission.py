@@ -16,7 +16,7 @@ from strop.core.task import Task
 from strop.core.user_code import environment_fault
 from strop.core.verdict import Outcome, Verdict
 from strop.environments.single_turn import SingleTurn
-from strop.rollouts.encoding import Conversation, tokens_of
+from strop.rollouts.encoding import KeptConversation, tokens_of
 from strop.rollouts.services import Lifecycle, PlayServices
 
 WAIT = 0.05
@@ -127,7 +127,7 @@ class Play:
     turns: list[Turn] = field(default_factory=list)
     row: int = 0
     """Of tokens, that `given` goes on with."""
-    conversation: Conversation = field(default_factory=Conversation)
+    conversation: KeptConversation = field(default_factory=KeptConversation)
     over: Callable[[StopReason, str], None] | None = None
     """Hears that no answer comes to what was asked last."""
     one: OnePlay | None = None
