@@ -272,7 +272,7 @@ class EnvironmentServer:
             await socket.close()
             return
         self._open += 1
-        session = Session(self._one, self._begin)
+        session = ClientSession(self._one, self._begin)
         try:
             while True:
                 text = await asyncio.wait_for(socket.receive_text(), IDLE)
@@ -292,7 +292,7 @@ class EnvironmentServer:
         return Episode(task, seed, self._player, self._rubric, self._recipe.sampling.max_tokens)
 
 
-class Session:
+class ClientSession:
     """One client's plays: messages in, messages out."""
 
     def __init__(self, choose: Callable[[ChosenTask], Task], begin: Callable[[Task, int], Episode]) -> None:
