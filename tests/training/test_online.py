@@ -122,7 +122,7 @@ CHANCES = (0.02, 0.05, 0.17, 0.2, 0.31, 0.42, 0.6, 0.9)
 def test_threshold_law(threshold: float) -> None:
     """From a user who accepts with a known chance, a policy learns to show where that is above the threshold."""
     logits = torch.zeros(len(CHANCES), dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.Adam([logits], lr=0.05)
+    optimiser = torch.optim.Adam([logits], lr=0.1)
     advantages, random = Advantages(GRPO.advantage), Random(7)
     advantages.load({"of_task": {}, "overall": 0.0})
     for _ in range(400):
