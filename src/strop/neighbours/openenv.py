@@ -63,11 +63,11 @@ class RemoteEnvironment:
     def __init__(
         self, task: Task, opening: Opening, read: object, *, action: str = "", rules: str = ""
     ) -> None:
-        if _KEY not in task.metadata:
+        episode: Any = task.metadata.get(_KEY)
+        if episode is None:
             raise UserError(
                 f"task {task.id} is no episode of a server; load such with tasks.source=openenv:URL"
             )
-        episode: Any = task.metadata[_KEY]
         self._url, self._reset = str(episode["url"]), dict(episode["reset"])
         self._opening, self._field, self._rules = opening, action, rules
         self._reward: float | None = None
