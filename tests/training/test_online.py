@@ -203,8 +203,8 @@ def recipe_for(folder: Path, edits: Path, model: Path, *words: str) -> Any:
         [RECIPE],
         [
             f"model.name={model}", f"tasks.source={edits}", f"run.dir={folder}", "tasks.max_prompt_tokens=4096",
-            "optim.steps=2", "online.batch=8", "online.poll_seconds=0.01", "sampling.max_tokens=64",
-            "evaluation.limit=3", "optim.learning_rate=1e-3", "online.margin=0.9", *_ALWAYS, *words,
+            "optim.steps=2", "online.batch=8", "online.poll_seconds=0.01", "sampling.max_tokens=16",
+            "evaluation.limit=3", "evaluation.samples=1", "optim.learning_rate=1e-3", "online.margin=0.9", *_ALWAYS, *words,
         ],
     )  # fmt: skip
 
