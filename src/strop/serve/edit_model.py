@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from strop.core.errors import StropError
 from strop.core.protocols import Policy, Request
 from strop.core.rollout import Completion, SamplingParams
-from strop.serve.edit_prompt import SuggestionPrompt, EditState, TextEdit
+from strop.serve.edit_prompt import EditState, SuggestionPrompt, TextEdit
 
 _BEAT = 0.02
 """Seconds that a policy which waits for another process is left alone."""
