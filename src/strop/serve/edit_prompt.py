@@ -48,7 +48,7 @@ class TextEdit(NamedTuple):
     text: str
 
 
-class EditPrompt(Protocol):
+class SuggestionPrompt(Protocol):
     """A prompt format."""
 
     note: str
