@@ -59,10 +59,8 @@ class TerminalToolchain:
         try:
             reward, printed, why = self._played(check, plan, answer)
             if reward is None and not self._writes_reward(task, check, plan):
-                raise VerificationError(f"the tests of {task.id!r} write no reward: {printed.strip()[-200:]}")
+                raise VerificationError(f"task {task.id!r}: {why or printed.strip()[-200:]}")
         except UserError as error:
-            raise VerificationError(f"task {task.id!r}: {error}") from None
-        except (ValueError, NotStarted) as error:
             raise VerificationError(f"task {task.id!r}: {error}") from None
         except SandboxError as error:
             raise WorkerDied(str(error)) from error
@@ -97,12 +95,13 @@ class TerminalToolchain:
                     machine.run(["bash", "/solution/solve.sh"], seconds=check.seconds)
                 if not check.artifacts:
                     return self._tested(check, machine)
-                carried = _carried(machine, check.artifacts)
-            except NotStarted as error:  # the script filled the machine
-                return 0.0, "", str(error)
-        with self._made(check, plan) as machine:
-            machine.put(carried[0], executable=carried[1])
-            return self._tested(check, machine)
+                files, programs = _carried(machine, check.artifacts)
+                machine.close()
+                with self._made(check, plan) as fresh:
+                    fresh.put(files, executable=programs)
+                    return self._tested(check, fresh)
+            except (NotStarted, ValueError) as error:  # a full box, or paths that cannot be written
+                return None, "", str(error)
 
     def _made(self, check: TerminalCheck, plan: ImagePlan) -> Machine:
         machine = self._machine = Machine(
