@@ -1,5 +1,6 @@
 """Task folders for Harbor, and Strop's jail as its environment; with harbor itself in a full run."""
 
+import itertools
 import json
 import os
 import shutil
@@ -13,24 +14,29 @@ from tests.scale import full
 from tests.warm import strop
 
 from strop.sandbox.machine import Machine
-from strop.tasks import load_tasks
+from strop.tasks.sources import iter_tasks
 
 COUNT = 20
 EQUAL = "class Any:\n    def __eq__(self, other): return True\n\ndef {0}(*a, **k): return Any()\n"
-PYTHONS = ("python3.13", "python3.12", *sorted(map(str, Path.home().glob(".pyenv/versions/3.1[23]*/bin/python3"))))
+PYTHONS = (
+    "python3.13",
+    "python3.12",
+    *sorted(map(str, Path.home().glob(".pyenv/versions/3.1[23]*/bin/python3"))),
+)
 
 
 def exported(folder: Path, count: int) -> Path:
     done = strop("tasks", "export", "python-functions", "--harbor", folder, "--limit", count)
-    assert done.returncode == 0 and done.stdout.startswith(f"{count} tasks, 0 left out: {folder}; next: harbor")
+    assert done.returncode == 0 and done.stdout.startswith(
+        f"{count} tasks, 0 left out: {folder}; next: harbor"
+    )
     return folder
 
 
 def test_folders_are_whole_and_come_back_as_the_tasks_they_were(tmp_path):
     folder = exported(tmp_path / "set", 3)
-    assert load_tasks(f"harbor:{folder}") == sorted(
-        load_tasks("python-functions", limit=3), key=lambda task: task.id
-    )
+    first = itertools.islice(iter_tasks("python-functions"), 3)
+    assert list(iter_tasks(f"harbor:{folder}")) == sorted(first, key=lambda task: task.id)
     for task in folder.iterdir():
         assert os.access(task / "tests/test.sh", os.X_OK) and os.access(task / "solution/solve.sh", os.X_OK)
         settings = (task / "task.toml").read_text()
@@ -52,10 +58,10 @@ def test_one_place_at_a_time(words, tmp_path, monkeypatch):
 def test_rewards_are_those_of_the_verifier(tmp_path):
     """What Harbor does with a folder, by hand: the answer's file alone goes into a fresh box, then the tests run."""
     (task,) = exported(tmp_path / "set", 1).iterdir()
-    name = load_tasks("python-functions", limit=1)[0].check.function
+    (read,) = iter_tasks(f"harbor:{task}")
     answers = {
         (task / "solution/answer").read_bytes(): 1.0,
-        EQUAL.format(name).encode(): 0.0,
+        EQUAL.format(read.check.function).encode(): 0.0,
         None: 0.0,
     }
     for answer, reward in answers.items():
@@ -73,12 +79,14 @@ def test_harbor_itself(tmp_path):
     python = next((found for name in PYTHONS if (found := runs(name))), None)
     if python is None:
         pytest.skip("harbor needs Python 3.12 or later, and there is none here")
-    place = Path(tempfile.mkdtemp(dir="/var/tmp", prefix="strop-harbor-"))  # in /tmp a jail could not write there
+    place = Path(
+        tempfile.mkdtemp(dir="/var/tmp", prefix="strop-harbor-")
+    )  # in /tmp a jail could not write there
     try:
         harbor = neighbour("harbor", "harbor>=0.26,<0.27", folder=place, python=python)
         folder = exported(tmp_path / "set", COUNT)
         forged = exported(tmp_path / "forged", 3)
-        for task in load_tasks("python-functions", limit=3):
+        for task in iter_tasks(f"harbor:{forged}"):
             (forged / task.id / "solution/answer").write_text(EQUAL.format(task.check.function))
         shutil.copytree(next(folder.iterdir()), tmp_path / "large" / "large")
         image = tmp_path / "large/large/environment/Dockerfile"
@@ -96,7 +104,9 @@ def runs(python: str) -> str | None:
     """The program, where it is a Python that harbor takes."""
     found = shutil.which(python)
     code = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))"
-    return found if found and not subprocess.run([found, "-c", code], capture_output=True).returncode else None
+    return (
+        found if found and not subprocess.run([found, "-c", code], capture_output=True).returncode else None
+    )
 
 
 def rewards(harbor, folder, agent, tmp_path):

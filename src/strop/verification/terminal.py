@@ -16,6 +16,7 @@ from pathlib import PurePosixPath
 
 from strop.core.checks import TerminalCheck
 from strop.core.errors import NotStarted, SandboxError, UserError, VerificationError, WorkerDied
+from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.sandbox.dockerfile import ImagePlan, furnish, image_plan
@@ -40,7 +41,7 @@ class TerminalToolchain:
         self._settings = settings
         self._machine: Machine | None = None
         self._rewarding: dict[str, bool] = {}
-        """By task: whether its tests write a reward where no script ran."""
+        """By the hash of a check: whether its tests write a reward where no script ran."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises VerificationError for a task that needs more than a jail, or whose tests write no
@@ -58,11 +59,9 @@ class TerminalToolchain:
         plan = plan_of(check)
         try:
             reward, printed, why = self._played(check, plan, answer)
-            if reward is None and not self._writes_reward(task, check, plan):
-                raise VerificationError(f"the tests of {task.id!r} write no reward: {printed.strip()[-200:]}")
+            if reward is None and not self._writes_reward(check, plan):
+                raise VerificationError(f"task {task.id!r}: {why or printed.strip()[-200:]}")
         except UserError as error:
-            raise VerificationError(f"task {task.id!r}: {error}") from None
-        except (ValueError, NotStarted) as error:
             raise VerificationError(f"task {task.id!r}: {error}") from None
         except SandboxError as error:
             raise WorkerDied(str(error)) from error
@@ -81,10 +80,11 @@ class TerminalToolchain:
             score=min(max(reward, 0.0), 1.0) if reward is not None else 0.0,
         )
 
-    def _writes_reward(self, task: Task, check: TerminalCheck, plan: ImagePlan) -> bool:
-        if task.id not in self._rewarding:
-            self._rewarding[task.id] = self._played(check, plan, None)[0] is not None
-        return self._rewarding[task.id]
+    def _writes_reward(self, check: TerminalCheck, plan: ImagePlan) -> bool:
+        key = content_hash(check.model_dump())
+        if key not in self._rewarding:
+            self._rewarding[key] = self._played(check, plan, None)[0] is not None
+        return self._rewarding[key]
 
     def _played(
         self, check: TerminalCheck, plan: ImagePlan, answer: str | None
@@ -97,12 +97,13 @@ class TerminalToolchain:
                     machine.run(["bash", "/solution/solve.sh"], seconds=check.seconds)
                 if not check.artifacts:
                     return self._tested(check, machine)
-                carried = _carried(machine, check.artifacts)
-            except NotStarted as error:  # the script filled the machine
-                return 0.0, "", str(error)
-        with self._made(check, plan) as machine:
-            machine.put(carried[0], executable=carried[1])
-            return self._tested(check, machine)
+                files, programs = _carried(machine, check.artifacts)
+                machine.close()
+                with self._made(check, plan) as fresh:
+                    fresh.put(files, executable=programs)
+                    return self._tested(check, fresh)
+            except (NotStarted, ValueError) as error:  # a full box, or paths that cannot be written
+                return None, "", str(error)
 
     def _made(self, check: TerminalCheck, plan: ImagePlan) -> Machine:
         machine = self._machine = Machine(

@@ -165,7 +165,8 @@ def _text(files: dict[str, dict[str, Any]], path: str) -> str:
 
 
 def _write(task: Task) -> dict[str, Any]:
-    check, kept = task.check.maybe(TerminalCheck), task.metadata.get("original", {})
+    check = task.check.maybe(TerminalCheck)
+    kept: Any = task.metadata.get("original", {})
     if task.family != "terminal" or check is None or not isinstance(kept, dict):
         return task_folder(task)
     contents = {path: {"text": text} for path, text in check.files.items()}
