@@ -88,7 +88,7 @@ class EditModel:
             self.policy.work(0)  # takes it out
             return
         done = answer.result()
-        edit = self.prompt.edit(state, done.text)
+        edit = self.prompt.edit(state, done)
         made = Suggested(request.prompt, request.seed, request.params, done, edit)
         if future.set_running_or_notify_cancel():
             future.set_result(made)
