@@ -148,8 +148,10 @@ class Search:
         if call.name not in self.tools:
             raise CallFault(f"there is no tool {call.name!r:.40}; there are {', '.join(self.tools)}")
         arguments = self.tools[call.name].checked(call.arguments)
-        for name in {"path", "places"} & arguments.keys() if self.names is not None else ():
-            arguments[name] = self.names.read(arguments[name])
+        if self.names is not None:
+            arguments |= {
+                name: self.names.read(arguments[name]) for name in {"path", "places"} & arguments.keys()
+            }
         return ToolCall(call.name, arguments)
 
 
