@@ -154,8 +154,8 @@ def run_beside(session: Callable[[], None], serve: Callable[[], None]) -> None:
             failed.append(error)
         signal.raise_signal(signal.SIGINT)
 
-    threading.Thread(target=run, daemon=True).start()
     with suppress(KeyboardInterrupt):
+        threading.Thread(target=run, daemon=True).start()
         serve()
     if failed:
         raise failed[0]

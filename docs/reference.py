@@ -77,7 +77,16 @@ def environments() -> Iterator[str]:
         "Values of `tasks.environment.type`, each with its options beside it, such as "
         "`tasks.environment: {type: feedback}`. How to write one: [plays](../plays.md).\n"
     )
-    for name in ("single-turn", "feedback", "workspace", "search", "next-edit", "harness", "openenv", "verifiers"):
+    for name in [
+        "single-turn",
+        "feedback",
+        "workspace",
+        "search",
+        "next-edit",
+        "harness",
+        "openenv",
+        "verifiers",
+    ]:
         kind = ENVIRONMENTS[name]
         about, *more = (inspect.getdoc(kind) or "").split("\n\n")
         said = dict(match for part in more for match in re.findall(r"^(\w+) {2,}(.+(?:\n .+)*)", part, re.M))

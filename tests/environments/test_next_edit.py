@@ -93,6 +93,10 @@ def test_three_users() -> None:
     assert exact.numbers["saved"] == pytest.approx(7 - 4) and exact.numbers["utility"] == 0.75
     later = judged("e\n    return cost")  # right, and not what came next
     assert [later.numbers[n] for n in ("accepted", "kept", "exact")] == [1, 1, 0]
+    short = judged(
+        "e\n    return pric", next=[*DONE[:4], "    return pric"]
+    )  # what came next, not worth reading
+    assert short.passed and [short.numbers[n] for n in ("accepted", "exact")] == [0, 1]
     small = judged("d\n        ce += item.price")  # nearer to the goal, by less than reading it takes
     assert [small.numbers[n] for n in ("shown", "accepted", "kept", "wrong")] == [1, 0, 1, 1]
     assert small.numbers["utility"] == -0.25 and small.numbers["saved"] == -4
@@ -195,7 +199,7 @@ def test_states_of_commits(built: Path) -> None:
         assert edited(check.window, task.reference) == check.next
         assert (task.metadata["state"] in ("next", "finish")) == check.due
         right = NextEditToolchain().judge([(task, task.reference)])[0]
-        assert right.numbers["kept"] == check.due and right.numbers["exact"] == check.due
+        assert right.passed and right.numbers["kept"] == check.due and right.numbers["exact"] == check.due
     follows = next(t for t in tasks if t.metadata["state"] == "next" and "* cost" in t.reference)
     assert repeat(follows.check.only(NextEditCheck)) == follows.reference
 

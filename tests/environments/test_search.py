@@ -22,6 +22,7 @@ from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.environments import grep_program, search_tools, search_tree
 from strop.environments.kinds import find_environment, framed
+from strop.environments.search_names import ShortNames
 from strop.environments.search_pattern import expression, literal, matching, words
 from strop.environments.search_tools import SHOWN, SearchTools, ripgrep
 from strop.policies.scripted import ScriptedPolicy
@@ -417,3 +418,20 @@ def test_trees_that_nobody_uses_go_when_there_is_no_room(
 
 def test_words_of_a_request() -> None:
     assert words("Fix the TTL of get_item when maxSize is zero") == ["get_item", "maxSize", "zero", "TTL"]
+
+
+def test_files_are_called_by_short_names_once_they_were_shown(verifier: Any, task: Task) -> None:
+    names = ShortNames()
+    paths = {"shop/cart.py", "shop/tax.py", "a:b.py"}
+    said = names.shorten("shop/tax.py:3: def tax\nshop/cart.py:9: x\nshop/tax.py:4: y\n[3 of 3 lines]", paths)
+    assert said == "f1 = shop/tax.py\nf1:3: def tax\nf2 = shop/cart.py\nf2:9: x\nf1:4: y\n[3 of 3 lines]"
+    assert names.shorten("shop/cart.py\nnothing found", paths) == "f2 = shop/cart.py\nnothing found"
+    assert names.read("f2:1-3,7\nf1:4\nf9:1\nother.py:2") == "shop/cart.py:1-3,7\nshop/tax.py:4\nf9:1\nother.py:2"
+    assert names.read("f1") == "shop/tax.py" and names.write("shop/tax.py:4\nz.py:1") == "f1:4\nz.py:1"
+    texts = ["<grep>def tax</grep><glob>*cart*</glob>", "<read>f2 @@ 2</read>", "<finish>f2:2-3\nf1:4</finish>"]
+    rollout = played(verifier, task, texts, short=True)
+    first, second = (turn.events for turn in rollout.turns[:2])
+    assert [event.result.split("\n")[0] for event in (*first, *second)] == [
+        "shop/tax.py:3: def tax(total):", "shop/cart.py", "[shop/cart.py, lines 2 to 6 of 6]",
+    ]  # fmt: skip
+    assert rollout.answer == "shop/cart.py:2-3\nshop/tax.py:4"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.neighbours.venvs import neighbour
+from tests.scale import full
 from tests.waiting import wait_until
 from tests.warm import strop as command
 
@@ -184,12 +187,12 @@ def recorded():
     schema = json.dumps(lines.pop(0)).encode()
     heard = []
 
-    def talk(socket):
+    def talk(session):
         for line in lines:
-            heard.append(json.loads(socket.recv()))
+            heard.append(json.loads(session.recv()))
             if line.get("break"):
                 return
-            socket.send(json.dumps(line))
+            session.send(json.dumps(line))
 
     def route(connection, request):
         if request.path == "/schema":
@@ -206,19 +209,23 @@ def recorded():
         server.shutdown()
 
 
-def test_messages_as_the_package_sends_them(recorded):
-    url, heard = recorded
-    tasks = strop.load_tasks(f"openenv:{url}#2")
-    assert [t.metadata["openenv"]["reset"] for t in tasks] == [{"seed": 0}, {"seed": 1}]
+def check_guesses(tasks):
     said = ["5", "no number", "7"]
     policy = strop.ScriptedPolicy(lambda prompt, seed, asked: said.pop(0))
     recipe = strop.recipe({"rewards": [{"name": "openenv"}], "tasks": {"environment": "openenv"}})
     (group,) = strop.play(policy, tasks[:1], recipe=recipe)
     (rollout,) = group.rollouts
+    assert (rollout.reward, len(rollout.turns)) == (0.75, 3)
+    assert "guess a number" in rollout.prompt and "not a number" in rollout.turns[1].events[0].result
+
+
+def test_messages_as_the_package_sends_them(recorded):
+    url, heard = recorded
+    tasks = strop.load_tasks(f"openenv:{url}#2")
+    assert [t.metadata["openenv"]["reset"] for t in tasks] == [{"seed": 0}, {"seed": 1}]
+    check_guesses(tasks)
     assert [message["type"] for message in heard[:4]] == ["reset", "step", "step", "step"]
     assert heard[0]["data"] == {"seed": 0} and heard[1]["data"] == {"guess": "5"}
-    assert (rollout.reward, len(rollout.turns)) == (0.75, 3)
-    assert "guess a number" in rollout.prompt and "refused" in rollout.turns[1].events[0].result
 
 
 def test_a_server_that_breaks_leaves_the_play_unscored(url):
@@ -243,3 +250,95 @@ def test_mistakes_in_a_source_are_one_line():
     assert (
         openenv._text_field({"properties": {"a": {"type": "string"}, "b": {}}, "required": ["a", "b"]}) == ""
     )
+
+
+CLIENT = """
+import sys
+from openenv.core.generic_client import GenericEnvClient
+
+url, wrong, right, equal = sys.argv[1:]
+with GenericEnvClient(base_url=url).sync() as client:
+    first = client.reset(task_id="one")
+    print(first.observation["messages"][0]["role"], first.done, first.reward)
+    again = client.step({"text": wrong})
+    print("failed" in again.observation["messages"][0]["content"], again.done)
+    last = client.step({"text": right})
+    print(last.done, last.reward, client.state()["step_count"])
+    client.reset(split="train", index=1)
+    client.step({"text": equal})
+    print(client.step({"text": equal}).reward)
+"""
+SERVER = """
+import sys
+import uvicorn
+from openenv.core.env_server.http_server import create_fastapi_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation, State
+from pydantic import field_validator
+
+class Guess(Action):
+    guess: str
+
+    @field_validator("guess")
+    @classmethod
+    def number(cls, value):
+        if not value.isdigit():
+            raise ValueError("not a number")
+        return value
+
+class Told(Observation):
+    text: str = ""
+
+class Numbers(Environment):
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def reset(self, seed=None, episode_id=None, split=None, index=None, **kw):
+        self.secret = 7
+        return Told(text="guess a number")
+
+    def step(self, action, timeout_s=None, **kw):
+        right = int(action.guess) == self.secret
+        return Told(text="right" if right else "too low", done=right, reward=0.75 if right else 0.25)
+
+    @property
+    def state(self):
+        return State(episode_id="e", step_count=0)
+
+    def list_splits(self):
+        return ["train", "test"]
+
+    def num_tasks(self, split):
+        return 2 if split == "train" else 1
+
+app = create_fastapi_app(Numbers, Guess, Told, env_name="numbers", max_concurrent_envs=4)
+uvicorn.run(app, port=int(sys.argv[1]), log_level="warning")
+"""
+
+
+@pytest.mark.skipif(not full(), reason="pip installs openenv: in a full run (--full)")
+@pytest.mark.soak(120)
+def test_with_the_package_itself_on_the_other_side(url, tmp_path):
+    package = neighbour("openenv", "openenv==0.10.*", folder=tmp_path)
+    (tmp_path / "client.py").write_text(CLIENT)
+    (tmp_path / "server.py").write_text(SERVER)
+    for one in wait_until(lambda: three(url)):
+        one.socket.close()
+    done = package.run("python", tmp_path / "client.py", url, WRONG, RIGHT, EQUAL)
+    assert done.stdout == "user False None\nTrue False\nTrue 1.0 2\n0.0\n", done.stderr
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen([package.programs / "python", tmp_path / "server.py", str(port)])
+    theirs = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(lambda: listens(port), server)
+        assert [len(strop.load_tasks(f"openenv:{theirs}{end}")) for end in ("", "#test", "#5")] == [2, 1, 5]
+        check_guesses(strop.load_tasks(f"openenv:{theirs}"))
+    finally:
+        server.terminate()
+        server.wait(60)
+
+
+def listens(port):
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0

@@ -47,9 +47,7 @@ def test_an_environment_plays_and_is_used_again(verifier):
             path="solution.py"
         )
         assert "wrote solution.py" in environment.write(path="solution.py", text=text)
-        assert "no argument" in environment.read(file="x") and "outside" not in environment.read(
-            path="solution.py"
-        )
+        assert "path is missing" in environment.read(file="x")
         assert environment.finish() == "finished"
         assert environment.write(path="solution.py", text=RIGHT) == "the work is finished"
         assert environment.get_reward() == reward

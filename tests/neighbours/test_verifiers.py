@@ -1,10 +1,10 @@
 """Packages for verifiers, and tasksets of verifiers played here; with verifiers 0.4 itself in a full run."""
 
 import json
-import sys
 import threading
 import tomllib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 
 import pytest
 from tests.neighbours.venvs import neighbour
@@ -64,7 +64,7 @@ def test_what_for_has_to_be_said():
     assert (done.returncode, done.stderr) == (2, "error: say what for: --verifiers NAME, or --harbor DIR\n")
 
 
-@pytest.mark.skipif("verifiers" in sys.modules, reason="verifiers is installed")
+@pytest.mark.skipif(find_spec("verifiers") is not None, reason="verifiers is installed")
 def test_without_the_package_the_remedy_is_said():
     done = strop("tasks", "list", "verifiers:any")
     assert (

@@ -43,7 +43,7 @@ def post(url: str, data: Any, *, path: str = "/chat/completions", seconds: float
     if text.startswith(("data: ", ": ")):
         lines = [line[6:] for line in text.split("\n\n") if line.startswith("data: ")]
         return answer.status, [json.loads(line) for line in lines if line != "[DONE]"]
-    return answer.status, json.loads(text)
+    return answer.status, json.loads(text) if text.startswith("{") else text
 
 
 def user(text: str) -> dict[str, str]:

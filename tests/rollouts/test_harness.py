@@ -129,7 +129,7 @@ def test_a_prompt_beyond_the_budget_ends_the_play_in_words_that_clients_know(ver
         seen.append(post(url, {"messages": [user("a"), said(answer), user("b" * 5000)]}))
 
     found = play(verifier, agent, limits=PlayLimits(context=600), max_tokens=100)
-    assert found.stop_reason == "context" and found.verdict and found.verdict.outcome.value == "no_answer"
+    assert found.stop_reason == "context" and found.verdict and found.verdict.outcome.value == "no answer"
     assert len(found.turns) == 1 and found.left_out == ""
     (status, body), = seen  # fmt: skip
     assert status == 400 and body["error"]["code"] == "context_length_exceeded"

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from tests.rollouts.agents import RIGHT, WIRE, ask, dispatcher_of, play, post, said, shown, task, user
 
+from strop.core.play import PlayLimits
 from strop.core.rollout import SamplingParams
 from strop.policies.scripted import ScriptedPolicy
 from strop.training.batch import samples_of
@@ -68,7 +69,8 @@ def leave(url: str, task: Any, workspace: Any) -> None:
 def huge(url: str, task: Any, workspace: Any) -> None:
     """Bodies that are too long, with and without saying so, too deep, or no JSON."""
     ask(url, [user("a")])
-    assert post(url, b"x" * (5 << 20))[0] == 413
+    with contextlib.suppress(OSError):  # it may hang up before all is sent
+        assert post(url, b"x" * (5 << 20))[0] == 413
     host, port = place(url)
     with contextlib.suppress(OSError), socket.create_connection((host, port), 10) as raw:
         raw.sendall(f"POST {urlsplit(url).path}/chat/completions HTTP/1.1\r\nHost: x\r\n".encode())
@@ -181,7 +183,7 @@ def rewrite(url: str, task: Any, workspace: Any) -> None:
     "agent", [forge, crash, leave, huge, flood, flood_requests, dawdle, sampling, odd, guess, rewrite]
 )
 def test_a_hostile_agent_gets_nothing(verifier: Any, agent: Callable[..., None]) -> None:
-    found = play(verifier, agent, limits=None, turns=200)
+    found = play(verifier, agent, limits=PlayLimits(turns=500), turns=200)
     assert found.verdict and found.verdict.scored and not found.verdict.passed
     assert found.stop_reason == "answered" and not found.left_out
     samples = samples_of(found.model_copy(update={"reward": 0.0, "advantage": -1.0}), False)
@@ -309,7 +311,7 @@ def test_64_clients_at_once_lose_nothing(verifier: Any) -> None:
                 messages += [said(answers[0]), user(f"{task.id} {number}")]
 
     dispatcher = dispatcher_of(verifier, agent, turns=100)
-    dispatcher.limits = type(dispatcher.limits)(turns=100, setups=64)
+    dispatcher.limits = PlayLimits(turns=100, setups=64)
     before = len(os.listdir("/proc/self/fd"))
     found = list(dispatcher.play([task(n) for n in range(64)], 1, SamplingParams(max_tokens=99), seed=1))
     assert len(found) == 64 and sum(len(one.turns) for one in found) == 64 * 32

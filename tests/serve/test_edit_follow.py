@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from strop.core.checks import PastEdit
 from strop.core.edit_events import EditLog, read_events, read_suggestions
 from strop.core.rollout import Completion, SamplingParams
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_follow import EditFollower, EditHistory, FollowedEdit, characters_kept
 from strop.serve.edit_model import Suggested
-from strop.serve.edit_prompt import PastLines, TextEdit
+from strop.serve.edit_prompt import TextEdit
 
 FILE, OTHER = "file:///a.py", "file:///b.py"
 BEFORE, AT, TEXT = "def f():\n    \nf()\n", 13, "return 1"
@@ -174,14 +175,14 @@ def test_what_is_typed_around_one_place_is_one_edit() -> None:
         now()
     lines.insert(4, "more")
     now()
-    first = PastLines(FILE, ["line 3"], ["new", "more"])
+    first = PastEdit(path=FILE, old=["line 3"], new=["new", "more"])
     assert history.newest(str) == (first,)
     history.changed(OTHER, "new")
-    other = PastLines(OTHER, ["old"], ["new"])
+    other = PastEdit(path=OTHER, old=["old"], new=["new"])
     assert history.newest(str) == (first, other)
     del lines[30]
     now()
-    assert history.newest(str) == (first, other, PastLines(FILE, ["line 29"], []))
+    assert history.newest(str) == (first, other, PastEdit(path=FILE, old=["line 29"], new=[]))
     assert history.newest(lambda uri: uri if uri == OTHER else "") == (other,)
     for number in range(0, 36, 9):
         lines[number] = "x"

@@ -13,14 +13,15 @@ import torch
 from tests.small_models import byte_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from strop.core.checks import PastEdit
 from strop.core.errors import UserError
-from strop.core.rollout import SamplingParams
+from strop.core.rollout import Completion, SamplingParams
 from strop.policies.model_files import weights_digest
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer, WireTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.serve.edit_model import EditModel
-from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit
+from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit, WindowPrompt
 
 pytestmark = pytest.mark.train(4)
 LAYERS = 4
@@ -29,6 +30,10 @@ FIM = ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"]
 
 def state(prefix: str, suffix: str = "") -> EditState:
     return EditState(prefix + suffix, len(prefix))
+
+
+def said(text: str, finish: Any = "eos") -> Completion:
+    return Completion(token_ids=[1], logprobs=[0.0], text=text, finish_reason=finish)
 
 
 def llama(tokenizer: Any) -> LlamaForCausalLM:
@@ -146,7 +151,8 @@ def test_without_markers_the_end_of_the_prefix_is_the_prompt() -> None:
     assert fim.note
     assert WireTokenizer().decode(fim.ids(state("0123456789abcdef", "suffix"))) == "456789abcdef"
     assert fim.ids(state("")) == []
-    assert fim.edit(state("ab", "c"), "x") == TextEdit(2, 2, "x") and fim.edit(state("ab", "c"), "") is None
+    assert fim.edit(state("ab", "c"), said("x")) == TextEdit(2, 2, "x")
+    assert fim.edit(state("ab", "c"), said("")) is None
 
 
 def test_a_digest_is_of_the_weights(tmp_path: Path) -> None:
@@ -158,3 +164,48 @@ def test_a_digest_is_of_the_weights(tmp_path: Path) -> None:
         model.lm_head.weight[0, 0] += 1
     model.save_pretrained(tmp_path / "b")
     assert weights_digest(str(tmp_path / "a")) != weights_digest(str(tmp_path / "b"))
+
+
+SHOP = "".join(f"line {number}\n" for number in range(30))
+
+
+@pytest.mark.parametrize(
+    ("answer", "after"),
+    [
+        ("e\nLINE", {14: "LINE"}),
+        ("e\nline 14, longer", {14: "line 14, longer"}),
+        ("e+\n    more", {14: "line 14\n    more"}),
+        ("e-f", {14: None, 15: None}),
+        ("a", {10: None}),
+        ("l", {21: None}),
+        ("", {}),
+        ("e\nline 14", {}),
+        ("z", {}),
+        ("no place", {}),
+    ],
+)
+def test_an_answer_edits_the_lines_around_the_cursor(answer: str, after: dict[int, str | None]) -> None:
+    window = WindowPrompt(WireTokenizer())
+    at = EditState(SHOP, SHOP.index("line 14"), "shop.py", (PastEdit(path="b.py", old=["x"], new=["y"]),))
+    shown = WireTokenizer().decode(window.ids(at))
+    assert "b.py\n-x\n+y\n" in shown and "shop.py\na:line 10\n" in shown and "e>line 14\n" in shown
+    edit = window.edit(at, said(answer))
+    lines = [after.get(number, f"line {number}") for number in range(30)]
+    assert (edit is None) == (not after)
+    if edit is not None:
+        start, end, text = edit
+        assert text and SHOP[:start] + text + SHOP[end:] == "".join(
+            f"{one}\n" for one in lines if one is not None
+        )
+    assert window.edit(at, said("e\nLI", "length")) is None
+
+
+@pytest.mark.parametrize("text", ["", "a", "a\n", "a\nb", "\n\n"])
+@pytest.mark.parametrize("answer", ["a", "a\n", "a\nx", "a+\nx", "a-b", "b"])
+def test_small_files_are_edited_too(text: str, answer: str) -> None:
+    window = WindowPrompt(WireTokenizer(), lines=3)
+    for at in range(len(text) + 1):
+        state = EditState(text, at, "a.py")
+        assert window.ids(state)
+        edit = window.edit(state, said(answer))
+        assert edit is None or (edit.text and text[: edit.start] + edit.text + text[edit.end :] != text)

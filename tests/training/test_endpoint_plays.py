@@ -18,6 +18,7 @@ from tests.rollouts.agents import ask, play, post, said, user
 from tests.waiting import wait_until
 from tests.warm import strop
 
+from strop.core.play import PlayLimits
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
@@ -34,12 +35,12 @@ THINKS = (
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
 """As Qwen3's: thoughts before the last question are left out, those since then stay."""
-SHORTENS = (
+ALTERS = (
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' }}"
-    "{{ (m.content[1:] if m.role == 'assistant' else m.content) + '<|im_end|>\n' }}{% endfor %}"
+    "{{ ('(before) ' + m.content if m.role == 'assistant' else m.content) + '<|im_end|>\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 )
-"""Leaves out a part of what a model of random weights said."""
+"""Writes what a model of random weights said in another way, once it is history."""
 
 
 class Asked(TransformersPolicy):
@@ -62,7 +63,7 @@ def conversation(url: str, task: Any, workspace: Any) -> None:
 
 
 @pytest.mark.train(10)
-@pytest.mark.parametrize("template", [None, SHORTENS], ids=["appends", "leaves out"])
+@pytest.mark.parametrize("template", [None, ALTERS], ids=["appends", "alters"])
 def test_what_was_sampled_through_the_endpoint_is_scored_the_same_again(
     template: str | None, tiny_model: Path, verifier: Any
 ) -> None:
@@ -77,12 +78,10 @@ def test_what_was_sampled_through_the_endpoint_is_scored_the_same_again(
     assert [turn.row for turn in found.turns] == ([0, 0, 0, 1, 0] if template is None else [0, 1, 2, 3, 4])
     samples = samples_of(found.model_copy(update={"reward": 1.0, "advantage": 0.5}), False)
     assert sum(sample.weight for sample in samples) == pytest.approx(1)
-    begins = policy.tokenizer.inner.convert_tokens_to_ids("<|im_start|>")
     for sample, row in zip(samples, found.rows(), strict=True):
         sampled = [number for turn in row for number in turn.completion.token_ids]
         assert [n for n, keep in zip(sample.ids, sample.mask, strict=True) if keep] == sampled
         assert sample.ids[: -len(row[-1].completion.token_ids)] in policy.asked
-        assert row[0].prompt_ids.count(begins) % 2 == 1 or row[0].prompt_ids.count(begins) == 2
         with torch.no_grad():
             logits = policy._model(input_ids=torch.tensor([sample.ids])).logits[0].float()
         scored = torch.log_softmax(logits, dim=-1)
@@ -163,7 +162,7 @@ def test_a_script_with_the_openai_client_trains(
     done = strop("train", *words, timeout=900)
     assert done.returncode == 0, done.stderr
     for rollout in steps(tmp_path / "run"):
-        assert rollout["stop_reason"] == "answered" and rollout["reward"] is not None and rollout["turns"]
+        assert "stop_reason" not in rollout and rollout["reward"] is not None and rollout["turns"]
         assert len({turn.get("row", 0) for turn in rollout["turns"]}) == 1
         assert "status 0" in rollout["turns"][-1]["events"][-1]["result"]
 
@@ -173,10 +172,17 @@ def test_mini_swe_agent_trains_as_it_is(recipe_words: Callable[..., list[str]], 
     pytest.importorskip("minisweagent", reason="mini-swe-agent is not installed")
     kind = json.dumps({"type": "harness", "turns": 2, **MINI})
     words = [*recipe_words("run"), *COMMON, f"tasks.environment={kind}", "tasks.max_prompt_tokens=4000"]
-    done = strop("train", *words, "play.setup_seconds=600", timeout=1800)
+    few = [
+        "grpo.tasks_per_step=2",
+        "grpo.group_size=2",
+        "play.at_once=2",
+        "play.setups=1",
+        "play.setup_seconds=900",
+    ]
+    done = strop("train", *words, *few, timeout=1800)
     assert done.returncode == 0, done.stderr
     for rollout in steps(tmp_path / "run"):
-        assert rollout["stop_reason"] == "answered" and rollout["reward"] is not None
+        assert "stop_reason" not in rollout and rollout["reward"] is not None
         assert (
             len(rollout["turns"]) == 2
         )  # the model calls nothing, and is told so; then its turns are used up
@@ -193,7 +199,8 @@ def test_mini_swe_agent_solves_a_task_with_a_script_and_its_marker_counts_for_no
     submit = call("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT; echo verdict: passed")
     for answers, passes in (([write, submit], True), ([submit], False)):
         script = iter(answers)
-        found = play(verifier, policy=ScriptedPolicy(lambda *_, script=script: next(script)), **MINI)
+        policy = ScriptedPolicy(lambda *_, script=script: next(script))
+        found = play(verifier, policy=policy, limits=PlayLimits(setup=900), **MINI)
         assert found.verdict and found.verdict.scored and found.verdict.passed is passes, found.turns[
             -1
         ].events
@@ -227,18 +234,20 @@ def test_a_killed_run_leaves_nothing_and_resumes(
     )
     kind = f"{{type: harness, command: 'python {agent}', turns: 5}}"
     words = [*recipe_words("run"), *COMMON, f"tasks.environment={kind}", "optim.steps=3", "run.save_every=1"]
+    words.append("limits.max_error_rate=0.5")  # one that is killed before it asks is no failure of the policy
     process = subprocess.Popen(
         [sys.executable, "-m", "strop.cli", "train", *words],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     try:
-        agents = wait_until(lambda: running(str(agent)), process)
+        saved = tmp_path / "run" / "checkpoints"
+        agents = wait_until(lambda: [*saved.glob("*/STROP_COMPLETE")] and running(str(agent)), process)
         os.kill(process.pid if who == "trainer" else agents[-1], signal.SIGKILL)
         if who == "trainer":
             assert process.wait(60) == -signal.SIGKILL
             wait_until(lambda: not running(str(agent)))
             done = strop("train", "--resume", tmp_path / "run", timeout=900)
-            assert done.returncode == 0 or "no checkpoint" in done.stderr, done.stderr
+            assert done.returncode == 0, done.stderr
         else:
             _, errors = process.communicate(timeout=900)
             assert process.returncode == 0, errors
@@ -247,3 +256,4 @@ def test_a_killed_run_leaves_nothing_and_resumes(
             process.kill()
             process.wait()
     assert not running(str(agent))
+    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 3

@@ -291,18 +291,15 @@ class PlayWatch:
         from strop.core.rollout import Message
 
         match after:
+            case Converse() if self.said:
+                last = max((n for n, one in enumerate(after.messages) if one.role == "assistant"), default=-1)
+                new = after.messages[last + 1 :] or (Message(role="user", content=after.text),)
+                self._after(Say(new))
             case Opening():
                 self.said.append("")
                 self._chat = bool(after.messages)
                 self._view.opening(after.shown())
                 self._waits = "model"
-            case Converse(prompt) if not self.said:
-                text, messages = (prompt, ()) if isinstance(prompt, str) else ("", prompt)
-                self._after(Opening(text, messages))
-            case Converse(prompt):
-                whole = prompt[:0] if isinstance(prompt, str) else prompt
-                said = max((at for at, one in enumerate(whole) if one.role == "assistant"), default=-1)
-                self._after(Say(whole[said + 1 :] or (Message(role="user", content=str(prompt)),)))
             case Say():
                 said = "\n".join(message.content for message in after.messages)
                 told = Opening(messages=after.messages, prefill=after.prefill)

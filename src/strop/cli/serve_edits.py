@@ -58,7 +58,7 @@ def serve_edits(
     from strop.serve.edit_events import EditEventLog
     from strop.serve.edit_http import EditHttp
     from strop.serve.edit_model import EditModel
-    from strop.serve.edit_prompt import FimPrompt
+    from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
 
     recipe = _recipe(model, answering, overrides or [], max_tokens)
     token = _token(token_file)
@@ -80,7 +80,11 @@ def serve_edits(
     )
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
     room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
-    prompt = FimPrompt(policy.tokenizer, max(1, min(context, room)))
+    prompt: SuggestionPrompt = (
+        WindowPrompt(policy.tokenizer)
+        if _learnt_edits(model)
+        else FimPrompt(policy.tokenizer, max(1, min(context, room)))
+    )
     suggesting = EditModel(policy, params, prompt)
     if prompt.note:
         say(f"note: {prompt.note}")
@@ -100,6 +104,16 @@ def _recipe(model: str, answering: EngineOptions, overrides: list[str], max_toke
     recipes = recipes_of(models, [f"sampling.max_tokens={max_tokens}"], overrides)
     check_there(recipes)
     return recipes[model]
+
+
+def _learnt_edits(model: str) -> bool:
+    """Whether the model is of a run that played next-edit: it is asked as it was there."""
+    from strop.config.load import load_recipe
+    from strop.evaluation.contamination import run_of
+
+    run = run_of(model.removeprefix("transformers:").removeprefix("vllm:"))
+    known = load_recipe([run / "recipe.yaml"]).tasks if run else []
+    return any(one.environment.type == "next-edit" for one in (known if isinstance(known, list) else [known]))
 
 
 def _opened(recipe: "Recipe") -> tuple["Policy", str]:

@@ -22,7 +22,6 @@ def serve_policy(
     model: Annotated[
         str,
         Argument(
-            metavar="MODEL",
             help="a preset, folder, run or MODEL of any engine, written as for strop eval, or scripted:FILE",
         ),
     ],

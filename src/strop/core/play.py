@@ -82,6 +82,21 @@ class Opening:
         return self.text or f"{conversation}<assistant>\n{self.prefill}"
 
 
+@dataclass(frozen=True)
+class Converse(Opening):
+    """The play begins or goes on with a conversation that somebody else keeps: all of it, or the text of a prompt.
+
+    Where it begins with what was asked and answered before, word for word, it goes on in the same tokens; else it
+    begins another row of tokens of the same play (`Turn.row`).
+
+    placed  hears of how many tokens the prompt is; it is not called where the play ends over it
+    over    hears why the play ends before the answer
+    """
+
+    placed: Callable[[int], None] = field(default=lambda tokens: None, compare=False)
+    over: Callable[[StopReason, str], None] = field(default=lambda reason, why: None, compare=False)
+
+
 class UnshownOpening(Opening):
     """That of a task that the prompt style cannot show: who looks at it gets the UserError that says why."""
 
@@ -281,24 +296,6 @@ class Say:
 
     def __post_init__(self) -> None:
         _check_messages("Say", self.messages)
-
-
-@dataclass(frozen=True)
-class Converse:
-    """The play goes on with a conversation that somebody else keeps: all of it, or the text of a prompt.
-
-    Where it begins with what was asked and answered before, word for word, it goes on in the same tokens; else it
-    begins another row of tokens of the same play (`Turn.row`).
-
-    placed  hears of how many tokens the prompt is; it is not called where the play ends over it
-    over    hears why the play ends before the answer
-    """
-
-    messages: tuple[Message, ...] | str
-    max_tokens: int | None = None
-    """Longest completion in tokens, where it is not that of the sampling parameters."""
-    placed: Callable[[int], None] = field(default=lambda tokens: None, compare=False)
-    over: "Callable[[StopReason, str], None]" = field(default=lambda reason, why: None, compare=False)
 
 
 @dataclass(frozen=True, init=False)

@@ -23,7 +23,15 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from strop.environments.chat_wire import ChatReply, ChatRequest, Refused, Said, chunks, read_request, response
+from strop.environments.chat_wire import (
+    ChatReply,
+    ChatRequest,
+    RefusedChat,
+    Said,
+    chunks,
+    read_request,
+    response,
+)
 
 MOST_BYTES = 4 << 20
 """Of a request's body."""
@@ -36,7 +44,7 @@ _BEAT_SECONDS = 10.0
 _GONE_SECONDS = 3.0
 
 Ask = Callable[[ChatRequest], "Future[ChatReply]"]
-"""Takes a request and returns at once; raises Refused, as may the future."""
+"""Takes a request and returns at once; raises RefusedChat, as may the future."""
 
 
 class ChatServer:
@@ -88,12 +96,12 @@ class ChatServer:
             try:
                 given = request.path_params.get("secret", "")
                 if not hmac.compare_digest(given.encode(), self._secret.encode()):
-                    raise Refused("there is nothing here", 404, "not_found")
+                    raise RefusedChat("there is nothing here", 404, "not_found")
                 sent = request.headers.get("Authorization", "").encode("latin-1", errors="replace")
                 if self._key and not hmac.compare_digest(sent, b"Bearer " + self._key.encode()):
-                    raise Refused("wrong or missing key", 401, "invalid_api_key")
+                    raise RefusedChat("wrong or missing key", 401, "invalid_api_key")
                 return await handler(request)
-            except Refused as error:
+            except RefusedChat as error:
                 # What is left of the body is not read.
                 return JSONResponse(error.body(), error.status, {"Connection": "close"})
             except ClientDisconnect:
@@ -117,7 +125,7 @@ class ChatServer:
                 async with asyncio.timeout(_BODY_SECONDS):
                     body = await _body(request)
             except TimeoutError:
-                raise Refused("the body did not arrive in time", 408, "timeout") from None
+                raise RefusedChat("the body did not arrive in time", 408, "timeout") from None
             if self._secret:  # no prompt depends on it
                 body = body.replace(self._secret.encode(), b"play")
             asked = read_request(body, chat=chat, said=self._said)
@@ -136,7 +144,7 @@ class ChatServer:
         try:
             for chunk in chunks(asked, reply.result(), self.model):
                 yield _event(chunk)
-        except Refused as error:
+        except RefusedChat as error:
             yield _event(error.body())
         yield "data: [DONE]\n\n"
 
@@ -155,7 +163,7 @@ async def _body(request: Request) -> bytes:
                 break
         else:
             return bytes(body)
-    raise Refused(f"the body is larger than {MOST_BYTES} bytes", 413, "request_too_large")
+    raise RefusedChat(f"the body is larger than {MOST_BYTES} bytes", 413, "request_too_large")
 
 
 def _bounded(connections: int) -> type[asyncio.Protocol]:
@@ -184,4 +192,8 @@ def later(seconds: float, do: Callable[[], None]) -> Callable[[], None]:
     """Calls a function after that time, in the thread that serves; what is returned calls it off."""
     loop, handles = _loop(), list[asyncio.TimerHandle]()
     loop.call_soon_threadsafe(lambda: handles.append(loop.call_later(seconds, do)))
-    return lambda: loop.call_soon_threadsafe(lambda: handles[0].cancel()) and None
+
+    def call_off() -> None:
+        loop.call_soon_threadsafe(lambda: handles[0].cancel())
+
+    return call_off

@@ -24,7 +24,7 @@ _ROLES: Mapping[str, Literal["system", "user", "assistant", "tool"]] = {
 }  # fmt: skip
 
 
-class Refused(StropError):
+class RefusedChat(StropError):
     """A request that gets an error instead of an answer: HTTP status, and the code that clients look at."""
 
     def __init__(self, message: str, status: int = 400, code: str = "invalid_request") -> None:
@@ -76,19 +76,19 @@ class ChatReply:
 def read_request(body: bytes, *, chat: bool, said: Mapping[Said, str] | None = None) -> ChatRequest:
     """What a body asks. `said`: what the policy said in this play, by the messages that clients have got for it.
 
-    Raises Refused.
+    Raises RefusedChat.
     """
     try:
         data = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Refused(f"the body is no JSON: {str(error)[:100]}") from None
+        raise RefusedChat(f"the body is no JSON: {str(error)[:100]}") from None
     if not isinstance(data, dict):
-        raise Refused("the body is no JSON object")
+        raise RefusedChat("the body is no JSON object")
     if data.get("n") not in (None, 1):
-        raise Refused("n must be 1: ask again, with other words, for another answer")
+        raise RefusedChat("n must be 1: ask again, with other words, for another answer")
     tools = data.get("tools") or []
     if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise Refused("tools must be a list of objects")
+        raise RefusedChat("tools must be a list of objects")
     prompt = (
         _conversation(data.get("messages"), tools, said or {}) if chat else _text_prompt(data.get("prompt"))
     )
@@ -110,24 +110,22 @@ def _text_prompt(prompt: Any) -> str:
     if isinstance(prompt, list) and len(prompt) == 1:
         prompt = prompt[0]
     if not isinstance(prompt, str) or not prompt:
-        raise Refused("prompt must be one text")
+        raise RefusedChat("prompt must be one text")
     return _clean(prompt)
 
 
 def _conversation(messages: Any, tools: Sequence[Any], said: Mapping[Said, str]) -> tuple[Message, ...]:
     if not isinstance(messages, list) or not messages:
-        raise Refused("messages must be a list with a message in it")
+        raise RefusedChat("messages must be a list with a message in it")
     found: list[Message] = []
     outputs: list[str] = []
-    for number, one in enumerate([*messages, None]):
+    for number, one in enumerate(messages):
         role = _ROLES.get(str(one.get("role"))) if isinstance(one, dict) else None
-        if one is not None and role is None:
-            raise Refused(f"messages[{number}] has no role of system, user, assistant or tool")
+        if role is None:
+            raise RefusedChat(f"messages[{number}] has no role of system, user, assistant or tool")
         if outputs and role != "tool":
             found += _FORM.replies(outputs, "")
             outputs = []
-        if one is None or role is None:
-            break
         text = _content(one, number)
         if role == "tool":
             outputs.append(text)
@@ -137,6 +135,7 @@ def _conversation(messages: Any, tools: Sequence[Any], said: Mapping[Said, str])
             found.append(Message(role=role, content=said.get(said_as(text, calls), written)))
         else:
             found.append(Message(role=role, content=text))
+    found += _FORM.replies(outputs, "") if outputs else ()
     return tuple(_told(found, tools))
 
 
@@ -158,22 +157,23 @@ def _content(message: Mapping[str, Any], number: int) -> str:
             for part in content
         ]
         if not all(isinstance(part, str) for part in parts):
-            raise Refused(f"messages[{number}].content holds something other than text")
+            raise RefusedChat(f"messages[{number}].content holds something other than text")
         content = "".join(map(str, parts))
     if content is None:
         content = ""
     if not isinstance(content, str):
-        raise Refused(f"messages[{number}].content is no text")
+        raise RefusedChat(f"messages[{number}].content is no text")
     return _clean(content)
 
 
 def _calls(message: Mapping[str, Any], number: int) -> list[ToolCall]:
     found = []
     for call in message.get("tool_calls") or ():
-        function = call.get("function") if isinstance(call, dict) else None
-        name = function.get("name") if isinstance(function, dict) else None
+        asked = call.get("function") if isinstance(call, dict) else None
+        function = asked if isinstance(asked, dict) else {}
+        name = function.get("name")
         if not isinstance(name, str):
-            raise Refused(f"messages[{number}].tool_calls holds no function with a name")
+            raise RefusedChat(f"messages[{number}].tool_calls holds no function with a name")
         given = function.get("arguments") or {}
         try:
             given = json.loads(given) if isinstance(given, str) else given

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from strop.core.errors import SandboxError, UserError
 from strop.core.optional import require
-from strop.core.play import Do, Done, JailedFolder, Next, Opening, Services
+from strop.core.play import Converse, Do, Done, JailedFolder, Next, Opening, Services
 from strop.core.rollout import Completion
 from strop.core.task import Task
 from strop.core.user_code import load_named
@@ -51,7 +51,7 @@ class Harness:
         play: str | Agent = "", answer: Literal["files", "message"] = "files",
         turns: Annotated[int, Field(ge=1)] = 50, seconds: Annotated[float, Field(gt=0)] = 600.0,
         memory_mb: Annotated[int, Field(ge=64)] = 8192, reads: Sequence[str] = (),
-        variables: Mapping[str, str] = {},
+        variables: dict[str, str] | None = None,
     ) -> None:  # fmt: skip
         if bool(command) == bool(play):
             raise UserError("tasks.environment: harness takes either `command` or `play`, the agent")
@@ -65,7 +65,7 @@ class Harness:
                 f"tasks.environment.play: {self.play!r:.60} is no function (base_url, task, workspace)"
             )
         self.left, self.seconds, self.memory, self.reads = turns, seconds, memory_mb << 20, list(reads)
-        self.variables, self.said = variables, ""
+        self.variables, self.said = variables or {}, ""
         self.thread: threading.Thread | None = None
 
     def setup(self, services: Services) -> None:
@@ -80,18 +80,19 @@ class Harness:
         self.endpoint = PlayEndpoint(listening, self.seconds, self._stop)
         self.thread = threading.Thread(target=self._run, args=[command], daemon=True, name="agent")
         self.thread.start()
-        self.first = self.endpoint.next().result()
-        if not isinstance(self.first, AgentEnded):
+        first = self.endpoint.next(first=True).result()
+        if not isinstance(first, AgentEnded):
+            self.first = first
             return
-        if (ran := self.first.ran) is not None and ran.status == _STARTS:
+        if (ran := first.ran) is not None and ran.status == _STARTS:
             raise UserError(
                 f"tasks.environment.command: {command[0]!r} can't be started: {ran.errors.strip()[-300:]}"
             )
-        raise RuntimeError(f"the agent ended before it asked anything: {str(self.first)[-500:]}")
+        raise RuntimeError(f"the agent ended before it asked anything: {str(first)[-500:]}")
 
-    def begin(self) -> Next:
+    def begin(self) -> Opening:
         """The agent's first request."""
-        return self._asked(self.first)
+        return self._converse(self.first)
 
     def step(self, completion: Completion) -> Next:
         """The agent gets its answer, and goes on."""
@@ -113,8 +114,7 @@ class Harness:
 
     def _asked(self, got: AgentTurn | AgentEnded) -> Next:
         if not isinstance(got, AgentEnded):
-            self.turn = got
-            return self.endpoint.converse(got, self.opening.max_tokens)
+            return self._converse(got)
         self.endpoint.seal()
         if self.by == "message":
             return Done(self.read(self.said))
@@ -123,6 +123,10 @@ class Harness:
             return Done(answer_in(self.task, self.tree, self.folder))
         except (ValueError, FileNotFoundError):  # a folder that the agent has made unreadable
             return Done("")
+
+    def _converse(self, turn: AgentTurn) -> Converse:
+        self.turn = turn
+        return self.endpoint.converse(turn, self.opening.max_tokens)
 
     def _command(self) -> tuple[list[str], list[str]]:
         """(the command, paths that it reads): its program, and files here that its words name, by whole paths."""
@@ -134,7 +138,7 @@ class Harness:
         reads = [str(Path(one).absolute()) for one in self.reads]
         reads += [*installed().read, words[0], str(Path(words[0]).resolve())]
         for word in self.words[1:]:
-            here = Path(word).is_file()
+            here = os.path.isfile(word)  # False for words that are no path at all
             words.append(str(Path(word).absolute()) if here else word)
             reads += [words[-1]] if here else []
         return words, reads

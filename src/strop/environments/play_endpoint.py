@@ -15,7 +15,7 @@ from socket import socket
 
 from strop.core.play import Converse, Ran, Services, StopReason
 from strop.core.rollout import Completion
-from strop.environments.chat_wire import ChatReply, ChatRequest, Refused, Said, parts_of, said_as
+from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat, Said, parts_of, said_as
 
 MODEL = "policy"
 """The name under which agents find the policy."""
@@ -61,7 +61,7 @@ class PlayEndpoint:
         self._asked: deque[AgentTurn] = deque()
         self._awaits: Future[AgentTurn | AgentEnded] | None = None
         self._ended: AgentEnded | None = None
-        self._sealed: Refused | None = None
+        self._sealed: RefusedChat | None = None
         self._said: dict[Said, str] = {}
         self._left, self._late = seconds, late
         from strop.environments.chat_server import ChatServer, later  # an extra of its own
@@ -73,8 +73,11 @@ class PlayEndpoint:
         self.url = self._server.url
         """The agent's base URL."""
 
-    def next(self) -> "Future[AgentTurn | AgentEnded]":
-        """The agent's next request, or its end, or that of its time. One at a time."""
+    def next(self, *, first: bool = False) -> "Future[AgentTurn | AgentEnded]":
+        """The agent's next request, or its end, or that of its time; before the first it has as much as a set-up has.
+
+        One at a time.
+        """
         future: Future[AgentTurn | AgentEnded] = Future()
         with self._lock:
             if self._asked:
@@ -83,6 +86,8 @@ class PlayEndpoint:
                 future.set_result(self._ended)
             else:
                 self._awaits = future
+                if first:
+                    return future
                 cancel, began = self._later(self._left, lambda: self._expired(future)), time.monotonic()
 
                 def took(_: object) -> None:
@@ -107,9 +112,10 @@ class PlayEndpoint:
                 assert self._sealed is not None
                 turn.reply.set_exception(self._sealed)
 
-        return Converse(
-            turn.request.prompt, max_tokens, lambda count: setattr(turn, "prompt_tokens", count), over
-        )
+        prompt = turn.request.prompt
+        text, messages = (prompt, ()) if isinstance(prompt, str) else ("", prompt)
+        placed = lambda count: setattr(turn, "prompt_tokens", count)  # noqa: E731
+        return Converse(text, messages, max_tokens=max_tokens, placed=placed, over=over)
 
     def ended(self, how: AgentEnded) -> None:
         """The agent has come to its end."""
@@ -125,7 +131,7 @@ class PlayEndpoint:
                 full = "This model's maximum context length is reached, and " if reason == "context" else ""
                 because = f": {why or reason}" if reason != "answered" else ""
                 code = ("context_length_exceeded", 400) if full else ("play_over", 403)
-                self._sealed = Refused(f"{full}{_OVER}{because}", code[1], code[0])
+                self._sealed = RefusedChat(f"{full}{_OVER}{because}", code[1], code[0])
             waiting, sealed = list(self._asked), self._sealed
             self._asked.clear()
         for turn in waiting:
@@ -149,7 +155,7 @@ class PlayEndpoint:
             if (known := self._turns.get(request.digest)) is not None:
                 return known.reply
             if len(self._asked) >= MOST_WAITING:
-                raise Refused(f"{MOST_WAITING} requests wait already", 429, "rate_limit_exceeded")
+                raise RefusedChat(f"{MOST_WAITING} requests wait already", 429, "rate_limit_exceeded")
             turn = self._turns[request.digest] = AgentTurn(request, Future())
             future, self._awaits = self._awaits, None
             if future is None:

@@ -7,7 +7,7 @@ a turn without a call, one that cannot be read, arguments that a tool does not t
 Deviation: the answer is a call of `finish`, whose text is judged (`strop.core.ranges`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Annotated, Any
 
@@ -20,6 +20,7 @@ from strop.core.ranges import read_ranges, write_ranges
 from strop.core.rollout import Completion, Message
 from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
+from strop.environments.search_names import ShortNames
 from strop.environments.search_pattern import words
 from strop.environments.search_tools import PAGE, SHOWN, SearchTools
 from strop.environments.search_tree import release, tree_of_check
@@ -35,6 +36,7 @@ class Search:
     calls  how calls are written
     files  names of files that the prompt shows, at most
     shown  lines or names that a grep or a glob shows, at most
+    short  whether files are called f1, f2, ... once they were shown
     """
 
     begins_without_setup = True
@@ -43,7 +45,7 @@ class Search:
     def __init__(
         self, task: Task, opening: Opening, read: object, *, turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 4,
         calls: FormName = "tags", files: Annotated[int, Field(ge=0)] = 0,
-        shown: Annotated[int, Field(ge=1, le=SHOWN)] = SHOWN,
+        shown: Annotated[int, Field(ge=1, le=SHOWN)] = SHOWN, short: bool = False,
     ) -> None:  # fmt: skip
         check = task.check.maybe(RetrievalCheck)
         if check is None:
@@ -52,7 +54,7 @@ class Search:
             )
         self.task, self.check, self.opening = task, check, opening
         self.form, self.tools, self.left = CALL_FORMS[calls], tools_of(SearchTools), turns
-        self.listed, self.shown = files, shown
+        self.listed, self.shown, self.names = files, shown, ShortNames() if short else None
         self.box: SearchTools | None = None
         self.services: Services | None = None
 
@@ -73,6 +75,8 @@ class Search:
             f"A message may hold {MOST_CALLS} calls, which are done side by side. You have {self.left} messages; the "
             "last one must finish."
         )
+        if self.names is not None:
+            rules += " Files that were shown are called f1, f2, ..."
         asked = self.task.statement.strip()
         if self.listed:
             with tree_of_check(self.check) as tree:
@@ -98,44 +102,57 @@ class Search:
     def result(self, effect: Any, said: str | Sequence[str]) -> Next:
         """What the calls gave, in their order."""
         rest = f"[{self.left} messages left]" if self.left > 1 else "[this message must finish]"
-        return Say(self.form.replies([said] if isinstance(said, str) else said, rest))
+        replies = [said] if isinstance(said, str) else said
+        if self.names is not None and self.box is not None:
+            replies = [self.names.shorten(reply, self.box.tree.paths) for reply in replies]
+        return Say(self.form.replies(replies, rest))
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """An expert who knows the places: looks for words of the request, reads around the places, finishes."""
-        places = [(path, spans) for path, spans in self.check.truth.items() if spans]
-        calls: list[list[ToolCall]] = []
+        """An expert who knows the places: looks for words of the request, reads around the places, finishes. With short
+        names it names those places alone whose files were shown.
+        """
+        places = {path: spans for path, spans in self.check.truth.items() if spans}
         if self.left > 1:
-            calls.append(self._looks(rng))
-        if self.left > 2:
+            yield self._written(self._looks(rng))
+        if self.left > 1:
             spots = [
                 (path, max(1, first - rng.randrange(1, PAGE // 3)))
-                for path, spans in places
+                for path, spans in places.items()
                 for first, _ in spans
             ]
-            calls.append(
-                [
-                    ToolCall("read", {"path": path, "start": start})
-                    for path, start in _apart(spots)[:MOST_CALLS]
-                ]
+            yield self._written(
+                ToolCall("read", {"path": path, "start": start}) for path, start in _apart(spots)[:MOST_CALLS]
             )
-        calls.append([ToolCall("finish", {"places": write_ranges(dict(places))})])
-        for turn in calls:
-            yield "\n".join(self.form.write(call, self.tools) for call in turn)
+        named = write_ranges(places)
+        if self.names is not None:
+            seen = {path: spans for path, spans in places.items() if path in self.names}
+            named = self.names.write(write_ranges(seen))
+        yield self._written([ToolCall("finish", {"places": named})])
+
+    def _written(self, turn: Iterable[ToolCall]) -> str:
+        return "\n".join(self.form.write(call, self.tools) for call in turn)
 
     def _looks(self, rng: Random) -> list[ToolCall]:
-        """Greps for words of the request, first those that the right files hold; at least one."""
+        """Greps for words of the request, first those that the right files hold and few others; at least one."""
         with tree_of_check(self.check) as tree:
-            text = "\n".join(line for path in self.check.truth for line in tree.lines(path))
+            texts = {path: "\n".join(tree.lines(path)) for path in tree.texts}
+        right = "\n".join(texts[path] for path in self.check.truth)
         asked = words(self.task.statement)
         rng.shuffle(asked)
-        asked.sort(key=lambda word: word not in text)
-        return [ToolCall("grep", {"pattern": word}) for word in asked[: rng.randint(2, 5)] or ["def"]]
+        held = {word: sum(word in text for text in texts.values()) for word in asked}
+        asked.sort(key=lambda word: (word not in right, held[word]))
+        return [ToolCall("grep", {"pattern": word}) for word in asked[: rng.randint(2, 4)] or ["def"]]
 
     def _checked(self, call: ToolCall) -> ToolCall:
         """The call with arguments in their types. Raises CallFault for a tool that there is not, ValueError."""
         if call.name not in self.tools:
             raise CallFault(f"there is no tool {call.name!r:.40}; there are {', '.join(self.tools)}")
-        return ToolCall(call.name, self.tools[call.name].checked(call.arguments))
+        arguments = self.tools[call.name].checked(call.arguments)
+        if self.names is not None:
+            arguments |= {
+                name: self.names.read(arguments[name]) for name in {"path", "places"} & arguments.keys()
+            }
+        return ToolCall(call.name, arguments)
 
 
 def _named(places: str) -> dict[str, list[tuple[int, int]]]:

@@ -24,15 +24,12 @@ def repeat(check: NextEditCheck) -> str:
             before, after = _changed(old, new)
             if not re.search(r"\w", before):
                 continue
-            there = re.compile(
-                rf"(?<!\w){re.escape(before)}(?!\w)" if before[-1].isalnum() else re.escape(before)
-            )
             lines = sorted(
                 range(len(check.window)), key=lambda at: (at <= check.cursor, abs(at - check.cursor))
             )
             for at in lines:
                 line = check.window[at]
-                made = there.sub(lambda _, after=after: after, line)
+                made = _again(line, before, after)
                 if made != line and at != check.cursor and after not in line:
                     return answer_for(check.window, [*check.window[:at], made, *check.window[at + 1 :]])
     return ""
@@ -54,6 +51,12 @@ EDIT_BASELINES: Mapping[str, Callable[[NextEditCheck], str]] = {
     "oracle": oracle,
 }
 """By the word behind `scripted:`."""
+
+
+def _again(line: str, before: str, after: str) -> str:
+    """A line with words in place of others; with no part of a longer word."""
+    there = rf"(?<!\w){re.escape(before)}(?!\w)" if before[-1].isalnum() else re.escape(before)
+    return re.sub(there, lambda _: after, line)
 
 
 def _changed(old: str, new: str) -> tuple[str, str]:

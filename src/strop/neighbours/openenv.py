@@ -44,15 +44,12 @@ def load(rest: str) -> Iterator[Task]:
         for seed in range(int(which)):
             yield _episode(url, {"seed": seed}, f"seed {seed}")
         return
-    names = _asked(url, "list_environments").get("environments") or [""]
-    name = names[0] if isinstance(names[0], str) else str(names[0].get("name", ""))
-    splits = _asked(url, f"{name}/splits").get("splits") or ["train"]
-    splits = [one if isinstance(one, str) else str(one.get("name", "")) for one in splits]
+    name = _asked(url, "list_environments")[0]
+    splits = [str(split["name"]) for split in _asked(url, f"{name}/splits")]
     split = which or splits[0]
     if split not in splits:
         raise UserError(f"openenv:{rest}: no split {split!r}; there are {', '.join(splits)}")
-    count = _asked(url, f"{name}/num_tasks", {"split": split}).get("num_tasks", 0)
-    for index in range(int(count)):
+    for index in range(int(_asked(url, f"{name}/num_tasks", {"split": split})["num_tasks"])):
         yield _episode(url, {"split": split, "index": index}, f"{split} {index}")
 
 
@@ -66,11 +63,11 @@ class RemoteEnvironment:
     def __init__(
         self, task: Task, opening: Opening, read: object, *, action: str = "", rules: str = ""
     ) -> None:
-        if _KEY not in task.metadata:
+        episode: Any = task.metadata.get(_KEY)
+        if episode is None:
             raise UserError(
                 f"task {task.id} is no episode of a server; load such with tasks.source=openenv:URL"
             )
-        episode: Any = task.metadata[_KEY]
         self._url, self._reset = str(episode["url"]), dict(episode["reset"])
         self._opening, self._field, self._rules = opening, action, rules
         self._reward: float | None = None
@@ -134,7 +131,8 @@ class RemoteEnvironment:
             return said
         code, text = said.get("code"), str(said.get("message", ""))[:_CHARS]
         if code == "VALIDATION_ERROR":
-            return f"The action was refused: {text}"
+            faults = [f"{one.get('loc')}: {one.get('msg')}" for one in said.get("errors") or ()]
+            return "\n".join(["The action was refused: " + text, *faults])[:_CHARS]
         raise VerificationError(f"{self._url}: {code}: {text}")
 
 
@@ -178,13 +176,12 @@ def _asked(url: str, path: str, body: dict[str, Any] | None = None) -> Any:
     httpx = _library("httpx", "httpx")
     try:
         how = httpx.post(f"{url}/{path}", json=body) if body is not None else httpx.get(f"{url}/{path}")
-        found = how.raise_for_status().json()
+        return how.raise_for_status().json()
     except (httpx.HTTPError, ValueError) as error:
         raise UserError(
             f"openenv:{url}: {path} is not answered ({' '.join(str(error).split())[:120]}); start the server, or name "
             f"a number of seeds for one without a task API: openenv:{url}#100"
         ) from error
-    return found if isinstance(found, dict) else {path.rpartition("/")[2].removeprefix("list_"): found}
 
 
 def _library(module: str, package: str) -> Any:

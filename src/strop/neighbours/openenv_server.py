@@ -52,6 +52,8 @@ class EnvironmentAction(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     text: str
+    metadata: dict[str, Any] = {}
+    """Which typed clients send, and nobody reads."""
 
 
 class EnvironmentObservation(BaseModel):
@@ -212,12 +214,17 @@ class EnvironmentServer:
                 "name": NAME,
                 "description": f"{len(self._all)} code tasks, judged in Strop's jail",
             },
-            "/list_environments": lambda: {"environments": [NAME]},
-            f"/{NAME}/splits": lambda: {"splits": list(self.tasks)},
+            "/list_environments": lambda: [NAME],
+            f"/{NAME}/splits": lambda: [
+                {"name": split, "type": "train" if split == "train" else "test"} for split in self.tasks
+            ],
         }
         post = {
             f"/{NAME}/num_tasks": lambda body: {"num_tasks": len(self._of(body))},
-            f"/{NAME}/tasks": lambda body: {"tasks": [_shown(task) for task in self._of(body)]},
+            f"/{NAME}/tasks": lambda body: {
+                "tasks": [_shown(task) for task in self._of(body)],
+                "env_name": NAME,
+            },
             f"/{NAME}/task": lambda body: {"task": _shown(self._one(ChosenTask.model_validate(body)))},
             f"/{NAME}/task_range": lambda body: {
                 "tasks": [_shown(task) for task in self._of(body)[body.get("start") : body.get("stop")]]
@@ -265,7 +272,7 @@ class EnvironmentServer:
             await socket.close()
             return
         self._open += 1
-        session = Session(self._one, self._begin)
+        session = ClientSession(self._one, self._begin)
         try:
             while True:
                 text = await asyncio.wait_for(socket.receive_text(), IDLE)
@@ -285,7 +292,7 @@ class EnvironmentServer:
         return Episode(task, seed, self._player, self._rubric, self._recipe.sampling.max_tokens)
 
 
-class Session:
+class ClientSession:
     """One client's plays: messages in, messages out."""
 
     def __init__(self, choose: Callable[[ChosenTask], Task], begin: Callable[[Task, int], Episode]) -> None:

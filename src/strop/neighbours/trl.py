@@ -28,9 +28,9 @@ class ToolEnvironment:
 
     _kind: type[Toolbox]
     _verifier: OpenedVerifier
-    _programs: Programs
     _threads: Threads
-    _services: PlayServices | None = None
+    _programs: Programs | None = None
+    _services: PlayServices
     _box: Toolbox
     _task: Task
     _tree: Tree
@@ -40,18 +40,20 @@ class ToolEnvironment:
         self._close()
         self._task = task_of_line(task)
         self._tree = tree_of(self._task)
+        self._programs = Programs(open_box, functools.partial(Folder, open_box, read=[*installed().read]))
         self._services = PlayServices(self._verifier.get(), self._threads, self._programs)
         self._services.folder.put(self._tree)
         self._box = self._kind(self._task, self._services)
         return f"\n\nFiles:\n{clipped(listing(list(self._tree)))}"
 
     def get_reward(self) -> float | None:
-        """1 for files that pass, 0 for others, None where that could not be told."""
-        assert self._services is not None
+        """1 for files that pass, 0 for others, None where that could not be told. The play is over then."""
         try:
             answer = answer_in(self._task, self._tree, self._services.folder)
         except (ValueError, FileNotFoundError):  # a folder that the policy has made unreadable
             answer = ""
+        finally:
+            self._close()
         verdict = self._services.verify(self._task, answer).result()
         return float(verdict.passed) if verdict.scored else None
 
@@ -61,12 +63,10 @@ class ToolEnvironment:
         return self._box.use(name, arguments)
 
     def _close(self) -> None:
-        services, self._services = self._services, None
-        if services is not None:
-            services.close()
-
-    def __del__(self) -> None:
-        self._close()
+        programs, self._programs = self._programs, None
+        if programs is not None:
+            self._services.close()
+            programs.close()
 
 
 def tool_environment(
@@ -80,10 +80,13 @@ def tool_environment(
     Raises UserError for a class that is none of tools.
     """
     kind = toolbox_of(tools, "tools")
-    folder = functools.partial(Folder, open_box, read=[*installed().read])
     members: dict[str, Any] = {name: _tool(name, getattr(kind, name)) for name in tools_of(kind)}
-    members |= {"_kind": kind, "_verifier": OpenedVerifier(verifier), "_threads": Threads()}
-    members |= {"_programs": Programs(open_box, folder), "__doc__": kind.__doc__}
+    members |= {
+        "_kind": kind,
+        "_verifier": OpenedVerifier(verifier),
+        "_threads": Threads(),
+        "__doc__": kind.__doc__,
+    }
     return type(kind.__name__, (ToolEnvironment,), members)
 
 

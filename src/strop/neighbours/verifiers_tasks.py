@@ -151,12 +151,11 @@ def _asked(task: Task) -> list[dict[str, str]]:
 
 
 def _own(task: Task) -> Any:
-    try:
-        return task.metadata[_KEY]
-    except KeyError:
+    if (own := task.metadata.get(_KEY)) is None:
         raise UserError(
             f"task {task.id} is none of a taskset of verifiers; load such with tasks.source=verifiers:NAME"
-        ) from None
+        )
+    return own
 
 
 def _refused(name: str, lacking: str) -> UserError:

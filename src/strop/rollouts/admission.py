@@ -16,7 +16,7 @@ from strop.core.task import Task
 from strop.core.user_code import environment_fault
 from strop.core.verdict import Outcome, Verdict
 from strop.environments.single_turn import SingleTurn
-from strop.rollouts.encoding import Conversation, tokens_of
+from strop.rollouts.encoding import KeptConversation, tokens_of
 from strop.rollouts.services import Lifecycle, PlayServices
 
 WAIT = 0.05
@@ -127,7 +127,7 @@ class Play:
     turns: list[Turn] = field(default_factory=list)
     row: int = 0
     """Of tokens, that `given` goes on with."""
-    conversation: Conversation = field(default_factory=Conversation)
+    conversation: KeptConversation = field(default_factory=KeptConversation)
     over: Callable[[StopReason, str], None] | None = None
     """Hears that no answer comes to what was asked last."""
     one: OnePlay | None = None
@@ -167,14 +167,14 @@ class Play:
         if len(self.turns) >= limits.turns:
             return Done(f"{limits.turns} turns", "max turns")
         try:
-            self.row, self.given = self.conversation.place(asked.messages, self.turns, tokenizer)
+            prompt = asked.messages or asked.text
+            self.row, self.given = self.conversation.place(prompt, self.turns, tokenizer)
         except ValueError as error:
             return Done(str(error), "malformed")
         if self.row != row:
             self.one = OnePlay()
         if not self.turns:
-            text, messages = (asked.messages, ()) if isinstance(asked.messages, str) else ("", asked.messages)
-            self.opening = Opening(text, messages, max_tokens=asked.max_tokens)
+            self.opening = asked
             if (count := len(self.given)) > limits.prompt:
                 fault = f"its prompt has {count} tokens, more than tasks.max_prompt_tokens={limits.prompt}"
                 return Done(fault, "context")

@@ -295,15 +295,15 @@ class _Plays:
         match decision.after:
             case _ if self._left(play) == 0:
                 self._end(play, Done("", "deadline"))
-            case Opening() as opening if play.method == "begin":
-                play.opening = opening
-                play.given = first_prompt(play.task, opening, self._policy.tokenizer, self._limits.prompt)
-                self._ask(play)
             case Converse() as asked if play.method == "begin" or play.turns:
                 if over := play.converse(asked, self._policy.tokenizer, self._limits):
                     self._end(play, over)
                 else:
                     self._ask(play)
+            case Opening() as opening if play.method == "begin":
+                play.opening = opening
+                play.given = first_prompt(play.task, opening, self._policy.tokenizer, self._limits.prompt)
+                self._ask(play)
             case Say(messages, prefill) if play.turns:
                 self._say(play, messages, prefill)
             case Do() if play.turns and play.rounds < MOST_ROUNDS:

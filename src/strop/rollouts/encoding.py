@@ -83,7 +83,7 @@ def tokens_of(turns: Iterable[Turn]) -> list[int]:
 
 
 @dataclass
-class Conversation:
+class KeptConversation:
     """What somebody else, who keeps the history, asked in one play."""
 
     asked: list[tuple[Message, ...] | str] = field(default_factory=list)

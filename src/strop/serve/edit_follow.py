@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 
 from rapidfuzz.distance import LCSseq, Prefix
 
+from strop.core.checks import PastEdit
 from strop.core.edit_events import LOST, SETTLING
 from strop.serve.edit_events import EditEventLog
-from strop.serve.edit_prompt import PastLines, TextEdit
+from strop.serve.edit_prompt import TextEdit
 
 _REMEMBERED = 1000
 """Suggestions whose acceptance is waited for."""
@@ -79,10 +80,10 @@ class EditHistory:
             begun = before
         self._open[uri] = begun, now
 
-    def newest(self, shown: Callable[[str], str]) -> tuple[PastLines, ...]:
+    def newest(self, shown: Callable[[str], str]) -> tuple[PastEdit, ...]:
         """The newest edits, the oldest of them first, with the paths that `shown` gives; "" leaves a file out."""
         under_way = ((uri, *_changed(begun, now)) for uri, (begun, now) in self._open.items() if begun != now)
-        edits = [PastLines(shown(uri), old, new) for uri, old, new in (*self._done, *under_way)]
+        edits = [PastEdit(path=shown(uri), old=old, new=new) for uri, old, new in (*self._done, *under_way)]
         return tuple(edit for edit in edits if edit.path)[-_EDITS:]
 
 

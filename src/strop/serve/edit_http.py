@@ -126,9 +126,9 @@ class EditHttp:
         if asked.max_tokens == 0:
             return {"id": "cmpl-0", **answer, "choices": [choice]}
         params = asked.params(self._model.params, asked.max_tokens)
-        id, made = await self._made(request, "openai", prefix, suffix or "", params)
+        id, made, text = await self._made(request, "openai", prefix, suffix or "", params)
         done = made.completion
-        choice |= {"text": done.text, "finish_reason": "length" if done.finish_reason == "length" else "stop"}
+        choice |= {"text": text, "finish_reason": "length" if done.finish_reason == "length" else "stop"}
         used = {"prompt_tokens": len(made.prompt), "completion_tokens": len(done.token_ids)}
         used["total_tokens"] = sum(used.values())
         return {"id": f"cmpl-{id}", **answer, "choices": [choice], "usage": used}
@@ -141,8 +141,9 @@ class EditHttp:
             tokens = None if asked.n_predict in (None, -1) else asked.n_predict
             params = asked.params(self._model.params, tokens)
             prefix = asked.input_prefix + asked.prompt
-            _, made = await self._made(request, "infill", prefix, asked.input_suffix, params)
-            answer["content"] = made.completion.text
+            _, made, answer["content"] = await self._made(
+                request, "infill", prefix, asked.input_suffix, params
+            )
             timings = {"prompt_n": len(made.prompt), "predicted_n": len(made.completion.token_ids)}
         milliseconds = 1000 * (time.monotonic() - start)
         answer["timings"] = {
@@ -157,9 +158,10 @@ class EditHttp:
 
     async def _made(
         self, request: Request, dialect: Dialect, prefix: str, suffix: str, params: SamplingParams
-    ) -> tuple[str, Suggested]:
-        """What the model says, logged. Raises StropError, and CancelledError where a newer request came or the client
-        left.
+    ) -> tuple[str, Suggested, str]:
+        """(id, what the model says, the part that goes to the cursor, which is all that these clients show), logged.
+
+        Raises StropError, and CancelledError where a newer request came or the client left.
         """
         answer = asyncio.wrap_future(self._model.suggest(EditState(prefix + suffix, len(prefix)), params))
         leaving = asyncio.ensure_future(_left(request))
@@ -173,16 +175,18 @@ class EditHttp:
             leaving.cancel()
         if last := self._last:
             self._log.replaced(
-                last.id, "continued" if prefix.startswith(last.prefix + last.text) else "newer"
+                last.id, "continued" if last.text and prefix.startswith(last.prefix + last.text) else "newer"
             )
             self._last = None
         client = request.headers.get("user-agent", "")
         id = self._log.served(made, dialect=dialect, client=client, about=prefix + suffix)
-        if leaving.done() and made.completion.text:
+        here = made.edit and made.edit.start == made.edit.end == len(prefix)
+        text = made.edit.text if made.edit and here else ""
+        if leaving.done() and made.edit:
             self._log.replaced(id, "cancelled")
-        elif made.completion.text:
-            self._last = _Last(id, prefix, made.completion.text)
-        return id, made
+        elif made.edit:
+            self._last = _Last(id, prefix, text)
+        return id, made, text
 
 
 class LoopbackGuard:

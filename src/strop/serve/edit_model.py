@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from strop.core.errors import StropError
 from strop.core.protocols import Policy, Request
 from strop.core.rollout import Completion, SamplingParams
-from strop.serve.edit_prompt import EditPrompt, EditState, TextEdit
+from strop.serve.edit_prompt import EditState, SuggestionPrompt, TextEdit
 
 _BEAT = 0.02
 """Seconds that a policy which waits for another process is left alone."""
@@ -29,7 +29,7 @@ class Suggested:
 class EditModel:
     """A policy in a thread of its own. `suggest` may be called from any thread."""
 
-    def __init__(self, policy: Policy, params: SamplingParams, prompt: EditPrompt) -> None:
+    def __init__(self, policy: Policy, params: SamplingParams, prompt: SuggestionPrompt) -> None:
         self.policy, self.params, self.prompt = policy, params, prompt
         self._asked: tuple[EditState, Request, Future[Suggested]] | None = None
         self._wanted, self._closed = threading.Condition(), False
@@ -88,7 +88,7 @@ class EditModel:
             self.policy.work(0)  # takes it out
             return
         done = answer.result()
-        edit = self.prompt.edit(state, done.text)
+        edit = self.prompt.edit(state, done)
         made = Suggested(request.prompt, request.seed, request.params, done, edit)
         if future.set_running_or_notify_cancel():
             future.set_result(made)

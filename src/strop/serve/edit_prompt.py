@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from rapidfuzz.distance import Postfix, Prefix
+
+from strop.core.checks import PastEdit
+from strop.core.play import Opening
 from strop.core.protocols import Tokenizer
+from strop.core.rollout import Completion
+from strop.rollouts.encoding import opening_ids
+from strop.tasks.next_edit import as_text, edited, sections, window_around
 
 _MARKERS = (
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
@@ -15,14 +22,6 @@ _MARKERS = (
 """What models that infill put before the prefix, before the suffix and before the middle."""
 _CHARACTERS = 8
 """Characters a token, at most: longer texts are cut before they are encoded."""
-
-
-class PastLines(NamedTuple):
-    """One edit that was made: lines of a file, in place of others, without their ends."""
-
-    path: str
-    old: list[str]
-    new: list[str]
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class EditState:
     text: str
     at: int
     path: str = ""
-    history: tuple[PastLines, ...] = ()
+    history: tuple[PastEdit, ...] = ()
 
 
 class TextEdit(NamedTuple):
@@ -48,7 +47,7 @@ class TextEdit(NamedTuple):
     text: str
 
 
-class EditPrompt(Protocol):
+class SuggestionPrompt(Protocol):
     """A prompt format."""
 
     note: str
@@ -57,7 +56,7 @@ class EditPrompt(Protocol):
     def ids(self, state: EditState) -> list[int]:
         """Token ids of the prompt."""
 
-    def edit(self, state: EditState, answer: str) -> TextEdit | None:
+    def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
         """What an answer asks for; None for silence, and for an answer that cannot be read."""
 
 
@@ -98,9 +97,50 @@ class FimPrompt:
         first, second, third = self._markers
         return [first, *before, second, *after, third]
 
-    def edit(self, state: EditState, answer: str) -> TextEdit | None:
+    def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
         """It is put in at the cursor."""
-        return TextEdit(state.at, state.at, answer) if answer else None
+        return TextEdit(state.at, state.at, answer.text) if answer.text else None
+
+
+class WindowPrompt:
+    """The prompt of next-edit tasks: the newest edits and the lines around the cursor. The answer edits a few lines."""
+
+    note = ""
+
+    def __init__(self, tokenizer: Tokenizer, *, lines: int = 12, history: int = 3) -> None:
+        """`lines` of the window, and the newest edits that are shown."""
+        self._tokenizer, self._lines, self._history = tokenizer, lines, history
+
+    def ids(self, state: EditState) -> list[int]:
+        """Token ids."""
+        _, window, cursor = self._window(state)
+        parts = sections(state.path, window, cursor, state.history[-self._history :])
+        return opening_ids(Opening(as_text(parts), sections=tuple(parts)), self._tokenizer)
+
+    def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
+        """What changes, and no more; never without a text, which would be silence."""
+        offset, window, _ = self._window(state)
+        try:
+            after = "\n".join(edited(window, "" if answer.finish_reason == "length" else answer.text))
+        except ValueError:
+            return None
+        before = "\n".join(window)
+        if before == after:
+            return None
+        start = Prefix.similarity(before, after)
+        end = Postfix.similarity(before[start:], after[start:])
+        if start + end == len(after):  # it takes out alone: all of the window is the text
+            start = end = 0
+        text = after[start : len(after) - end]
+        return TextEdit(offset + start, offset + len(before) - end, text) if text else None
+
+    def _window(self, state: EditState) -> tuple[int, list[str], int]:
+        """(offset of the window, its lines, the cursor's line in it)."""
+        lines, cursor = state.text.split("\n"), state.text.count("\n", 0, state.at)
+        if not lines[-1] and cursor < len(lines) - 1:
+            lines.pop()
+        first, last = window_around(len(lines), cursor, self._lines)
+        return sum(len(line) + 1 for line in lines[:first]), lines[first:last], cursor - first
 
 
 def parts_of(prompt: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ def listen(port: int) -> socket:
     listening = socket(AF_INET, SOCK_STREAM)
     try:
         listening.bind(("127.0.0.1", port))
+        listening.listen(_CONNECTIONS)  # who is told of it may ask at once
     except OSError as error:
         listening.close()
         raise UserError(f"--port {port}: {error.strerror}; choose another, or 0 for a free one") from None

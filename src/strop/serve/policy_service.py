@@ -12,7 +12,7 @@ from strop.core.errors import StropError
 from strop.core.ids import derive_seed
 from strop.core.protocols import Policy, Request
 from strop.core.rollout import Completion, SamplingParams
-from strop.environments.chat_wire import ChatReply, ChatRequest, Refused
+from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat
 
 MOST_WAITING = 1024
 """Requests that are answered at the same time or wait."""
@@ -44,7 +44,7 @@ class PolicyService:
         try:
             self._asked.put_nowait(asked)
         except queue.Full:
-            raise Refused(f"{MOST_WAITING} requests wait already", 429, "rate_limit_exceeded") from None
+            raise RefusedChat(f"{MOST_WAITING} requests wait already", 429, "rate_limit_exceeded") from None
         return asked.reply
 
     def run(self) -> None:
@@ -64,7 +64,7 @@ class PolicyService:
                 seconds = 0.0
                 try:
                     self._begin(asked)
-                except Refused as error:
+                except RefusedChat as error:
                     asked.reply.set_exception(error)
         except queue.Empty:
             pass
@@ -77,11 +77,11 @@ class PolicyService:
             room = params.max_tokens if self._context is None else self._context - len(ids)
             if room < 1:
                 full = f"This model's maximum context length is {self._context} tokens; the prompt has {len(ids)}"
-                raise Refused(full, 400, "context_length_exceeded")
+                raise RefusedChat(full, 400, "context_length_exceeded")
             params = params.model_copy(update={"max_tokens": min(params.max_tokens, room)})
             future = self._policy.submit(Request(ids, seed, params))
         except (ValueError, StropError) as error:
-            raise error if isinstance(error, Refused) else Refused(str(error)) from None
+            raise error if isinstance(error, RefusedChat) else RefusedChat(str(error)) from None
         self._answering.append((asked, len(ids), future))
 
     def _sampling(self, given: Mapping[str, Any]) -> tuple[SamplingParams, int]:
@@ -96,7 +96,7 @@ class PolicyService:
             params = SamplingParams.model_validate(asked)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise Refused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+            raise RefusedChat(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
         self._number += 1
         seed = given.get("seed")
         most = min(params.max_tokens, self._params.max_tokens)
@@ -109,7 +109,7 @@ class PolicyService:
             if not future.done():
                 left.append((asked, prompt, future))
             elif (error := future.exception()) is not None:
-                asked.reply.set_exception(Refused(str(error), 500, "policy_error"))
+                asked.reply.set_exception(RefusedChat(str(error), 500, "policy_error"))
             else:
                 asked.reply.set_result(ChatReply.of(future.result(), prompt))
         self._answering = left

@@ -67,7 +67,7 @@ def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> tu
             shown.append(show(rng(one.recipe.seed, "preflight", task.id)))
         return playing
 
-    def answer(prompt: str, seed: int, number: int) -> str:
+    def answer(prompt: Sequence[int], seed: int, number: int) -> str:
         return next(shown[-1], said) if shown else said
 
     play = one.recipe.play.model_copy(update={"max_tokens": None})  # counted in a model's tokens

@@ -8,7 +8,8 @@ Three users, each a rule by which a suggestion is accepted:
 
 Keys are characters put in and taken out (the indel distance) between the window now and when everything is done.
 Reading costs READ keys and READ_LINE more for each line that changes. An answer that changes nothing, or that cannot be
-read, would not be shown, and counts as silence; a text that cannot be read is *no answer*.
+read, would not be shown, and counts as silence; a text that cannot be read is *no answer*. What the first user or the
+last accepts has passed, and so has silence where it is right.
 """
 
 import time
@@ -84,7 +85,7 @@ def _judged(check: NextEditCheck, answer: str) -> Verdict:
     cost = THRESHOLD * shown
     for name, rule in (("utility", "nearer"), ("utility-kept", "kept"), ("utility-exact", "exact")):
         numbers[name] = found[rule] - cost
-    right = bool(found["nearer"]) or not (shown or check.due)
+    right = bool(found["nearer"] or found["exact"]) or not (shown or check.due)
     failed = "not accepted" if shown else "silent, where an edit was due"
     return Verdict(
         outcome=Outcome.NO_ANSWER if why else Outcome.PASSED if right else Outcome.FAILED,

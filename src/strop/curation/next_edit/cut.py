@@ -24,7 +24,7 @@ _IMPORT = re.compile(r"\s*(?:import|from) ")
 
 
 @dataclass(frozen=True)
-class Edit:
+class HistoryEdit:
     """Lines of a file before the commit, from 0, the last not included, and what comes in their place."""
 
     path: str
@@ -39,7 +39,7 @@ class Changed(NamedTuple):
 
     before: list[str]
     """Its lines; empty where the diff does not show them."""
-    edits: list[Edit]
+    edits: list[HistoryEdit]
     """From top to bottom."""
 
 
@@ -64,7 +64,7 @@ def files_of(diff: str) -> dict[str, Changed]:
     return found
 
 
-def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]) -> Iterator[Edit]:
+def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]) -> Iterator[HistoryEdit]:
     """The edits of lines that begin at a line of the file."""
     for equal, i, j, n, m in opcodes(before, after):
         old, new = before[i:j], after[n:m]
@@ -72,17 +72,17 @@ def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]
             continue
         if len(old) == len(new) and all(map(_alike, old, new)):
             for at, (a, b) in enumerate(zip(old, new, strict=True), first + i):
-                yield Edit(path, at, at + 1, (a,), (b,))
+                yield HistoryEdit(path, at, at + 1, (a,), (b,))
         else:
-            yield Edit(path, first + i, first + j, tuple(old), tuple(new))
+            yield HistoryEdit(path, first + i, first + j, tuple(old), tuple(new))
 
 
-def ordered(edits: Mapping[str, Sequence[Edit]], random: Random) -> list[Edit]:
+def ordered(edits: Mapping[str, Sequence[HistoryEdit]], random: Random) -> list[HistoryEdit]:
     """All edits of a commit, by path, in one order."""
     paths = sorted(edits)
     random.shuffle(paths)
     texts = {path: [_text(edit) for edit in edits[path]] for path in paths}
-    found: list[Edit] = []
+    found: list[HistoryEdit] = []
     for path in _by_names(["\n".join(texts[path]) for path in paths]):
         of_file = list(edits[paths[path]])
         start = random.choice([0, 0, random.randrange(len(of_file))])
@@ -92,13 +92,13 @@ def ordered(edits: Mapping[str, Sequence[Edit]], random: Random) -> list[Edit]:
     return found
 
 
-def place_of(edit: Edit, done: Sequence[Edit]) -> int:
+def place_of(edit: HistoryEdit, done: Sequence[HistoryEdit]) -> int:
     """The line, from 0, at which an edit's first one stands, when the edits `done` of its file are made."""
     above = (one for one in done if (one.first, one.last) < (edit.first, edit.last))
     return edit.first + sum(len(one.new) - len(one.old) for one in above)
 
 
-def made(lines: Sequence[str], edits: Sequence[Edit]) -> list[str]:
+def made(lines: Sequence[str], edits: Sequence[HistoryEdit]) -> list[str]:
     """Lines after edits that do not overlap."""
     found = list(lines)
     for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
@@ -110,7 +110,7 @@ def _alike(a: str, b: str) -> bool:
     return Indel.normalized_similarity(a.strip(), b.strip()) >= ALIKE
 
 
-def _text(edit: Edit) -> str:
+def _text(edit: HistoryEdit) -> str:
     return "\n".join(edit.new)
 
 

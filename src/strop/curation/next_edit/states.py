@@ -23,7 +23,7 @@ from strop.curation.edits.history import is_packaging, is_program, says_enough
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.curation.next_edit import FAMILY
-from strop.curation.next_edit.cut import Edit, files_of, made, ordered, place_of
+from strop.curation.next_edit.cut import HistoryEdit, files_of, made, ordered, place_of
 from strop.edits.lines import opcodes
 from strop.tasks.adapters.swe_patch import LANGUAGES
 from strop.tasks.next_edit import MOST_LINES, answer_for, as_text, sections, window_around
@@ -32,6 +32,7 @@ _AT_ONCE = 100
 """Commits whose changes are read together."""
 _AROUND = 2 * MOST_LINES
 """Lines around a change that are read."""
+Edits = Sequence[HistoryEdit]
 SILENT = ("far", "large", "over")
 _SHORTEST = 12
 """Characters of a line that is cut, without its indentation."""
@@ -87,7 +88,7 @@ def of_commits(
                     yield task
 
 
-def _edits(commit: Commit, diff: str, limits: StateLimits) -> tuple[list[Edit], dict[str, list[str]]]:
+def _edits(commit: Commit, diff: str, limits: StateLimits) -> tuple[list[HistoryEdit], dict[str, list[str]]]:
     """The commit's edits in order, and its files' lines before. Raises LeftOut."""
     says_enough(commit)
     if not commit.parent:
@@ -107,7 +108,11 @@ def _edits(commit: Commit, diff: str, limits: StateLimits) -> tuple[list[Edit], 
 
 
 def _states(
-    edits: Sequence[Edit], texts: Mapping[str, Sequence[str]], commit: Commit, name: str, limits: StateLimits
+    edits: Edits,
+    texts: Mapping[str, Sequence[str]],
+    commit: Commit,
+    name: str,
+    limits: StateLimits,
 ) -> Iterator[Callable[[], Task]]:
     random = rng("next-edit-cuts", limits.seed, commit.id)
     for done in range(1, len(edits) + 1):
@@ -119,7 +124,7 @@ def _states(
             )
 
 
-def _cut(edit: Edit, random: Random) -> tuple[int, int] | None:
+def _cut(edit: HistoryEdit, random: Random) -> tuple[int, int] | None:
     """A line of an edit, and how many of its characters are typed; None where no line is long enough."""
     lines = [at for at, line in enumerate(edit.new) if len(line.strip()) >= _SHORTEST]
     if not lines:
@@ -132,7 +137,7 @@ def _cut(edit: Edit, random: Random) -> tuple[int, int] | None:
 
 
 def _paused(
-    done: Sequence[Edit], following: Edit | None, later: Sequence[Edit], texts: Mapping[str, Sequence[str]],
+    done: Edits, following: HistoryEdit | None, later: Edits, texts: Mapping[str, Sequence[str]],
     commit: Commit, name: str, limits: StateLimits,
 ) -> Task:  # fmt: skip
     """After an edit. Raises LeftOut."""
@@ -154,7 +159,7 @@ def _paused(
 
 
 def _typing(
-    done: Sequence[Edit], edit: Edit, cut: tuple[int, int], later: Sequence[Edit], texts: Mapping[str, Sequence[str]],
+    done: Edits, edit: HistoryEdit, cut: tuple[int, int], later: Edits, texts: Mapping[str, Sequence[str]],
     commit: Commit, name: str, limits: StateLimits,
 ) -> Task:  # fmt: skip
     """Within a line of an edit. Raises LeftOut."""
@@ -166,7 +171,9 @@ def _typing(
     left = [one for one in later if one.path == edit.path]
     inside = [moved for one in left if (moved := view.moved(one, mine))]
     here = line - view.first
-    whole, rest = (Edit(edit.path, here, here + 1, (), edit.new[at : at + 1 + n]) for n in (0, len(edit.new)))
+    whole, rest = (
+        HistoryEdit(edit.path, here, here + 1, (), edit.new[at : at + 1 + n]) for n in (0, len(edit.new))
+    )
     after, goal = made(view.window, [whole]), made(view.window, [rest, *inside])
     return _task(view, after, goal, "finish", (*done, begun), commit, name, limits)
 
@@ -181,7 +188,7 @@ class _View:
     cursor: int
 
     @classmethod
-    def around(cls, before: Sequence[str], done: Sequence[Edit], line: int, limits: StateLimits) -> "_View":
+    def around(cls, before: Sequence[str], done: Edits, line: int, limits: StateLimits) -> "_View":
         now = made(before, done)
         if not now:
             raise LeftOut("an empty file")
@@ -189,7 +196,7 @@ class _View:
         first, last = window_around(len(now), cursor, limits.lines)
         return cls(done[-1].path, now[first:last], first, cursor - first)
 
-    def moved(self, edit: Edit, done: Sequence[Edit]) -> Edit | None:
+    def moved(self, edit: HistoryEdit, done: Edits) -> HistoryEdit | None:
         """An edit that is left, in the window's lines; None where it is elsewhere. Raises LeftOut."""
         first = place_of(edit, done) - self.first
         last = first + len(edit.old)
@@ -202,7 +209,7 @@ class _View:
 
 
 def _task(
-    view: _View, after: list[str], goal: list[str], state: str, done: Sequence[Edit], commit: Commit, name: str,
+    view: _View, after: list[str], goal: list[str], state: str, done: Edits, commit: Commit, name: str,
     limits: StateLimits,
 ) -> Task:  # fmt: skip
     if (after == view.window) != (state in SILENT):
