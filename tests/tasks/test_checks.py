@@ -31,6 +31,7 @@ CHECKS = [
     {"kind": "command", "path": "a.go", "steps": [{"stage": "test", "argv": ["go"], "stdout": "1"}]},
     {"kind": "label", "choices": ["a", "b"], "expected": "a"},
     {"kind": "workspace", "argv": ["true"]},
+    {"kind": "terminal", "image": "debian", "files": {"tests/test.sh": "exit 0\n"}},
     {"kind": "project", "project": "p.tar.gz", "digest": "0", "failing": ["t"]},
     {"kind": "edit", "format": "whole-file", "files": {"a": "x\n"}, "oracle": {"a": "y\n"}},
     {"kind": "none"},

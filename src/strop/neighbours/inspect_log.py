@@ -18,7 +18,7 @@ from strop.config.schema import Recipe
 from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page.rollout_data import detail_of, language_of
-from strop.reports.run_folder import RECIPE, VERSIONS
+from strop.reports.run_folder import ASKED, RECIPE, VERSIONS
 from strop.reports.run_state import check_run
 from strop.reports.terminal.find import FoundRollout, RolloutFinder
 
@@ -68,7 +68,7 @@ def _log(run: Path, samples: list[dict[str, Any]]) -> dict[str, Any]:
             "task": f"{_TASK}/{recipe.run.name}",
             "task_id": recipe.run.name,
             "dataset": {"name": _sources(recipe), "samples": len({s["id"] for s in samples})},
-            "model": f"{_TASK}/{recipe.model.name}",
+            "model": f"{_TASK}/{_model(run, samples) or recipe.model.name}",
             "config": {"epochs": max(s["epoch"] for s in samples)},
             "packages": _packages(run),
         },
@@ -97,7 +97,18 @@ def _sample(found: FoundRollout, vocabulary: list[str], plays: Counter[str]) -> 
         "scores": _scores(line),
         "metadata": {
             key: row[key]
-            for key in ("id", "kind", "step", "group", "index", "reward", "advantage", "outcome", "flags")
+            for key in (
+                "id",
+                "kind",
+                "evaluation",
+                "step",
+                "group",
+                "index",
+                "reward",
+                "advantage",
+                "outcome",
+                "flags",
+            )
         },
     }
     if verdict.get("outcome") == "error":
@@ -149,6 +160,12 @@ def _means(samples: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for name, known in values.items():
         mean = {"name": "mean", "value": sum(known) / len(known)}
         yield {"name": name, "scorer": name, "metrics": {"mean": mean}, "scored_samples": len(known)}
+
+
+def _model(run: Path, samples: list[dict[str, Any]]) -> str:
+    """The models of a run of `strop eval`, whose evaluations have their names; empty for training."""
+    names = dict.fromkeys(str(sample["metadata"]["evaluation"]) for sample in samples)
+    return ", ".join(names) if (run / ASKED).is_file() else ""
 
 
 def _sources(recipe: Recipe) -> str:
