@@ -239,18 +239,6 @@ def test_killed_anywhere_the_same_bits_follow(edits: Path, tiny_model: Path, tmp
         assert steps == [1, 2]
 
 
-def test_a_model_that_shows_what_nobody_wants_is_not_served(
-    edits: Path, tiny_model: Path, tmp_path: Path
-) -> None:
-    """Users of the log accept everything, those of the held-out tasks nothing: rolled back."""
-    words = ("optim.learning_rate=0.05", "online.margin=0.05", "grpo.iterations=8", "optim.steps=1", "seed=1")
-    recipe = recipe_for(tmp_path / "run", edits, tiny_model, *words)
-    heard = EditorLog(recipe, accepts=lambda at: True)
-    state = online(recipe, say=heard, show=lambda metrics: None)
-    assert state.served == "checkpoint-0" and state.round == 1 and "rolled back" in heard.said[-1]
-    assert (tmp_path / "run" / "served").resolve().name == "checkpoint-0"
-
-
 def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     """A simulated user, who is shown nothing by a model that says nothing of use."""
     folder = tmp_path / "run"
