@@ -426,9 +426,16 @@ def test_files_are_called_by_short_names_once_they_were_shown(verifier: Any, tas
     said = names.shorten("shop/tax.py:3: def tax\nshop/cart.py:9: x\nshop/tax.py:4: y\n[3 of 3 lines]", paths)
     assert said == "f1 = shop/tax.py\nf1:3: def tax\nf2 = shop/cart.py\nf2:9: x\nf1:4: y\n[3 of 3 lines]"
     assert names.shorten("shop/cart.py\nnothing found", paths) == "f2 = shop/cart.py\nnothing found"
-    assert names.read("f2:1-3,7\nf1:4\nf9:1\nother.py:2") == "shop/cart.py:1-3,7\nshop/tax.py:4\nf9:1\nother.py:2"
+    assert (
+        names.read("f2:1-3,7\nf1:4\nf9:1\nother.py:2")
+        == "shop/cart.py:1-3,7\nshop/tax.py:4\nf9:1\nother.py:2"
+    )
     assert names.read("f1") == "shop/tax.py" and names.write("shop/tax.py:4\nz.py:1") == "f1:4\nz.py:1"
-    texts = ["<grep>def tax</grep><glob>*cart*</glob>", "<read>f2 @@ 2</read>", "<finish>f2:2-3\nf1:4</finish>"]
+    texts = [
+        "<grep>def tax</grep><glob>*cart*</glob>",
+        "<read>f2 @@ 2</read>",
+        "<finish>f2:2-3\nf1:4</finish>",
+    ]
     rollout = played(verifier, task, texts, short=True)
     first, second = (turn.events for turn in rollout.turns[:2])
     assert [event.result.split("\n")[0] for event in (*first, *second)] == [
