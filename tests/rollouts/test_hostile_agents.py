@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -247,17 +248,16 @@ def test_after_the_end_no_request_is_answered(verifier: Any) -> None:
 
 def test_another_plays_address_is_of_no_use(verifier: Any) -> None:
     urls: dict[str, str] = {}
+    both = threading.Barrier(2, timeout=60)
 
     def agent(url: str, task: Any, workspace: Any) -> None:
         urls[task.id] = url
-        while len(urls) < 2:
-            time.sleep(0.01)
+        both.wait()
         (other,) = (theirs for name, theirs in urls.items() if name != task.id)
         secret, host = url.rsplit("/", 2)[1], other.rsplit("/", 2)[0]
         assert post(f"{host}/{secret}/v1", {"messages": [user("stolen")]})[0] == 404
         ask(url, [user(f"mine {task.id}")])
-        while urls.get("left", "") != task.id and len(urls) < 3:
-            urls["left"] = task.id
+        both.wait()
 
     found = list(
         dispatcher_of(verifier, agent).play(
