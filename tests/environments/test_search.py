@@ -442,3 +442,11 @@ def test_files_are_called_by_short_names_once_they_were_shown(verifier: Any, tas
         "shop/tax.py:3: def tax(total):", "shop/cart.py", "[shop/cart.py, lines 2 to 6 of 6]",
     ]  # fmt: skip
     assert rollout.answer == "shop/cart.py:2-3\nshop/tax.py:4"
+
+
+def test_globs_say_among_which_files_is_looked(verifier: Any, task: Task) -> None:
+    texts = ["<grep>total</grep><glob>*</glob>", "<finish>shop.py:1</finish>"]
+    rollout = played(verifier, task, texts, among=["*.py", "!shop/**"])
+    assert [event.result.split("\n") for event in rollout.turns[0].events] == [
+        ["open.py:1: no end: total", "shop.py:1: total"], ["empty.py", "open.py", "shop.py"],
+    ]  # fmt: skip

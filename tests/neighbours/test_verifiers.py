@@ -37,7 +37,9 @@ def test_a_package_is_data_and_a_few_lines(tmp_path):
     assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["code_tasks"]
     held = load_tasks(f"strop:{place}/code_tasks/tasks.jsonl")
     given = load_tasks("python-functions", limit=3)
-    assert held == [task.model_copy(update={"split": one.split}) for task, one in zip(given, held, strict=True)]
+    assert held == [
+        task.model_copy(update={"split": one.split}) for task, one in zip(given, held, strict=True)
+    ]
     compile((place / "code_tasks/__init__.py").read_text(), "init", "exec")
     assert not list(tmp_path.glob(".*"))
 

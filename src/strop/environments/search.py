@@ -21,7 +21,7 @@ from strop.core.rollout import Completion, Message
 from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
 from strop.environments.search_names import ShortNames
-from strop.environments.search_pattern import words
+from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import PAGE, SHOWN, SearchTools
 from strop.environments.search_tree import release, tree_of_check
 from strop.environments.toolbox import UseTool, clipped, tools_of
@@ -36,6 +36,7 @@ class Search:
     calls  how calls are written
     files  names of files that the prompt shows, at most
     shown  lines or names that a grep or a glob shows, at most
+    among  globs of the files that grep and glob find, all if empty; those behind "!" are left out
     short  whether files are called f1, f2, ... once they were shown
     """
 
@@ -46,6 +47,7 @@ class Search:
         self, task: Task, opening: Opening, read: object, *, turns: Annotated[int, Field(ge=1, le=MOST_TURNS)] = 4,
         calls: FormName = "tags", files: Annotated[int, Field(ge=0)] = 0,
         shown: Annotated[int, Field(ge=1, le=SHOWN)] = SHOWN, short: bool = False,
+        among: Sequence[str] = (),
     ) -> None:  # fmt: skip
         check = task.check.maybe(RetrievalCheck)
         if check is None:
@@ -54,13 +56,13 @@ class Search:
             )
         self.task, self.check, self.opening = task, check, opening
         self.form, self.tools, self.left = CALL_FORMS[calls], tools_of(SearchTools), turns
-        self.listed, self.shown, self.names = files, shown, ShortNames() if short else None
+        self.listed, self.shown, self.among, self.names = files, shown, among, ShortNames() if short else None
         self.box: SearchTools | None = None
         self.services: Services | None = None
 
     def setup(self, services: Services) -> None:
         """The tree is there from now on."""
-        self.box = SearchTools(self.task, services, self.shown)
+        self.box = SearchTools(self.task, services, self.shown, self.among)
 
     def close(self) -> None:
         """The tree may go."""
@@ -135,7 +137,8 @@ class Search:
     def _looks(self, rng: Random) -> list[ToolCall]:
         """Greps for words of the request, first those that the right files hold and few others; at least one."""
         with tree_of_check(self.check) as tree:
-            texts = {path: "\n".join(tree.lines(path)) for path in tree.texts}
+            found = selected(self.among, tree.texts)
+            texts = {path: "\n".join(tree.lines(path)) for path in found | self.check.truth.keys()}
         right = "\n".join(texts[path] for path in self.check.truth)
         asked = words(self.task.statement)
         rng.shuffle(asked)

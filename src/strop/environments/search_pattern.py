@@ -7,7 +7,7 @@ ASCII to `\\w`, `\\b` and `(?i)`. Whatever else it is given, such as `def total(
 
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 LONGEST = 500
 """Characters of a pattern."""
@@ -178,6 +178,14 @@ def matching(pattern: str, paths: Iterable[str]) -> list[str]:
     asked = [one.removeprefix("./").rstrip("/").split("/") for one in _unbraced(pattern.strip())]
     wanted = [["**", *names] if len(names) == 1 else names for names in asked]
     return [path for path in paths if any(_fits(path.split("/"), names) for names in wanted)]
+
+
+def selected(patterns: Sequence[str], paths: Iterable[str]) -> set[str]:
+    """The paths that one of some globs names, all if there is none, but for those that a glob behind `!` names."""
+    there = set(paths)
+    wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
+    found = {path for pattern in wanted for path in matching(pattern, there)} if wanted else set(there)
+    return found.difference(*(matching(one[1:], there) for one in patterns if one.startswith("!")))
 
 
 def _fits(names: list[str], wanted: list[str]) -> bool:

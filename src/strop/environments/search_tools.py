@@ -8,13 +8,14 @@ import os
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from strop.core.checks import RetrievalCheck
 from strop.core.play import Run, Services
 from strop.core.task import Task
-from strop.environments.search_pattern import expression, matching
+from strop.environments.search_pattern import expression, matching, selected
 from strop.environments.search_tree import SearchTree, acquire, trees_folder
 from strop.environments.toolbox import Toolbox, installed, tool
 
@@ -38,10 +39,11 @@ class SearchTools(Toolbox):
 
     side_by_side = True
 
-    def __init__(self, task: Task, services: Services, shown: int = SHOWN) -> None:
+    def __init__(self, task: Task, services: Services, shown: int = SHOWN, among: Sequence[str] = ()) -> None:
         super().__init__(task, services)
         self.shown = shown
         self.tree: SearchTree = acquire(task.check.only(RetrievalCheck))
+        self.among = selected(among, self.tree.paths) if among else self.tree.paths
 
     @tool(lines=SHOWN + 2, width=WIDTH, seconds=SECONDS)
     def grep(self, pattern: str, path: str = ".") -> str:
@@ -87,7 +89,7 @@ class SearchTools(Toolbox):
         Args:
             pattern: such as **/test_*.py, or cart* in any folder
         """
-        found = matching(pattern, self.tree.paths)
+        found = matching(pattern, [path for path in self.tree.paths if path in self.among])
         more = [f"[{self.shown} of {len(found)} files]"] if len(found) > self.shown else []
         return "\n".join(found[: self.shown] + more) or "nothing found"
 
@@ -117,7 +119,8 @@ class SearchTools(Toolbox):
         for row in output.split("\n")[:-1]:
             path, _, rest = row.partition("\0")
             number, _, text = rest.partition(":")
-            rows.append((path.removeprefix(prefix), number, _plain(text)))
+            if (name := path.removeprefix(prefix)) in self.among:
+                rows.append((name, number, _plain(text)))
         return rows
 
 
