@@ -29,7 +29,7 @@ from strop.core.optional import require
 from strop.core.ranges import Ranges, merged, write_ranges
 from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, ToolCall
-from strop.environments.search_pattern import words
+from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.environments.toolbox import tools_of
@@ -137,8 +137,13 @@ def _search(recipe: Recipe, name: str, task: Task) -> str:
     check = task.check.maybe(RetrievalCheck)
     if check is None:
         raise UserError(f"task {task.id} asks for no places: {name} is a baseline of search tasks")
-    form = CALL_FORMS[recipe.task_set.environment.options.get("calls", "tags")]
+    options = recipe.task_set.environment.options
+    form = CALL_FORMS[options.get("calls", "tags")]
     with tree_of_check(check) as tree:
+        if among := options.get("among"):
+            there = selected(among, tree.paths)
+            sizes = {path: size for path, size in tree.paths.items() if path in there}
+            tree = SearchTree(tree.folder, sizes, tree.texts & there)
         named = write_ranges(BASELINES[name](task, tree, recipe.seed))
     return form.write(ToolCall("finish", {"places": named}), tools_of(SearchTools))
 
