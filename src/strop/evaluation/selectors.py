@@ -119,7 +119,7 @@ def expected(selector: Selector, candidates: Candidates, worth: Floats) -> Float
     """
     order = sorted(
         range(len(candidates.samples)),
-        key=lambda at: (candidates.samples[at].text, candidates.logprobs[at], tuple(worth[at])),
+        key=lambda at: (repr(candidates.samples[at]), tuple(worth[at])),
     )
     candidates = Candidates(candidates.statement, tuple(candidates.samples[at] for at in order))
     worth = worth[order]
