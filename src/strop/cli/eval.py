@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class EvaluationOptions:
-    """What is asked. An option that is not given is as the recipe has it."""
+class SampleOptions:
+    """What is sampled. An option that is not given is as the recipe has it."""
 
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
@@ -52,12 +52,6 @@ class EvaluationOptions:
         float | None,
         of_recipe("evaluation.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
     ] = None
-    k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
-        None
-    )
-    greedy: Annotated[bool | None, of_recipe("evaluation.greedy", help="also one greedy answer per task")] = (
-        None
-    )
     style: Annotated[
         str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
     ] = None
@@ -70,10 +64,9 @@ class EvaluationOptions:
     ] = None
     seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
 
-    def overrides(self) -> list[str]:
-        """The options that were given, as overrides of a recipe."""
-        ks = self.k or (None if self.samples is None else sorted({1, self.samples} - {0}) or [1])
-        given = {
+    def given(self) -> dict[str, object]:
+        """Recipe keys with what they are set to; None where nothing is asked."""
+        return {
             "seed": self.seed,
             "tasks.style": self.style,
             "tasks.environment": self.environment,
@@ -81,12 +74,33 @@ class EvaluationOptions:
             "sampling.max_tokens": self.max_tokens,
             "evaluation.samples": self.samples,
             "evaluation.temperature": self.temperature,
-            "evaluation.k": ks,
-            "evaluation.greedy": None if self.greedy is None else str(self.greedy).lower(),
+            "evaluation.k": [1],
+            "evaluation.greedy": "false",
             "evaluation.window.from": self.first_day and f"'{self.first_day}'",
             "evaluation.window.to": self.last_day and f"'{self.last_day}'",
         }
-        return [f"{key}={value}" for key, value in given.items() if value is not None]
+
+    def overrides(self) -> list[str]:
+        """The options that were given, as overrides of a recipe."""
+        return [f"{key}={value}" for key, value in self.given().items() if value is not None]
+
+
+@dataclass(frozen=True)
+class EvaluationOptions(SampleOptions):
+    """What is asked of an evaluation."""
+
+    k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
+        None
+    )
+    greedy: Annotated[bool | None, of_recipe("evaluation.greedy", help="also one greedy answer per task")] = (
+        None
+    )
+
+    def given(self) -> dict[str, object]:
+        """With its own: every pass@k that is asked, by default the first and the last."""
+        ks = self.k or (None if self.samples is None else sorted({1, self.samples} - {0}) or [1])
+        greedy = None if self.greedy is None else str(self.greedy).lower()
+        return {**super().given(), "evaluation.k": ks, "evaluation.greedy": greedy}
 
 
 @grouped
@@ -178,7 +192,7 @@ def prepared(
 
 def new_job(
     words: list[str],
-    asked: EvaluationOptions,
+    asked: SampleOptions,
     answering: EngineOptions,
     output: Path | None,
     chart: Path | None,

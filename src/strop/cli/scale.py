@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from strop.cli.eval import EvaluationOptions
+from strop.cli.eval import SampleOptions
 from strop.cli.options import EngineOptions, grouped, say
 from strop.core.errors import StropError, UserError
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 @grouped
 def scale(
-    asked: EvaluationOptions,
+    asked: SampleOptions,
     answering: EngineOptions,
     models: Annotated[
         list[str] | None,
@@ -46,13 +45,12 @@ def scale(
     from strop.evaluation.scaling_table import scaling_chart, show_paired, show_scaling
 
     if resume is not None:
-        if models or asked != EvaluationOptions() or answering != EngineOptions():
+        if models or asked != SampleOptions() or answering != EngineOptions():
             raise UserError(
                 "--resume takes the answers of the run folder; leave out models, options and overrides"
             )
         job = EvaluationJob.resumed(resume, None, None, "scale")
     else:
-        asked = replace(asked, greedy=False, k=[1])
         job = new_job(models or [], asked, answering, None, None, "scale")
     samples = next(iter(job.recipes.values())).evaluation.samples
     if samples < 1:
