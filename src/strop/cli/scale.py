@@ -105,11 +105,11 @@ def _curves(job: "EvaluationJob", word: str, tasks: "Sequence[Task]", inputs: in
         Progress(f"running the answers of {word}") as progress,
     ):
         answers = ((by_id[one.task_id], one.answer) for one in rollouts)
-        for run in public_runs(verifier, answers, inputs=inputs, known=runs):
-            if run is not None:
-                log.append(run.model_dump(mode="json"))
-                runs[run.key] = run
-            progress.step(run is not None and all(run.shown))
+        for found in public_runs(verifier, answers, inputs=inputs, known=runs):
+            if found is not None:
+                log.append(found.model_dump(mode="json"))
+                runs[found.key] = found
+            progress.step(found is not None and all(found.shown))
     judged, left_out = judged_candidates(tasks, rollouts, runs, samples=samples, inputs=inputs)
     if not judged:
         raise StropError(f"no task of {word} has all its {samples} samples judged: {left_out}")

@@ -104,8 +104,8 @@ def _panel(panel: CurvePanel, left: float, most: float) -> list[str]:
         parts.append(f'<path d="M{"L".join(band)}z" fill="{colour}" opacity=".1"/>')
         line = "L".join(place(x, rate.value) for x, rate in points)
         if len({x for x, _ in points}) == 1:
-            x, y = place(*(points[-1][0], last.value)).split()
-            parts.append(f'<circle cx="{x}" cy="{y}" r="3" fill="{colour}">{tip}</circle>')
+            across, down = place(points[-1][0], last.value).split()
+            parts.append(f'<circle cx="{across}" cy="{down}" r="3" fill="{colour}">{tip}</circle>')
         else:
             parts.append(f'<path d="M{line}" stroke="{colour}" stroke-width="2" fill="none">{tip}</path>')
     return parts

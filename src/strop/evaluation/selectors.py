@@ -108,7 +108,8 @@ class Selector:
         """(subsets, n): how likely each sample is chosen."""
         scores = np.where(members, self.score(candidates, members), -np.inf)
         best = (scores == scores.max(axis=1, keepdims=True)) & members
-        return best / best.sum(axis=1, keepdims=True)
+        chances: Floats = best / best.sum(axis=1, keepdims=True)
+        return chances
 
 
 def expected(selector: Selector, candidates: Candidates, worth: Floats) -> Floats:
