@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from strop.evaluation.selectors import SELECTORS, Candidate, Candidates, codet, expected
+from strop.evaluation.selectors import SELECTORS, Candidates, PublicSample, codet, expected
 
 
-def made(draw: random.Random, count: int, inputs: int) -> tuple[list[Candidate], list[tuple[int, int]]]:
+def made(draw: random.Random, count: int, inputs: int) -> tuple[list[PublicSample], list[tuple[int, int]]]:
     """(samples, [(passed, false positive)]) of a task."""
     samples, worth = [], []
     shown_tests, values = draw.randint(0, 3), draw.choice(["a", "ab", "abc"])
@@ -31,13 +31,13 @@ def made(draw: random.Random, count: int, inputs: int) -> tuple[list[Candidate],
         shown = tuple(draw.random() < 0.6 for _ in range(shown_tests))
         results = tuple(draw.choice([None, *values]) for _ in range(inputs))
         text = draw.choice(["same", f"{number}"])
-        samples.append(Candidate(text, draw.randint(0, 3), float(-draw.randint(0, 3)), shown, results))
+        samples.append(PublicSample(text, draw.randint(0, 3), float(-draw.randint(0, 3)), shown, results))
         passed = draw.randint(0, 1)
         worth.append((passed, int(bool(shown) and all(shown) and not passed)))
     return samples, worth
 
 
-def best(name: str, samples: Sequence[Candidate], members: Sequence[int]) -> list[int]:
+def best(name: str, samples: Sequence[PublicSample], members: Sequence[int]) -> list[int]:
     """The members that a selector may choose, by its definition."""
     if name == "random":
         return list(members)
@@ -71,7 +71,7 @@ def best_of_codet(passed: dict[int, set[tuple[int, str]]], tests: Counter[tuple[
 
 
 def brute_force(
-    name: str, samples: Sequence[Candidate], worth: Sequence[tuple[int, int]]
+    name: str, samples: Sequence[PublicSample], worth: Sequence[tuple[int, int]]
 ) -> list[list[Fraction]]:
     """What `expected` gives, over all subsets of every size."""
     rows = []

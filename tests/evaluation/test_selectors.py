@@ -17,8 +17,8 @@ import strop.evaluation.selectors
 from strop.evaluation.selectors import (
     SELECTORS,
     SUBSETS,
-    Candidate,
     Candidates,
+    PublicSample,
     by_order,
     expected,
     subsets,
@@ -80,8 +80,8 @@ def test_random_is_pass_at_1_and_the_oracle_pass_at_k_and_nothing_beats_it(bench
 
 
 def test_a_false_majority_of_answers_that_all_raise_has_no_votes() -> None:
-    raising = [Candidate(f"r{n}", 1, 0.0, (), (None, None)) for n in range(3)]
-    right = Candidate("right", 1, -9.0, (), ("a", None))
+    raising = [PublicSample(f"r{n}", 1, 0.0, (), (None, None)) for n in range(3)]
+    right = PublicSample("right", 1, -9.0, (), ("a", None))
     for name in ("majority", "codet"):
         found = expected(SELECTORS[name], Candidates("", (*raising, right)), np.array([[0.0]] * 3 + [[1.0]]))
         assert found[-1, 0] == 1.0, name
@@ -89,7 +89,7 @@ def test_a_false_majority_of_answers_that_all_raise_has_no_votes() -> None:
 
 def test_a_selector_is_given_nothing_of_hidden_tests() -> None:
     plain = {"text", "statement", "samples", "tokens", "logprob", "shown", "results"}
-    assert {field.name for kind in (Candidate, Candidates) for field in fields(kind)} == plain
+    assert {field.name for kind in (PublicSample, Candidates) for field in fields(kind)} == plain
     tree = ast.parse(Path(str(strop.evaluation.selectors.__file__)).read_text())
     taken = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in taken if name and name.startswith("strop")} == {

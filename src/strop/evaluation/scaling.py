@@ -19,8 +19,8 @@ from strop.evaluation.selectors import (
     RANDOM,
     SELECTORS,
     SHOWN,
-    Candidate,
     Candidates,
+    PublicSample,
     by_order,
     expected,
 )
@@ -137,9 +137,9 @@ def judged_candidates(
     return kept, {"a sample could not be judged": errors} if errors else {}
 
 
-def _candidate(rollout: Rollout, run: PublicRun, says: bool) -> Candidate:
+def _candidate(rollout: Rollout, run: PublicRun, says: bool) -> PublicSample:
     logprobs = [value for turn in rollout.turns for value in turn.completion.logprobs]
-    return Candidate(
+    return PublicSample(
         text=rollout.answer,
         tokens=len(logprobs),
         logprob=sum(logprobs) if says else None,

@@ -38,7 +38,7 @@ _WIDE = 1 << 40
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PublicSample:
     """One sample, as a selector sees it."""
 
     text: str
@@ -57,7 +57,7 @@ class Candidates:
     """The samples of one task with what is public about it."""
 
     statement: str
-    samples: tuple[Candidate, ...]
+    samples: tuple[PublicSample, ...]
 
     @cached_property
     def same(self) -> Floats:
@@ -165,7 +165,7 @@ def subsets(count: int, seed: str) -> Iterator[Members]:
         yield members
 
 
-def _pairs(sample: Candidate) -> set[tuple[int, str]]:
+def _pairs(sample: PublicSample) -> set[tuple[int, str]]:
     return {(number, result) for number, result in enumerate(sample.results) if result is not None}
 
 
