@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class EvaluationOptions:
-    """What is asked. An option that is not given is as the recipe has it."""
+class SampleOptions:
+    """What is sampled. An option that is not given is as the recipe has it."""
 
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
@@ -52,12 +52,6 @@ class EvaluationOptions:
         float | None,
         of_recipe("evaluation.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
     ] = None
-    k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
-        None
-    )
-    greedy: Annotated[bool | None, of_recipe("evaluation.greedy", help="also one greedy answer per task")] = (
-        None
-    )
     style: Annotated[
         str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
     ] = None
@@ -70,10 +64,9 @@ class EvaluationOptions:
     ] = None
     seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
 
-    def overrides(self) -> list[str]:
-        """The options that were given, as overrides of a recipe."""
-        ks = self.k or (None if self.samples is None else sorted({1, self.samples} - {0}) or [1])
-        given = {
+    def given(self) -> dict[str, object]:
+        """Recipe keys with what they are set to; None where nothing is asked."""
+        return {
             "seed": self.seed,
             "tasks.style": self.style,
             "tasks.environment": self.environment,
@@ -81,12 +74,33 @@ class EvaluationOptions:
             "sampling.max_tokens": self.max_tokens,
             "evaluation.samples": self.samples,
             "evaluation.temperature": self.temperature,
-            "evaluation.k": ks,
-            "evaluation.greedy": None if self.greedy is None else str(self.greedy).lower(),
+            "evaluation.k": [1],
+            "evaluation.greedy": "false",
             "evaluation.window.from": self.first_day and f"'{self.first_day}'",
             "evaluation.window.to": self.last_day and f"'{self.last_day}'",
         }
-        return [f"{key}={value}" for key, value in given.items() if value is not None]
+
+    def overrides(self) -> list[str]:
+        """The options that were given, as overrides of a recipe."""
+        return [f"{key}={value}" for key, value in self.given().items() if value is not None]
+
+
+@dataclass(frozen=True)
+class EvaluationOptions(SampleOptions):
+    """What is asked of an evaluation."""
+
+    k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
+        None
+    )
+    greedy: Annotated[bool | None, of_recipe("evaluation.greedy", help="also one greedy answer per task")] = (
+        None
+    )
+
+    def given(self) -> dict[str, object]:
+        """With its own: every pass@k that is asked, by default the first and the last."""
+        ks = self.k or (None if self.samples is None else sorted({1, self.samples} - {0}) or [1])
+        greedy = None if self.greedy is None else str(self.greedy).lower()
+        return {**super().given(), "evaluation.k": ks, "evaluation.greedy": greedy}
 
 
 @grouped
@@ -111,12 +125,6 @@ def evaluate(
     others still run; its error is printed at the end, and the exit code is 1. Every answer is kept in a run folder,
     runs/eval-TASKS-MODEL unless run.name=NAME is given: strop show and strop view read it, and --resume goes on there.
     """
-    from strop.cli.models import check_there
-    from strop.core import files
-    from strop.evaluation.contamination import other_prompts, seen_by
-    from strop.evaluation.evaluate import check
-    from strop.tasks.task_sets import chosen_tasks
-
     if resume is not None:
         if models or asked != EvaluationOptions() or answering != EngineOptions():
             raise UserError(
@@ -124,24 +132,9 @@ def evaluate(
             )
         job = _resumed(resume, output, chart)
     else:
-        job = _new(models or [], asked, answering, output, chart)
-    for path in filter(None, (job.output, job.chart)):
-        files.check_writable(path)
-    if job.chart is not None and job.chart.suffix not in (".svg", ".html"):
-        raise UserError(f"--chart {job.chart}: the name must end in .svg or .html")
-    first = next(iter(job.recipes.values()))
-    if isinstance(first.tasks, list):
-        raise UserError("strop eval takes one task set; name it with --tasks")
-    tasks, window = chosen_tasks(first, job.split, job.limit)
-    check(tasks, first.evaluation.samples, first.evaluation.k, first.evaluation.greedy)
-    job.take(tasks)
-    check_there(job.left)
-    seen = seen_by(job.recipes, tasks, job.trained_on, _note)
-    for name, recipe in job.left.items():
-        if trained := other_prompts(recipe, recipe.model.name):
-            _note(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
-    head = {"tasks": first.task_set.source, "style": first.task_set.style, "seed": first.seed}
-    report = _Report({**head, **({"window": window} if window else {})}, tasks, job.output, job.chart)
+        job = new_job(models or [], asked, answering, output, chart)
+    check_places(job.output, job.chart)
+    tasks, seen, report = prepared(job)
     with job:
         try:
             _all(job, tasks, seen, report)
@@ -162,12 +155,48 @@ def _note(text: str) -> None:
     say(f"note: {text}")
 
 
-def _new(
+def check_places(output: Path | None, chart: Path | None) -> None:
+    """Raises UserError where the files could not be written."""
+    from strop.core import files
+
+    for path in filter(None, (output, chart)):
+        files.check_writable(path)
+    if chart is not None and chart.suffix not in (".svg", ".html"):
+        raise UserError(f"--chart {chart}: the name must end in .svg or .html")
+
+
+def prepared(
+    job: "EvaluationJob",
+) -> "tuple[list[Task], Mapping[str, Contamination | None], EvaluationReport]":
+    """The tasks, what each model may have seen of them, an empty report; before a model is loaded. Raises UserError."""
+    from strop.cli.models import check_there
+    from strop.evaluation.contamination import other_prompts, seen_by
+    from strop.evaluation.evaluate import check
+    from strop.tasks.task_sets import chosen_tasks
+
+    first = next(iter(job.recipes.values()))
+    if isinstance(first.tasks, list):
+        raise UserError(f"strop {job.command} takes one task set; name it with --tasks")
+    tasks, window = chosen_tasks(first, job.split, job.limit)
+    check(tasks, first.evaluation.samples, first.evaluation.k, first.evaluation.greedy)
+    job.take(tasks)
+    check_there(job.left)
+    seen = seen_by(job.recipes, tasks, job.trained_on, _note)
+    for name, recipe in job.left.items():
+        if trained := other_prompts(recipe, recipe.model.name):
+            _note(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
+    head = {"tasks": first.task_set.source, "style": first.task_set.style, "seed": first.seed}
+    head |= {"window": window} if window else {}
+    return tasks, seen, EvaluationReport(head, tasks, job.output, job.chart)
+
+
+def new_job(
     words: list[str],
-    asked: EvaluationOptions,
+    asked: SampleOptions,
     answering: EngineOptions,
     output: Path | None,
     chart: Path | None,
+    command: str = "eval",
 ) -> "EvaluationJob":
     """What the words and options ask for."""
     from strop.cli.evaluation_job import EvaluationJob
@@ -176,7 +205,7 @@ def _new(
     names, overrides = split_words(words)
     named = read_models(names, answering.engine, answering.base_url)
     recipes = recipes_of(named, asked.overrides(), overrides)
-    return EvaluationJob(recipes, asked.split, asked.limit, asked.trained_on, output, chart)
+    return EvaluationJob(recipes, asked.split, asked.limit, asked.trained_on, output, chart, command)
 
 
 def _resumed(folder: Path, output: Path | None, chart: Path | None) -> "EvaluationJob":
@@ -185,13 +214,13 @@ def _resumed(folder: Path, output: Path | None, chart: Path | None) -> "Evaluati
     return EvaluationJob.resumed(folder, output, chart)
 
 
-class _Report:
+class EvaluationReport:
     """The results so far; the files are rewritten after every model."""
 
     def __init__(
         self, head: Mapping[str, Any], tasks: "list[Task]", output: Path | None, chart: Path | None
     ) -> None:
-        self._head, self._output, self._chart = dict(head), output, chart
+        self.head, self._output, self._chart = dict(head), output, chart
         self._labels = {"lint": "clippy"} if {task.language for task in tasks} == {"rust"} else {}
         self._models: dict[str, Any] = {}
         self._paired: dict[str, Any] = {}
@@ -200,9 +229,10 @@ class _Report:
 
     @property
     def title(self) -> str:
-        window = self._head.get("window", {})
+        """What was asked, in a few words."""
+        window = self.head.get("window", {})
         days = f", {window['from'] or '...'} to {window['to'] or '...'}" if window else ""
-        return f"{self._head['tasks']}, {self._head['style']}{days}"
+        return f"{self.head['tasks']}, {self.head['style']}{days}"
 
     def add(self, name: str, engine: str, result: "Evaluation") -> None:
         """Adds a finished model and compares it with the first one."""
@@ -232,7 +262,7 @@ class _Report:
         from strop.evaluation.models import show_all
 
         if self.results:
-            window = self._head.get("window", {})
+            window = self.head.get("window", {})
             footer = [f"left out by the window: {window['left_out']}"] if window.get("left_out") else []
             show_all(self.results, title=self.title, labels=self._labels, footer=footer)
 
@@ -240,7 +270,7 @@ class _Report:
         from strop.evaluation.result import paired_json
 
         differences = {name: paired_json(found) for name, found in self._paired.items()}
-        report = {**self._head, "models": self._models, "failed": self.failed}
+        report = {**self.head, "models": self._models, "failed": self.failed}
         if self.results:
             report |= {"first": next(iter(self.results)), "differences": differences}
         if len(differences) == 1:
@@ -249,7 +279,7 @@ class _Report:
 
     def _write(self) -> None:
         from strop.core import files
-        from strop.evaluation.chart import html, svg
+        from strop.evaluation.chart import svg, write_chart
         from strop.evaluation.models import caption, stage_rates
 
         if self._output is not None:
@@ -257,13 +287,14 @@ class _Report:
         if self._chart is not None and self.results:
             groups = {self._labels.get(stage, stage): r for stage, r in stage_rates(self.results).items()}
             picture = svg(groups, title=self.title, note=caption(self.results, {}))
-            text = html(picture, title=self.title) if self._chart.suffix == ".html" else picture
-            with files.atomic(self._chart) as file:
-                file.write(text.encode("utf-8"))
+            write_chart(self._chart, picture, self.title)
 
 
 def _all(
-    job: "EvaluationJob", tasks: "list[Task]", seen: "Mapping[str, Contamination | None]", report: _Report
+    job: "EvaluationJob",
+    tasks: "list[Task]",
+    seen: "Mapping[str, Contamination | None]",
+    report: EvaluationReport,
 ) -> None:
     """Evaluates the models in turn. A failure is a line of the report; that of a single model which could not even be
     opened is raised.
@@ -272,7 +303,7 @@ def _all(
 
     for name, recipe in job.recipes.items():
         try:
-            result = job.done(name) or _evaluate(job, name, recipe, tasks, seen[name])
+            result = job.done(name) or evaluate_model(job, name, recipe, tasks, seen[name])
         except Exception as error:
             if len(job.recipes) == 1 and (job.run is None or not isinstance(error, StropError)):
                 raise
@@ -285,7 +316,7 @@ def _all(
         release_memory()
 
 
-def _evaluate(
+def evaluate_model(
     job: "EvaluationJob", name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamination | None"
 ) -> "Evaluation":
     """Loads a model, evaluates it and lets it go again. Its verifier holds no verdicts of another's: they look fast."""

@@ -29,12 +29,14 @@ class EvaluationJob:
     trained_on: str | None = None
     output: Path | None = None
     chart: Path | None = None
+    command: str = "eval"
+    """Which goes on with it."""
     run: EvaluationRun | None = None
     """None until the first model is loaded: what cannot run leaves no folder."""
     _digest: str = ""
 
     @classmethod
-    def resumed(cls, folder: Path, output: Path | None, chart: Path | None) -> Self:
+    def resumed(cls, folder: Path, output: Path | None, chart: Path | None, command: str = "eval") -> Self:
         """What was asked in a folder; its numbers go to the same files unless others are named. Raises UserError."""
         run = EvaluationRun.resume(folder)
         asked = run.asked
@@ -49,6 +51,7 @@ class EvaluationJob:
             **{name: asked[name] for name in ("split", "limit", "trained_on")},
             output=output or places.get("output"),
             chart=chart or places.get("chart"),
+            command=command,
             run=run,
             _digest=asked["task_ids"],
         )
@@ -56,7 +59,11 @@ class EvaluationJob:
     @property
     def remedy(self) -> str:
         """How to go on."""
-        return f"resume with: strop eval --resume {shlex.quote(str(self.run.path))}" if self.run else ""
+        return (
+            f"resume with: strop {self.command} --resume {shlex.quote(str(self.run.path))}"
+            if self.run
+            else ""
+        )
 
     @property
     def left(self) -> dict[str, Recipe]:
@@ -77,7 +84,7 @@ class EvaluationJob:
 
     def done(self, word: str) -> Evaluation | None:
         """The result of a model that was evaluated before."""
-        return self.run.done(self._name(word)) if self.run else None
+        return self.run.done(self.name_of(word)) if self.run else None
 
     def begin(self, word: str, policy: Policy, tasks: Mapping[str, Task], answers: int) -> AnswerLog:
         """Where the answers of a model go; makes the folder with the first one."""
@@ -89,7 +96,7 @@ class EvaluationJob:
                     raise
                 self.folder = self._free_folder()  # another evaluation was quicker
         self._keep_vocabulary(policy)
-        log = AnswerLog(self.run, self._name(word), tasks)
+        log = AnswerLog(self.run, self.name_of(word), tasks)
         if len(log) and self.recipes[word].policy.engine == "scripted":
             log.forget()  # its answers are given in turn, whatever was asked before
         return log
@@ -97,8 +104,9 @@ class EvaluationJob:
     def write(self, word: str, result: Evaluation, log: AnswerLog) -> Evaluation:
         """The result, written, with the time that it took in all."""
         assert self.run is not None
-        result = result.model_copy(update={"seconds": result.seconds + log.seconds})
-        self.run.write(self._name(word), result, log)
+        spent = {name: getattr(result, name) + getattr(log, name) for name in ("seconds", "cpu_seconds")}
+        result = result.model_copy(update=spent)
+        self.run.write(self.name_of(word), result, log)
         return result
 
     def finish(self, summary: Mapping[str, Any]) -> None:
@@ -116,7 +124,8 @@ class EvaluationJob:
         if self.run is not None:
             self.run.folder.close()
 
-    def _name(self, word: str) -> str:
+    def name_of(self, word: str) -> str:
+        """The name of a model's evaluation."""
         return next(name for name, one in evaluation_names(self.recipes).items() if one == word)
 
     def _free_folder(self) -> Path:

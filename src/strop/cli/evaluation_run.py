@@ -101,13 +101,15 @@ class AnswerLog:
         self._kept: dict[str, dict[Key, Rollout]] = {}
         self._begun, self.seconds = time.perf_counter(), 0.0
         """Wall time of earlier processes."""
+        self._cpu_begun, self.cpu_seconds = time.process_time(), 0.0
+        """CPU time of them."""
         for path in self._paths.values():
             for _, line in scan(path):
-                tag, seconds = line.pop("play"), line.pop("at")
+                tag, seconds, cpu = line.pop("play"), line.pop("at"), line.pop("cpu", 0.0)
                 rollout = Rollout.model_validate(line)
                 if rollout.verdict is not None and rollout.verdict.scored:  # errors of ours are tried again
                     self._keep(tag, rollout)
-                self.seconds = max(self.seconds, seconds)
+                self.seconds, self.cpu_seconds = max(self.seconds, seconds), max(self.cpu_seconds, cpu)
         self._files: dict[bool, Appender] = {}
 
     def __len__(self) -> int:
@@ -127,7 +129,8 @@ class AnswerLog:
             for rollout in play(tasks, samples, params, seed=seed, tag=tag, done=kept):
                 rollout = flagged(rollout, self._tasks)
                 at = self.seconds + time.perf_counter() - self._begun
-                line = {**rollout.model_dump(mode="json"), "play": tag, "at": at}
+                cpu = self.cpu_seconds + time.process_time() - self._cpu_begun
+                line = {**rollout.model_dump(mode="json"), "play": tag, "at": at, "cpu": cpu}
                 self._file(_of_control(tag)).append(line)
                 self._keep(tag, rollout)
                 yield rollout
@@ -152,7 +155,7 @@ class AnswerLog:
     def forget(self) -> None:
         """Begins anew, without what an earlier process kept."""
         self.remove()
-        self._kept, self.seconds = {}, 0.0
+        self._kept, self.seconds, self.cpu_seconds = {}, 0.0, 0.0
 
     def remove(self) -> None:
         """Removes the files."""

@@ -1,13 +1,22 @@
-"""A bar chart of several models: one SVG, or the same in a page. No script, no font, no external resources."""
+"""Charts: bars of several models, curves over what was spent. SVG, or the same in a page; no script, no font, no
+external resources.
+"""
 
+import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
+from strop.core import files
 from strop.core.text import printable
 from strop.evaluation.models import COLOURS, Rate
+from strop.evaluation.statistics import Estimate
 
 _HEIGHT, _TOP, _LEFT, _BAR, _GAP = 240, 48, 48, 34, 40
 """Of the plot, above it, left of it; of a bar, and between groups; in pixels."""
+_PLOT = 340
+"""Width of a plot of curves."""
 
 _CSP = "default-src 'none'"
 
@@ -21,12 +30,7 @@ def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str) -> str:
     width = max(right + 16, 24 + 8 * max(len(printable(text)) for text in texts))
     bottom = _TOP + _HEIGHT
     height = bottom + 44 + 20 * len(models) + (24 if note else 8)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="sans-serif" font-size="12" role="img"><title>{_safe(title)}</title>',
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        _text(16, 24, title, size=15),
-    ]
+    parts = [_frame(width, height, title)]
     for percent in range(0, 101, 20):
         y = _y(percent / 100)
         parts.append(f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="#dddddd"/>')
@@ -44,12 +48,90 @@ def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
+class CurvePanel(NamedTuple):
+    """One plot of curves."""
+
+    axis: str
+    """What is spent."""
+    curves: Mapping[str, Sequence[tuple[float, Estimate]]]
+    """(spent, rate) of each point, in order, by name; every panel has the same names."""
+
+
+def curves_svg(panels: Sequence[CurvePanel], *, title: str, note: str) -> str:
+    """Plots side by side, from 0 to the highest rate, over the logarithm of what is spent; intervals as bands."""
+    names = list(panels[0].curves)
+    rates = [rate for panel in panels for points in panel.curves.values() for _, rate in points]
+    most = min(1.0, math.ceil(10 * max(0.01, *(rate.high for rate in rates))) / 10)
+    across = _LEFT + _PLOT + 24
+    width = max(len(panels) * across, 24 + 8 * max(len(printable(text)) for text in (title, note)))
+    bottom = _TOP + _HEIGHT
+    height = bottom + 52 + 20 * len(names) + (24 if note else 8)
+    parts = [_frame(width, height, title)]
+    for number, panel in enumerate(panels):
+        parts += _panel(panel, number * across + _LEFT, most)
+    for at, name in enumerate(names):
+        y = bottom + 48 + 20 * at
+        parts.append(f'<rect x="16" y="{y}" width="12" height="12" fill="{COLOURS[at % len(COLOURS)]}"/>')
+        parts.append(_text(34, y + 10, name))
+    if note:
+        parts.append(_text(16, height - 10, note, fill="#666666", size=11))
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _panel(panel: CurvePanel, left: float, most: float) -> list[str]:
+    spent = [x for points in panel.curves.values() for x, _ in points if x > 0]
+    low, high = (min(spent), max(spent)) if spent else (1.0, 2.0)
+    span = math.log(high / low) or 1.0
+    bottom = _TOP + _HEIGHT
+
+    def place(x: float, rate: float) -> str:
+        across = max(0.0, math.log(max(x, low) / low)) / span
+        return f"{left + _PLOT * across:.1f} {bottom - _HEIGHT * rate / most:.1f}"
+
+    parts = []
+    for step in range(6):
+        y = bottom - _HEIGHT * step / 5
+        parts.append(f'<path d="M{left} {y:.1f}h{_PLOT}" stroke="#dddddd"/>')
+        parts.append(_text(left - 6, y + 4, f"{100 * most * step / 5:.0f} %", anchor="end", fill="#666666"))
+    for share in (0.0, 0.5, 1.0):
+        label = f"{low * math.exp(span * share):.3g}"
+        parts.append(_text(left + _PLOT * share, bottom + 16, label, anchor="middle", fill="#666666"))
+    parts.append(_text(left + _PLOT / 2, bottom + 34, panel.axis, anchor="middle"))
+    for at, (name, points) in enumerate(panel.curves.items()):
+        colour, last = COLOURS[at % len(COLOURS)], points[-1][1]
+        tip = f"<title>{_safe(f'{name}: {last.value:.1%} [{last.low:.1%}, {last.high:.1%}]')}</title>"
+        band = [place(x, rate.high) for x, rate in points] + [place(x, rate.low) for x, rate in points[::-1]]
+        parts.append(f'<path d="M{"L".join(band)}z" fill="{colour}" opacity=".1"/>')
+        line = "L".join(place(x, rate.value) for x, rate in points)
+        if len({x for x, _ in points}) == 1:
+            across, down = place(points[-1][0], last.value).split()
+            parts.append(f'<circle cx="{across}" cy="{down}" r="3" fill="{colour}">{tip}</circle>')
+        else:
+            parts.append(f'<path d="M{line}" stroke="{colour}" stroke-width="2" fill="none">{tip}</path>')
+    return parts
+
+
+def write_chart(path: Path, picture: str, title: str) -> None:
+    """Writes an SVG of ours, in a page where the name says so, whole or not at all."""
+    text = html(picture, title=title) if path.suffix == ".html" else picture
+    with files.atomic(path) as file:
+        file.write(text.encode("utf-8"))
+
+
 def html(picture: str, *, title: str) -> str:
     """A page that shows an SVG of ours."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_CSP}"><title>{_safe(title)}</title></head>\n'
         f"<body>\n{picture}</body></html>\n"
+    )
+
+
+def _frame(width: float, height: float, title: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="sans-serif" font-size="12" role="img"><title>{_safe(title)}</title>\n'
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>\n' + _text(16, 24, title, size=15)
     )
 
 

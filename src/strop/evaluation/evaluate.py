@@ -54,7 +54,7 @@ def evaluate(
     """
     check(tasks, samples, k, greedy)
     tasks = judged_tasks(tasks)
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     params = SamplingParams(temperature=temperature, top_p=top_p, max_tokens=max_tokens, stop=tuple(stop))
     see = on_rollout or (lambda rollout: None)
     sampled = _PlayTally(tasks, samples)
@@ -76,6 +76,7 @@ def evaluate(
         tokens_mean=shown.tokens / max(1, shown.outcomes.total()),
         truncated_rate=shown.truncated / max(1, shown.outcomes.total()),
         seconds=time.perf_counter() - started,
+        cpu_seconds=time.process_time() - cpu,
         resamples=resamples,
         confidence=confidence,
         contamination=contamination,

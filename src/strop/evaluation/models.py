@@ -52,7 +52,9 @@ class Rate(NamedTuple):
     estimate: Estimate | None
 
 
-class _Column(NamedTuple):
+class TableColumn(NamedTuple):
+    """A head and its cells, of one line or more."""
+
     head: str
     cells: list[Text]
 
@@ -84,7 +86,7 @@ def show_models(
     out = console if terminal else plain
     names = labels or {}
     columns = _columns(results, paired, names, "\n" if terminal else " ")
-    tables = _tables(columns, console.width if terminal else 1 << 30, title)
+    tables = split_table(columns, console.width if terminal else 1 << 30, title)
     tables[-1].caption = "\n".join([caption(results, paired), *footer, *seen_notes(results)])
     for table in tables:
         show(table, file=file, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
@@ -125,14 +127,14 @@ def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:
 
 def _columns(
     results: Mapping[str, Evaluation], paired: Paired, labels: Mapping[str, str], gap: str
-) -> list[_Column]:
+) -> list[TableColumn]:
     """The models' names first. A model that was compared has a second line of cells, its differences."""
     rates = list(dict.fromkeys(key for r in results.values() for key in r.first_stage_keys.values()))
     scores = list(dict.fromkeys(key for r in results.values() for key in r.keys))
     names: list[Text] = []
     for name in results:
         names += [Text(printable(name))] + ([Text("  difference", style="dim")] if name in paired else [])
-    columns = [_Column("model", names)]
+    columns = [TableColumn("model", names)]
     for key in [*rates, *scores]:
         cells: list[Text] = []
         for name, result in results.items():
@@ -140,20 +142,20 @@ def _columns(
             cells.append(estimate_text(result.estimate(key) if has else None, gap))
             if name in paired:
                 cells.append(difference_text(paired[name].get(key), gap))
-        columns.append(_Column(_head(key, labels), cells))
+        columns.append(TableColumn(_head(key, labels), cells))
     for rate in dict.fromkeys(rate for result in results.values() for rate in result.accept_rates):
         cells = []
         for name, result in results.items():
             cells.append(estimate_text(result.accept_rates.get(rate), gap))
             cells += [Text("")] if name in paired else []
-        columns.append(_Column(rate, cells))
+        columns.append(TableColumn(rate, cells))
     errors = any(result.error_rate for result in results.values())
     for head, value in _COSTS.items():
         if head != "errors" or errors:
             cells = []
             for name, result in results.items():
                 cells += [Text(value(result))] + ([Text("")] if name in paired else [])
-            columns.append(_Column(head, cells))
+            columns.append(TableColumn(head, cells))
     return columns
 
 
@@ -163,10 +165,10 @@ def _head(key: str, labels: Mapping[str, str]) -> str:
     return f"{prefix}{dash}{labels.get(stage, stage)}"
 
 
-def _tables(columns: Sequence[_Column], width: int, title: str) -> list[Table]:
+def split_table(columns: Sequence[TableColumn], width: int, title: str) -> list[Table]:
     """As few tables as fit, each with the first column."""
     first, *rest = columns
-    chunks: list[list[_Column]] = [[]]
+    chunks: list[list[TableColumn]] = [[]]
     for column in rest:
         used = first.width + sum(other.width for other in chunks[-1])
         if chunks[-1] and used + column.width + 2 > width:

@@ -84,6 +84,8 @@ class Evaluation(Record):
     """Share of the same answers that ran into the token limit."""
     seconds: float
     """Wall time."""
+    cpu_seconds: float = 0.0
+    """CPU time of this process, in which local models sample; 0 where nobody looked."""
     resamples: int = 10_000
     confidence: float = 0.95
     contamination: Contamination | None = None

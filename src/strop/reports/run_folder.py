@@ -8,6 +8,7 @@
     rollouts/step-000012.jsonl.zst  every rollout of a step, one a line, with its `step` and `group`
     calls/NAME.jsonl                calls of a user's function that is decorated with strop.log_reward, one a line
     evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
+    scaling/NAME.jsonl              of `strop scale`: what an evaluation's answers do without hidden tests, one a line
     checkpoints/                    the trainer's
     code/                           copies of the user's own rewards, environments and templates (`training.run_code`)
     changes.jsonl                   settings that were changed when the run was resumed, one line a time
@@ -48,9 +49,9 @@ STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 """Name of a file with the rollouts of a step."""
 DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER)
 """What a run leaves but checkpoints."""
-ASKED = "eval.json"
-"""File of a run of `strop eval` that says what was asked."""
-_OURS = (*DATA, ASKED, CHECKPOINTS, *_TRACKERS)
+ASKED, SCALING = "eval.json", "scaling"
+"""File of a run of `strop eval` that says what was asked; what `strop scale` adds."""
+_OURS = (*DATA, ASKED, SCALING, CHECKPOINTS, *_TRACKERS)
 
 
 class RunFolder:

@@ -13,8 +13,8 @@ from typing import Any
 from strop.code.python.source import module_of
 from strop.core.checks import CasesCheck, StdioCheck
 from strop.core.task import Task
-from strop.curation.audit.differs import leaves
 from strop.curation.audit.record import Finding
+from strop.tasks.inputs import leaves
 
 
 def _pattern(*choices: str) -> re.Pattern[str]:

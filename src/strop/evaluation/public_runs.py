@@ -1,0 +1,154 @@
+"""What answers do without hidden tests: the shown tests that each passes, and what it returns on public inputs.
+
+Public inputs are those of the shown calls, and others made from them (`tasks.inputs`). The answer runs as any other, in
+the jail, and what leaves it is a digest of each result; results that count as equal have one digest.
+"""
+
+import re
+from collections.abc import Container, Iterable, Iterator
+from concurrent.futures import Future
+from itertools import islice
+
+from strop.code.python.source import below
+from strop.core.checks import AssertsCheck, Case, CasesCheck
+from strop.core.ids import content_hash
+from strop.core.protocols import Verifier
+from strop.core.records import Record
+from strop.core.task import Task
+from strop.core.verdict import Outcome, Verdict
+from strop.core.window import ahead
+from strop.tasks.inputs import more_inputs
+from strop.tasks.public import public_task
+
+_ENTRY = "strop_behaves"
+_RETURNED = re.compile(r"returned '([0-9a-f]{24})'")
+_AHEAD = 64
+"""Answers that wait for the verifier at most."""
+_CODE = """import hashlib
+import sys
+import types
+
+
+def _plain(value):
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else f"{value:.9g}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_plain, value)) + "]"
+    if isinstance(value, (set, frozenset)):
+        return "{" + ", ".join(sorted(map(_plain, value))) + "}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(sorted(_plain(k) + ": " + _plain(v) for k, v in value.items())) + "}."
+    return repr(value)
+
+
+_answer = types.ModuleType("solution")
+sys.modules["solution"] = _answer
+exec(compile(CODE, "<answer>", "exec"), _answer.__dict__)
+_found = _answer.__dict__.get(NAME)
+if _found is None:
+    _found = getattr(_answer.Solution(), NAME)
+
+
+def strop_behaves(args, kwargs):
+    text = _plain(_found(*args, **kwargs))
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
+"""
+
+
+class PublicRun(Record):
+    """One answer to one task."""
+
+    key: str
+    """Of task, answer and number of inputs: `key_of`."""
+    shown: list[bool]
+    """Which of the shown tests it passed; empty where the task shows none."""
+    results: list[str | None]
+    """Digest of what it returned on each public input; None where it returned nothing. Empty without such inputs."""
+    shown_cpu: float
+    """CPU seconds of the jailed runs."""
+    results_cpu: float
+
+
+def key_of(task: Task, answer: str, inputs: int) -> str:
+    """What a `PublicRun` is known by."""
+    return content_hash([task.id, answer, inputs])
+
+
+def shown_part(task: Task) -> Task | None:
+    """The task with the tests that everybody may see, and without its reference; None where it shows none."""
+    marked = any(test.shown for test in task.check.effective().single_tests())
+    if not marked and "public_tests" not in task.metadata:
+        return None
+    return public_task(task).model_copy(update={"reference": ""})
+
+
+def public_runs(
+    verifier: Verifier, answers: Iterable[tuple[Task, str]], *, inputs: int, known: Container[str] = ()
+) -> Iterator[PublicRun | None]:
+    """Runs every different answer whose key is not `known`; None for one that could not be judged for our fault."""
+    seen: set[str] = set()
+    parts: dict[str, tuple[Task | None, Task | None]] = {}
+
+    def started() -> Iterator[tuple[str, "Future[Verdict] | None", "Future[Verdict] | None", int, int]]:
+        for task, answer in answers:
+            key = key_of(task, answer, inputs)
+            if key in seen or key in known:
+                continue
+            seen.add(key)
+            if task.id not in parts:
+                public = shown_part(task)
+                parts[task.id] = public, public and _behaviour(public, inputs)
+            public, behaviour = parts[task.id]
+            wrapped = _wrapped(public, answer) if public and answer.strip() else ""
+            yield (
+                key,
+                verifier.submit(public, answer) if public else None,
+                verifier.submit(behaviour, wrapped) if behaviour else None,
+                _tests(public),
+                behaviour.test_count if behaviour else 0,
+            )
+
+    for key, shown, results, tests, asked in ahead(started(), _AHEAD):
+        first, second = (future.result() if future else None for future in (shown, results))
+        if any(verdict is not None and not verdict.scored for verdict in (first, second)):
+            yield None
+            continue
+        yield PublicRun(
+            key=key,
+            shown=_passed(first, tests) if first else [],
+            results=_results(second, asked) if second else [],
+            shown_cpu=first.cpu_seconds if first else 0.0,
+            results_cpu=second.cpu_seconds if second else 0.0,
+        )
+
+
+def _behaviour(public: Task, inputs: int) -> Task | None:
+    """The task that asks what a function returns; None for other answers than Python functions, or without calls."""
+    check = public.check
+    if public.language != "python" or not isinstance(check, CasesCheck | AssertsCheck):
+        return None
+    given = list(islice(more_inputs(public), inputs))
+    cases = [Case(args=[list(args), kwargs], expected=None) for args, kwargs in given]
+    return Task(statement="behaves", check=CasesCheck(entry_point=_ENTRY, cases=cases)) if cases else None
+
+
+def _wrapped(public: Task, answer: str) -> str:
+    check = public.check
+    preamble = check.preamble if isinstance(check, CasesCheck | AssertsCheck) else ""
+    return f"NAME = {check.function!r}\nCODE = {below(preamble, answer)!r}\n{_CODE}"
+
+
+def _tests(public: Task | None) -> int:
+    return len(public.check.effective().single_tests()) if public else 0
+
+
+def _passed(verdict: Verdict, count: int) -> list[bool]:
+    """Of each test; of tests that are judged as one, all or none."""
+    if len(verdict.tests) == count and not verdict.passed:
+        return [test.outcome is Outcome.PASSED for test in verdict.tests]
+    return [verdict.passed] * count
+
+
+def _results(verdict: Verdict, count: int) -> list[str | None]:
+    found = [_RETURNED.fullmatch(test.message) for test in verdict.tests]
+    return [match[1] if match else None for match in found] or [None] * count

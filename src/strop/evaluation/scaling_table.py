@@ -1,0 +1,94 @@
+"""The curves of `strop scale` as tables for a terminal, and as a chart."""
+
+import sys
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from strop.core.text import printable
+from strop.evaluation.chart import CurvePanel, curves_svg
+from strop.evaluation.models import TableColumn, split_table
+from strop.evaluation.scaling import Scaling
+from strop.evaluation.selectors import ORACLE, RANDOM, SHOWN
+from strop.evaluation.statistics import Difference
+from strop.evaluation.table import PLAIN_WIDTH, difference_text, estimate_text, show
+
+
+def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
+    """Prints one table a model."""
+    console = Console(highlight=False)
+    gap = "\n" if console.is_terminal else " "
+    for name, found in results.items():
+        columns = _columns(found, gap)
+        tables = split_table(columns, console.width if console.is_terminal else 1 << 30, f"{title}: {name}")
+        left_out = "".join(f"; {count} left out: {why}" for why, count in found.left_out.items())
+        lines = [
+            f"{found.tasks} tasks, {found.samples} samples each{left_out}; {found.confidence:.0%} intervals over "
+            "tasks; random: any one, such as the first; oracle: any that passes",
+            f"false positives: chosen, passes the shown tests, fails others; CPU s: of sampling and of what the choice "
+            f"runs, a task, at k = {found.samples}",
+            *found.notes,
+        ]
+        tables[-1].caption = printable("\n".join(lines))
+        show(*tables, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
+
+
+def show_paired(paired: Mapping[str, Mapping[str, list[Difference]]], first: str) -> None:
+    """Prints the differences of the later models from the first, of each selector at the largest k."""
+    for name, found in paired.items():
+        print(
+            f"\n{printable(name)} minus {printable(first)}, on the same tasks, at the largest k:",
+            file=sys.stdout,
+        )
+        for selector, differences in found.items():
+            print(f"  {selector:<16}{difference_text(differences[-1]).plain}")
+
+
+def scaling_chart(results: Mapping[str, Scaling], *, title: str) -> str:
+    """An SVG: accuracy by samples and by CPU seconds, of every selector of every model."""
+    by: dict[str, dict[str, list[tuple[float, object]]]] = {"samples a task": {}, "CPU seconds a task": {}}
+    panels = []
+    for axis in by:
+        curves = {}
+        for model, found in results.items():
+            for name, curve in found.curves.items():
+                label = f"{model}: {name}" if len(results) > 1 else name
+                spent = curve.samples if axis.startswith("samples") else curve.cpu_seconds
+                curves[label] = list(zip(map(float, spent), curve.accuracy, strict=True))
+        panels.append(CurvePanel(axis, curves))
+    tasks = next(iter(results.values()))
+    return curves_svg(
+        panels, title=title, note=f"{tasks.tasks} tasks; {tasks.confidence:.0%} intervals over tasks"
+    )
+
+
+def _columns(found: Scaling, gap: str) -> list[TableColumn]:
+    n = found.samples
+    shown = sorted({n, *(k for k in (1, 2, 4, 8, 16, 32, 64) if k < n)})
+    names = list(found.curves)
+    columns = [TableColumn("selector", [Text(name) for name in names])]
+    columns += [
+        TableColumn(f"k = {k}", [estimate_text(found.curves[name].accuracy[k - 1], gap) for name in names])
+        for k in shown
+    ]
+    for other in (RANDOM, SHOWN):
+        if other in found.curves:
+            cells = [
+                difference_text(
+                    differences[-1] if (differences := found.curves[name].differences.get(other)) else None,
+                    gap,
+                )
+                for name in names
+            ]
+            columns.append(TableColumn(f"minus {other}", cells))
+    if SHOWN in found.curves:
+        cells = [
+            estimate_text(None if name == ORACLE else found.curves[name].false_positives[-1], gap)
+            for name in names
+        ]
+        columns.append(TableColumn("false positives", cells))
+    columns.append(
+        TableColumn("CPU s", [Text(f"{found.curves[name].cpu_seconds[-1]:.3g}") for name in names])
+    )
+    return columns

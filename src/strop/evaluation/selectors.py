@@ -1,0 +1,226 @@
+"""Selectors: which of k samples is the answer? And their expected worth over all choices of k out of n samples.
+
+A selector is given `Candidates`: what a user would have, and no hidden test, by type. It scores the samples of each
+subset; the highest score is chosen, and of equals any one at random, so nothing depends on the samples' order.
+
+    random          any one, such as the first: pass@1
+    log-prob        highest sum of the tokens' log-probabilities; log-prob-mean the mean of a token
+    shown           most shown tests passed
+    majority        MBR-exec (Shi et al. 2022, arXiv 2204.11454): most samples with the same results on the public
+                    inputs, itself included, then the sum of log-probabilities
+    shown-majority  the same among those that pass most shown tests
+    codet           CodeT (Chen et al. 2022, arXiv 2207.10397): sqrt(|S|) |T| of the samples S that pass the same
+                    tests T, both with multiplicity; sets of equal score are merged
+
+Deviations: 1. MBR-exec's inputs are made from the shown calls, and samples that return on no input have no say.
+2. CodeT's tests are not written by the model: each result that a sample returned is its test of that input, with what
+it returned as the expected value. So a subset holds the tests of its own samples.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from strop.core.ids import rng
+from strop.evaluation.statistics import Floats
+
+Members = NDArray[np.bool_]
+"""(subsets, n): which samples are in each subset."""
+SUBSETS = 1000
+"""Subsets of one size that are looked at; all, where there are no more."""
+_WIDE = 1 << 40
+"""Of the random numbers whose sum stands for a set of tests: sums of 8,000 are exact in a float."""
+
+
+@dataclass(frozen=True)
+class PublicSample:
+    """One sample, as a selector sees it."""
+
+    text: str
+    """The answer."""
+    tokens: int
+    logprob: float | None
+    """Sum over its tokens; None where the policy does not say."""
+    shown: tuple[bool, ...]
+    """Which of the shown tests it passed."""
+    results: tuple[str | None, ...]
+    """What it returned on each public input, as a text that equals have in common; None where it returned nothing."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The samples of one task with what is public about it."""
+
+    statement: str
+    samples: tuple[PublicSample, ...]
+
+    @cached_property
+    def same(self) -> Floats:
+        """(n, n): 1 where both returned, and the same on every input."""
+        results = [sample.results for sample in self.samples]
+        return np.array([[float(any(a) and a == b) for b in results] for a in results])
+
+    @cached_property
+    def tests(self) -> tuple[Floats, Floats]:
+        """(passed, written), both (n, tests): 1 where a sample passes a test, and how often it wrote it."""
+        known = {pair: number for number, pair in enumerate(sorted(set().union(*map(_pairs, self.samples))))}
+        table = np.zeros((len(self.samples), len(known)))
+        for number, sample in enumerate(self.samples):
+            table[number, [known[pair] for pair in _pairs(sample)]] = 1
+        return table, table
+
+    @cached_property
+    def logprobs(self) -> Floats:
+        """(n,); 0 where the policy does not say."""
+        return np.array([sample.logprob or 0.0 for sample in self.samples])
+
+    @cached_property
+    def shown(self) -> Floats:
+        """(n,): shown tests passed."""
+        return np.array([float(sum(sample.shown)) for sample in self.samples])
+
+
+@dataclass(frozen=True)
+class Selector:
+    """How samples are scored: (candidates, members) -> (subsets, n); what is no member does not count."""
+
+    score: Callable[[Candidates, Members], Floats]
+    needs: frozenset[str] = frozenset()
+    """Of "logprob", "shown" and "results" what every sample must have, and what is paid for."""
+    alone: bool = False
+    """Whether a sample's score depends on nothing but the sample, so that there is a formula for every k."""
+
+    def fits(self, candidates: Candidates) -> bool:
+        """Whether the candidates have what it needs."""
+        have = {
+            "logprob": all(sample.logprob is not None for sample in candidates.samples),
+            "shown": any(sample.shown for sample in candidates.samples),
+            "results": any(sample.results for sample in candidates.samples),
+        }
+        return all(have[need] for need in self.needs)
+
+    def choice(self, candidates: Candidates, members: Members) -> Floats:
+        """(subsets, n): how likely each sample is chosen."""
+        scores = np.where(members, self.score(candidates, members), -np.inf)
+        best = (scores == scores.max(axis=1, keepdims=True)) & members
+        chances: Floats = best / best.sum(axis=1, keepdims=True)
+        return chances
+
+
+def expected(selector: Selector, candidates: Candidates, worth: Floats) -> Floats:
+    """(n, q): for k = 1 ... n, the mean of each column of `worth` (n, q) over what is chosen from k of the n samples.
+
+    Over all subsets: by a formula where samples are scored alone, else by all subsets of a size up to `SUBSETS`, and
+    above by that many that are drawn by the samples' texts, the same whatever their order.
+    """
+    order = sorted(
+        range(len(candidates.samples)),
+        key=lambda at: (repr(candidates.samples[at]), tuple(worth[at])),
+    )
+    candidates = Candidates(candidates.statement, tuple(candidates.samples[at] for at in order))
+    worth = worth[order]
+    if selector.alone:
+        everything = np.ones((1, len(order)), dtype=np.bool_)
+        return by_order(selector.score(candidates, everything)[0], worth)
+    rows = [
+        (selector.choice(candidates, members) @ worth).mean(axis=0)
+        for members in subsets(len(order), "".join(sample.text for sample in candidates.samples))
+    ]
+    return np.array(rows)
+
+
+def by_order(scores: Floats, worth: Floats) -> Floats:
+    """(n, q): the same for scores (n,) that do not depend on the subset, by order statistics; of equals any one."""
+    count = len(scores)
+    levels, level = np.unique(scores, return_inverse=True)
+    sizes = np.bincount(level, minlength=len(levels))
+    means = np.array([worth[level == at].mean(axis=0) for at in range(len(levels))])
+    upto = np.cumsum(sizes)
+    rows = []
+    for k in range(1, count + 1):
+        chances = [
+            (comb(int(top), k) - comb(int(top - size), k)) / comb(count, k)
+            for top, size in zip(upto, sizes, strict=True)
+        ]
+        rows.append(np.array(chances) @ means)
+    return np.array(rows)
+
+
+def subsets(count: int, seed: str) -> Iterator[Members]:
+    """For k = 1 ... count all subsets of k, or the first k of `SUBSETS` drawn orders."""
+    draw = np.random.default_rng(rng("subsets", seed).getrandbits(63))
+    ranks = draw.random((SUBSETS, count)).argsort(axis=1).argsort(axis=1)
+    for k in range(1, count + 1):
+        if comb(count, k) > SUBSETS:
+            yield ranks < k
+            continue
+        members = np.zeros((comb(count, k), count), dtype=np.bool_)
+        for row, chosen in enumerate(combinations(range(count), k)):
+            members[row, chosen] = True
+        yield members
+
+
+def _pairs(sample: PublicSample) -> set[tuple[int, str]]:
+    return {(number, result) for number, result in enumerate(sample.results) if result is not None}
+
+
+def _alone(
+    values: Callable[[Candidates], Sequence[float] | Floats],
+) -> Callable[[Candidates, Members], Floats]:
+    return lambda candidates, members: np.broadcast_to(np.asarray(values(candidates)), members.shape)
+
+
+def _majority(candidates: Candidates, members: Members) -> Floats:
+    _, rank = np.unique(candidates.logprobs, return_inverse=True)
+    votes: Floats = members.astype(np.float64) @ candidates.same + rank / (len(rank) + 1)
+    return votes
+
+
+def _shown_majority(candidates: Candidates, members: Members) -> Floats:
+    passed = np.where(members, candidates.shown, -1.0)
+    kept = passed == passed.max(axis=1, keepdims=True)
+    return np.where(kept, _majority(candidates, kept & members), -np.inf)
+
+
+def _codet(candidates: Candidates, members: Members) -> Floats:
+    return codet(*candidates.tests, members)
+
+
+def codet(passed: Floats, written: Floats, members: Members) -> Floats:
+    """(subsets, n): |S| |T|^2 of each sample's set, in the order of sqrt(|S|) |T| and exact, so that equals are equal.
+
+    passed   (n, tests): 1 where a sample passes a test
+    written  (n, tests): how often a sample wrote it; a subset has the tests of its samples
+    """
+    inside = members.astype(np.float64)
+    weights = inside @ written
+    names = np.random.default_rng(0).integers(1, _WIDE, passed.shape[1]).astype(np.float64)
+    sets = ((weights > 0) * names) @ passed.T
+    size = ((sets[:, :, None] == sets[:, None, :]) * inside[:, None, :]).sum(axis=2)
+    score: Floats = size * (weights @ passed.T) ** 2
+    return score
+
+
+RANDOM, SHOWN, ORACLE = "random", "shown", "oracle"
+SELECTORS = {
+    RANDOM: Selector(_alone(lambda found: np.zeros(len(found.samples))), alone=True),
+    "log-prob": Selector(_alone(lambda found: found.logprobs), frozenset({"logprob"}), alone=True),
+    "log-prob-mean": Selector(
+        _alone(
+            lambda found: [p / max(1, s.tokens) for p, s in zip(found.logprobs, found.samples, strict=True)]
+        ),
+        frozenset({"logprob"}),
+        alone=True,
+    ),
+    "majority": Selector(_majority, frozenset({"results"})),
+    "codet": Selector(_codet, frozenset({"results"})),
+    SHOWN: Selector(_alone(lambda found: found.shown), frozenset({"shown"}), alone=True),
+    "shown-majority": Selector(_shown_majority, frozenset({"shown", "results"})),
+}
+"""By name. A learned reward is another one that scores samples alone. The oracle knows the truth, so it is none:
+`by_order` of the truth."""

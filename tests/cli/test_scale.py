@@ -1,0 +1,123 @@
+"""`strop scale` from the command line, with answers from a file: the numbers, what is kept, mistakes."""
+
+import json
+
+import pytest
+
+from strop.evaluation.public_runs import public_runs, shown_part
+from strop.tasks.sources import load_tasks
+
+SAMPLES = 4
+
+
+def answers(task):
+    """Right, by heart, raising, wrong."""
+    name, known = task.check.entry_point, [[c.args, c.expected] for c in task.check.cases if c.shown]
+    return [
+        task.reference,
+        f"def {name}(*a):\n    return dict((repr(k), v) for k, v in {known!r})[repr(list(a))]\n",
+        f"def {name}(*a):\n    raise ValueError\n",
+        f"def {name}(:\n",
+    ]
+
+
+@pytest.fixture
+def script(tmp_path):
+    with (tmp_path / "answers.jsonl").open("w") as file:
+        for task in load_tasks("python-functions"):
+            for text in answers(task):
+                fenced = f"```python\n{text}```\n"
+                print(json.dumps({"task_id": task.id, "answer": fenced}), file=file)
+    return "scripted:answers.jsonl"
+
+
+def test_shown_tests_are_all_that_an_answer_is_put_to(verifier):
+    task = next(t for t in load_tasks("python-functions") if t.check.entry_point)
+    public = shown_part(task)
+    assert public and public.reference == "" and {c.shown for c in public.check.cases} == {True}
+    right, heart, raises, broken = public_runs(verifier, [(task, a) for a in answers(task)], inputs=6)
+    assert all(right.shown) and all(heart.shown) and not any(raises.shown + broken.shown)
+    count = len(public.check.cases)
+    assert right.results[:count] == heart.results[:count] and all(right.results[:count])
+    assert raises.results == broken.results == [None] * 6
+    assert list(public_runs(verifier, [(task, task.reference)], inputs=6, known={right.key})) == []
+    hidden = task.check.model_copy(
+        update={"cases": [c.model_copy(update={"shown": False}) for c in task.check.cases]}
+    )
+    (nothing,) = public_runs(verifier, [(task.model_copy(update={"check": hidden}), "x = 1")], inputs=6)
+    assert (nothing.shown, nothing.results) == ([], [])
+
+
+def test_results_that_count_as_equal_are_one(verifier):
+    task = next(t for t in load_tasks("python-functions") if t.check.entry_point)
+    name = task.check.entry_point
+    bodies = ["[1, 2.0]", "(1, 2)", "[1, True]", "{2, 1}", "{1, 2}"]
+    texts = [f"def {name}(*a):\n    return {body}\n" for body in bodies]
+    found = [run.results[0] for run in public_runs(verifier, [(task, text) for text in texts], inputs=1)]
+    assert found[0] == found[1] and found[3] == found[4] and len(set(found)) == 3
+
+
+def test_curves_of_a_task_set_and_resuming(strop, tmp_path, script):
+    pytest.importorskip("torch")
+    words = (
+        "scale",
+        script,
+        "--tasks",
+        "python-functions",
+        "--limit",
+        "3",
+        "-n",
+        str(SAMPLES),
+        "--style",
+        "chat",
+    )
+    more = ("--inputs", "6", "-o", "out.json", "--chart", "c.svg", "run.name=one", "evaluation.bootstrap=200")
+    done = strop(*words, *more)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "out.json").read_text())
+    found = report["models"][script]
+    assert (found["tasks"], found["samples"], found["k"]) == (3, SAMPLES, [1, 2, 3, 4])
+    value = {name: one["accuracy"]["value"] for name, one in found["selectors"].items()}
+    assert value["random"] == pytest.approx([0.25] * 4) and value["oracle"] == pytest.approx(
+        [0.25, 0.5, 0.75, 1.0]
+    )
+    assert value["shown"] == pytest.approx([0.25, 5 / 12, 0.5, 0.5])  # of right and by heart any one
+    assert value["codet"][-1] == 1.0  # the right one returns on more inputs
+    shown = found["selectors"]["shown"]
+    assert shown["false_positives"]["value"][-1] == pytest.approx(0.5)
+    assert shown["differences"]["random"]["delta"][-1] == pytest.approx(0.25)
+    assert shown["cpu_seconds"][3] == pytest.approx(4 * shown["cpu_seconds"][0])
+    assert any("log-prob" in note for note in found["notes"])
+    for said in ("shown-majority", "oracle", "false positives", "k = 4", "minus shown"):
+        assert said in done.stdout
+    assert (tmp_path / "c.svg").read_text().count("<title>shown-majority") == 2
+    kept = (tmp_path / "runs/one/scaling/scripted-answers.jsonl").read_bytes()
+    (tmp_path / "runs/one/scaling/scripted-answers.jsonl").write_bytes(kept[:-40])  # killed while it wrote
+    done = strop("scale", "--resume", "runs/one", "--inputs", "6", "-o", "again.json", "--chart", "c.html")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "c.html").read_text().startswith("<!doctype html>")
+    again = json.loads((tmp_path / "again.json").read_text())["models"][script]
+    assert {name: one["accuracy"] for name, one in again["selectors"].items()} == {
+        name: one["accuracy"] for name, one in found["selectors"].items()
+    }
+    after = (tmp_path / "runs/one/scaling/scripted-answers.jsonl").read_bytes()
+    lines = kept.splitlines()
+    assert after.splitlines()[: len(lines) - 1] == lines[:-1] and len(after.splitlines()) == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (("x", "-n", "0"), "samples"),
+        (("x", "--chart", "c.png"), ".svg"),
+        (("--resume", "nowhere"), "no such folder"),
+        (("x", "--resume", "nowhere"), "leave out models"),
+        ((), "name one model"),
+    ],
+)
+def test_mistakes_are_one_line(strop, tmp_path, tasks_file, arguments, cause):
+    (tmp_path / "x").write_text(json.dumps({"task_id": "add", "answer": ""}))
+    more = () if "--resume" in arguments else ("--tasks", "tasks.jsonl", "--engine", "scripted")
+    done = strop("scale", *arguments, *more)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert cause in done.stderr and len(done.stderr.splitlines()) == 1
