@@ -57,6 +57,10 @@ class Metadata(TypedDict, total=False):
     """What a statement leaves open has so many values, each as likely."""
     ceiling: float
     """Best possible share of passes in one turn: one of `options`."""
+    state: str
+    """Of a next edit: next, finish, far, large or over."""
+    edits: int
+    """Of a next edit: how many were made before."""
     wrong: list[str]
     """The programs of the other options."""
     function: str

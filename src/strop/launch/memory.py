@@ -45,6 +45,7 @@ _SMALL = {"vocab_size": 151936, "tie_word_embeddings": True}
 _QWEN3 = {"vocab_size": 151936, "head_dim": 128}
 PUBLISHED: Mapping[str, dict[str, Any]] = {
     EMBEDDED: _config("llama", 576, 1536, 30, 9, 3, vocab_size=49152, tie_word_embeddings=True),
+    "Qwen/Qwen2.5-Coder-1.5B": _qwen2(1536, 8960, 28, 12, 2, **_SMALL),
     "Qwen/Qwen2.5-Coder-1.5B-Instruct": _qwen2(1536, 8960, 28, 12, 2, **_SMALL),
     "Qwen/Qwen2.5-Coder-3B-Instruct": _qwen2(2048, 11008, 36, 16, 2, **_SMALL),
     "Qwen/Qwen2.5-Coder-7B-Instruct": _qwen2(3584, 18944, 28, 28, 4),

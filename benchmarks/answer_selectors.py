@@ -1,6 +1,6 @@
 """Ways of choosing among samples (`strop scale`) against a brute force that shares no code with them; their time.
 
-    python benchmarks/selectors.py [--json FILE] [--matrices 10000] [--tasks 5] [--samples 32]
+    python benchmarks/answer_selectors.py [--json FILE] [--matrices 10000] [--tasks 5] [--samples 32]
 
 Random pass matrices of few samples, with many ties: for every k all subsets are chosen from by definition, in exact
 fractions. `max_difference_to_brute_force` is over all selectors, k and both columns (passed, false positives), and over
