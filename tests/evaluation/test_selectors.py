@@ -31,7 +31,9 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def bench() -> ModuleType:
     """benchmarks/answer_selectors.py."""
-    spec = importlib.util.spec_from_file_location("selectors_benchmark", ROOT / "benchmarks" / "answer_selectors.py")
+    spec = importlib.util.spec_from_file_location(
+        "selectors_benchmark", ROOT / "benchmarks" / "answer_selectors.py"
+    )
     assert spec and spec.loader
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
