@@ -1,7 +1,7 @@
 """How long a suggestion of `strop serve-edits` takes over HTTP, how soon a cancelled one frees the model, and whether
 the log has all of them, once.
 
-    python benchmarks/edits_server.py [--model smollm2-135m] [--requests 20] [--cancels 12] [--json FILE]
+    python benchmarks/edits_server.py [--model smollm2-135m] [--requests 12] [--cancels 12] [--json FILE]
 
 Suggestions of 32 tokens behind 1,008 to 1,152; those that the model ends sooner are left out.
 
@@ -202,7 +202,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", default="smollm2-135m")
-    parser.add_argument("--requests", type=int, default=20)
+    parser.add_argument("--requests", type=int, default=12)
     parser.add_argument("--cancels", type=int, default=12)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
