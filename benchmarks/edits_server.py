@@ -1,23 +1,31 @@
 """How long a suggestion of `strop serve-edits` takes over HTTP, how soon a cancelled one frees the model, and whether
 the log has all of them, once.
 
-    python benchmarks/edits_server.py [--model smollm2-135m] [--requests 20] [--cancels 10] [--json FILE]
+    python benchmarks/edits_server.py [--model smollm2-135m] [--requests 12] [--cancels 12] [--json FILE]
 
-`p50_ms`, `p95_ms`: suggestions of 32 tokens behind 1,000; those that the model ends sooner are left out. `cancel_ms`:
-the longest time from a newer request, which comes while a prompt is computed or tokens are sampled, until the model
-begins it. `events_lost`: answered requests whose suggestion the log lacks, or does not say the end of.
+Suggestions of 32 tokens behind 1,008 to 1,152; those that the model ends sooner are left out.
+
+`p50_ms`, `p95_ms`: each for another file, so that nothing of the prompt is known. `typed_p50_ms`, `typed_p95_ms`: each
+for the file of the one before, with a character more. `cancel_ms`: the longest time from a newer request, which comes
+while a prompt is computed or tokens are sampled, until the model begins it. `events_lost`: answered requests whose
+suggestion the log lacks, or does not say the end of. `cpus_busy`: of the whole machine, in the mean, with what others
+take.
+
+On two quiet cores SmolLM2 needs about two minutes. Stages are said on stderr.
 """
 
 import argparse
 import json
+import os
 import random
 import signal
 import statistics
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -35,7 +43,8 @@ from strop.serve.edit_http import EditHttp
 from strop.serve.edit_model import EditModel
 from strop.serve.edit_prompt import EditState, FimPrompt
 
-CONTEXT, TOKENS = 1000, 32
+CONTEXT, TOKENS = 1152, 32
+_STARTED = time.perf_counter()
 
 
 class Noting:
@@ -54,52 +63,74 @@ class Noting:
         self._policy.work(seconds)
 
 
-def program(seed: int) -> str:
-    """A file of more than CONTEXT tokens that ends inside a function."""
+def say(stage: str) -> None:
+    """What is measured now, and since when this runs."""
+    print(f"{time.perf_counter() - _STARTED:6.1f} s  {stage}", file=sys.stderr)
+
+
+def program(seed: int, typed: str = "") -> str:
+    """A file of more than CONTEXT tokens that ends inside a function, where some text was typed."""
     draw = random.Random(seed)
     functions = (
         f"def f{n}(a, b):\n    total = a * {draw.randrange(99)}\n    return total + b\n\n\n"
         for n in range(120)
     )
-    return "".join(functions) + f"def last{seed}(items):\n    "
+    return "".join(functions) + f"def last{seed}(items):\n    {typed}"
 
 
-def state(seed: int) -> EditState:
-    """The same, with the cursor at its end."""
-    text = program(seed)
-    return EditState(text, len(text))
-
-
-def ask(client: httpx.Client, seed: int, tokens: int = TOKENS) -> tuple[str, int, float]:
+def ask(client: httpx.Client, text: str, tokens: int = TOKENS) -> tuple[str, dict[str, int], float]:
     """(id, tokens, milliseconds) of one suggestion; "" where another took its place."""
     began = time.perf_counter()
-    body = {"prompt": program(seed), "max_tokens": tokens}
-    answer = client.post("/v1/completions", json=body)
+    answer = client.post("/v1/completions", json={"prompt": text, "max_tokens": tokens})
     took = 1000 * (time.perf_counter() - began)
     if answer.status_code == 409:
-        return "", 0, took
+        return "", {}, took
     said = answer.raise_for_status().json()
-    return said["id"].removeprefix("cmpl-"), said["usage"]["completion_tokens"], took
+    return said["id"].removeprefix("cmpl-"), said["usage"], took
 
 
-def cancelled(model: EditModel, noting: Noting, cancels: int) -> list[float]:
-    """Milliseconds from a newer request until the model begins it, at moments spread over an answer."""
-    began = time.perf_counter()
-    model.suggest(state(0)).result()
-    whole, times = time.perf_counter() - began, []
+def percentiles(name: str, answers: Sequence[tuple[str, dict[str, int], float]]) -> dict[str, Any]:
+    """Of those of full length."""
+    took = sorted(ms for _, usage, ms in answers if usage["completion_tokens"] == TOKENS)
+    if not took:
+        return {f"{name}answers": 0}
+    p95 = took[min(len(took) - 1, int(0.95 * len(took)))]
+    return {
+        f"{name}answers": len(took),
+        f"{name}p50_ms": round(statistics.median(took), 1),
+        f"{name}p95_ms": round(p95, 1),
+    }
+
+
+def cancelled(model: EditModel, noting: Noting, cancels: int, whole: float) -> list[float]:
+    """Milliseconds from a newer request until the model begins it, at moments spread over an answer of `whole` s."""
+    times = []
     for number in range(cancels):
-        older = model.suggest(state(number))
+        text = program(10_000 + number)
+        older = model.suggest(EditState(text, len(text)))
         time.sleep(whole * (number + 0.5) / cancels)
         if older.done():
             continue
         asked, before = time.perf_counter(), len(noting.begun)
-        newer = model.suggest(EditState("x", 1), SamplingParams(max_tokens=1))
-        newer.result()
+        text += "x"
+        newer = model.suggest(EditState(text, len(text)), SamplingParams(max_tokens=1))
+        while len(noting.begun) == before:
+            time.sleep(0.0005)
         times.append(1000 * (noting.begun[before] - asked))
+        newer.cancel()
     return times
 
 
+def busy() -> float:
+    """Seconds that the machine's CPUs have worked."""
+    with open("/proc/stat") as file:
+        ticks = [int(one) for one in file.readline().split()[1:9]]
+    return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+
+
 def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str, Any]:
+    """All of it."""
+    say(f"load {model}")
     (recipe,) = recipes_of(read_models([model], "transformers", None), [], []).values()
     noting = Noting(open_policy(recipe))
     log = EditEventLog(folder, checkpoint="benchmark")
@@ -107,31 +138,36 @@ def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str,
     edits = EditModel(noting, SamplingParams(max_tokens=TOKENS), prompt)  # type: ignore[arg-type]
     socket = edit_server.listen(0)
     client = httpx.Client(base_url=f"http://127.0.0.1:{socket.getsockname()[1]}", timeout=600)
-    found: dict[str, Any] = {"model": model, "context": CONTEXT, "tokens": TOKENS}
+    found: dict[str, Any] = {"model": model, "tokens": TOKENS, "cpus": os.cpu_count()}
     answered: list[str] = []
 
     def session() -> None:
-        ask(client, 0)
-        first = [ask(client, seed) for seed in range(1, requests + 1)]
-        whole = sorted(took for _, tokens, took in first if tokens == TOKENS)
-        found["answers"] = len(whole)
-        if whole:
-            found["p50_ms"] = round(statistics.median(whole), 1)
-            found["p95_ms"] = round(whole[min(len(whole) - 1, int(0.95 * len(whole)))], 1)
-        crowd: list[tuple[str, int, float]] = []
-        threads = [
-            threading.Thread(target=lambda n=n: crowd.append(ask(client, n, 2))) for n in range(requests)
+        began, worked = time.perf_counter(), busy()
+        ask(client, program(0))
+        say(f"{requests} suggestions, each for another file")
+        first = [ask(client, program(seed)) for seed in range(1, requests + 1)]
+        prompts = [usage["prompt_tokens"] for _, usage, _ in first]
+        found.update(prompt_tokens=round(statistics.mean(prompts)), **percentiles("", first))
+        say(f"{requests} suggestions, while one file is typed")
+        ask(client, program(0))
+        typed = [
+            ask(client, program(0, "for item in items: total += item"[:n])) for n in range(1, requests + 1)
         ]
-        for each in (*threads,):
-            each.start()
-            time.sleep(0.05)
-        for each in threads:
-            each.join()
-        answered.extend(id for id, _, _ in (*first, *crowd) if id)
-        found["replaced"] = sum(not id for id, _, _ in crowd)
-        times = cancelled(edits, noting, cancels)
+        found.update(percentiles("typed_", typed))
+        say(f"{requests} requests, one each 50 ms")
+        crowd = []
+        with ThreadPoolExecutor(requests) as pool:
+            for seed in range(requests):
+                crowd.append(pool.submit(ask, client, program(seed), 2))
+                time.sleep(0.05)
+        ids = [id for id, _, _ in (*first, *typed, *(one.result() for one in crowd))]
+        answered.extend(filter(None, ids))
+        found["replaced"] = len(ids) - len(answered)
+        say(f"{cancels} that are cancelled")
+        times = cancelled(edits, noting, cancels, statistics.median(ms for _, _, ms in first) / 1000)
         found["cancel_ms"] = round(max(times), 1) if times else None
         found["cancel_p50_ms"] = round(statistics.median(times), 1) if times else None
+        found["cpus_busy"] = round((busy() - worked) / (time.perf_counter() - began), 2)
 
     run_beside(session, lambda: edit_server.serve(
         edits, log, EditHttp(edits, log, name=model), sockets=[socket], lsp=False
@@ -166,8 +202,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--model", default="smollm2-135m")
-    parser.add_argument("--requests", type=int, default=20)
-    parser.add_argument("--cancels", type=int, default=10)
+    parser.add_argument("--requests", type=int, default=12)
+    parser.add_argument("--cancels", type=int, default=12)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

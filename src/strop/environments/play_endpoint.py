@@ -22,6 +22,8 @@ MODEL = "policy"
 MOST_WAITING = 64
 """Requests of an agent that wait for their turn."""
 _OVER = "the play is over"
+_LEAVING = 10.0
+"""Seconds that an agent has for its end after it asked for more turns than there are: many would ask for ever."""
 
 
 @dataclass(eq=False)
@@ -52,7 +54,7 @@ class PlayEndpoint:
     """Where one agent asks.
 
     seconds  that the agent may take for itself, in all: from an answer to its next request
-    late     called when it has taken more
+    late     called when it has taken more, or goes on asking after its last turn
     """
 
     def __init__(self, listening: socket, seconds: float, late: Callable[[], None]) -> None:
@@ -62,6 +64,7 @@ class PlayEndpoint:
         self._awaits: Future[AgentTurn | AgentEnded] | None = None
         self._ended: AgentEnded | None = None
         self._sealed: RefusedChat | None = None
+        self._asks_on = False  # has been refused, since it is sealed
         self._said: dict[Said, str] = {}
         self._left, self._late = seconds, late
         from strop.environments.chat_server import ChatServer, later  # an extra of its own
@@ -88,6 +91,8 @@ class PlayEndpoint:
                 self._awaits = future
                 if first:
                     return future
+                if self._asks_on:
+                    self._leave(future)
                 cancel, began = self._later(self._left, lambda: self._expired(future)), time.monotonic()
 
                 def took(_: object) -> None:
@@ -151,6 +156,9 @@ class PlayEndpoint:
     def _ask(self, request: ChatRequest) -> "Future[ChatReply]":
         with self._lock:
             if self._sealed is not None:
+                if not self._asks_on and self._awaits is not None:
+                    self._leave(self._awaits)
+                self._asks_on = True
                 raise self._sealed
             if (known := self._turns.get(request.digest)) is not None:
                 return known.reply
@@ -163,14 +171,17 @@ class PlayEndpoint:
         _give(future, turn)
         return turn.reply
 
-    def _expired(self, future: "Future[AgentTurn | AgentEnded]") -> None:
+    def _leave(self, future: "Future[AgentTurn | AgentEnded]") -> None:
+        self._later(_LEAVING, lambda: self._expired(future, "it asked on after its last turn"))
+
+    def _expired(self, future: "Future[AgentTurn | AgentEnded]", why: str = "its time was up") -> None:
         with self._lock:
             if self._awaits is not future:
                 return
             self._awaits = None
         self._late()
         self.seal("deadline", "the agent's time was up")
-        _give(future, AgentEnded(fault="its time was up"))
+        _give(future, AgentEnded(fault=why))
 
 
 def _give(future: "Future[AgentTurn | AgentEnded] | None", what: AgentTurn | AgentEnded) -> None:

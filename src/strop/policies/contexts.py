@@ -22,6 +22,13 @@ class PlayContext:
     keys: list[torch.Tensor]
     values: list[torch.Tensor]
 
+    def first(self, count: int) -> "PlayContext":
+        """Its first tokens."""
+        if count == len(self.tokens):
+            return self
+        keys, values = ([layer[:, :count] for layer in layers] for layers in (self.keys, self.values))
+        return PlayContext(self.tokens[:count], keys, values)
+
 
 class Contexts:
     """Contexts by play, up to `most` tokens in all; one that is taken or whose play is over is gone."""
@@ -39,11 +46,13 @@ class Contexts:
         self._kept[play] = context
 
     def take(self, request: Request) -> PlayContext | None:
-        """What was computed of the request's prompt, if anything."""
+        """What was computed of the request's prompt, if anything: as many tokens as are the same from the start."""
         context = self._kept.pop(request.play, None) if request.play else None
-        if context is None or list(request.prompt[: len(context.tokens)]) != list(context.tokens):
+        if context is None:
             return None
-        return context
+        most = min(len(context.tokens), len(request.prompt) - 1)  # one is left to compute
+        same = next((n for n in range(most) if context.tokens[n] != request.prompt[n]), most)
+        return context.first(same) if same > 0 else None
 
     def clear(self) -> None:
         """Drops all: the weights have changed."""

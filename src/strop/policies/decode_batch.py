@@ -5,8 +5,8 @@ tokens lie in a cache that has room for all of them. Rows that joined together h
 then nothing is masked.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,6 +77,7 @@ class DecodeBatch:
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
         self._model, self._pad_id = model, pad_id
         self._device = next(model.parameters()).device
+        self._layers = [one for one in model.modules() if isinstance(one, GradientCheckpointingLayer)]
         self.rows: list[DecodedRow | None] = []
         self._shared: SharedPrompts
         self._prompt_of: list[int] = []
@@ -120,7 +121,7 @@ class DecodeBatch:
         """Computes the requests' prompts and adds a row for each.
 
         contexts  what is computed of each prompt already
-        unwanted  is asked before each layer; raises NobodyWaits where it says so, and all is as it was
+        unwanted  is asked before each matrix; raises NobodyWaits where it says so, and all is as it was
         """
         unique: dict[tuple[int, ...], PlayContext | None] = {}
         for request, context in zip(requests, contexts, strict=True):
@@ -128,7 +129,7 @@ class DecodeBatch:
             unique[prompt] = unique.get(prompt) or context
         where = {prompt: number for number, prompt in enumerate(unique)}
         prompt_of = [where[tuple(request.prompt)] for request in requests]
-        with _asking(self._model, unwanted):
+        with _asking(self._model.modules(), unwanted):
             prompts, logits = self._prefill(list(unique), list(unique.values()))
         positions = prompts.mask.sum(dim=1)[prompt_of]
         logits = logits[prompt_of]
@@ -184,21 +185,26 @@ class DecodeBatch:
         return tokens, logprobs, entropies
 
     @torch.no_grad()
-    def forward(self) -> None:
-        """Computes what follows the tokens just chosen, for the rows that go on."""
+    def forward(self, unwanted: Callable[[], bool] = lambda: False) -> None:
+        """Computes what follows the tokens just chosen, for the rows that go on.
+
+        unwanted  where rows are few, is asked before each layer; raises NobodyWaits where it says so: all rows must be
+                  dropped then
+        """
         self._compact()
         if not self.live:
             self.rows = []
             return
         own = self._cache.own_mask(self._device)
-        self._logits = self._model(
-            input_ids=self._tokens[:, None],
-            position_ids=self._positions[:, None] + self._cache.lengths[:, None].to(self._device),
-            past_key_values=self._cache,
-            use_cache=True,
-            shared_prompts=replace(self._shared, own=own),
-            logits_to_keep=1,
-        ).logits[:, -1]
+        with _asking(self._layers, unwanted) if len(self.rows) <= _FEW else nullcontext():
+            self._logits = self._model(
+                input_ids=self._tokens[:, None],
+                position_ids=self._positions[:, None] + self._cache.lengths[:, None].to(self._device),
+                past_key_values=self._cache,
+                use_cache=True,
+                shared_prompts=replace(self._shared, own=own),
+                logits_to_keep=1,
+            ).logits[:, -1]
         self._cache.advanced()
 
     def _compact(self, *, always: bool = False) -> None:
@@ -289,13 +295,15 @@ class DecodeBatch:
 
 
 @contextmanager
-def _asking(model: PreTrainedModel, unwanted: Callable[[], bool]) -> Iterator[None]:
+def _asking(modules: Iterable[torch.nn.Module], unwanted: Callable[[], bool]) -> Iterator[None]:
+    """Before each layer and each matrix product of those modules: of a long prompt a layer takes a while."""
+
     def look(*_: Any) -> None:
         if unwanted():
             raise NobodyWaits
 
-    layers = [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
-    hooks = [layer.register_forward_pre_hook(look) for layer in layers]
+    kinds = (GradientCheckpointingLayer, torch.nn.Linear)
+    hooks = [one.register_forward_pre_hook(look) for one in modules if isinstance(one, kinds)]
     try:
         yield
     finally:

@@ -3,7 +3,7 @@
 A group's prompt is prefilled once, new rows join while others decode, finished rows are dropped, and a row ends at one
 of its own stop strings. What a row samples depends on its prompt, its seed and the weights; the batch around it changes
 only the last bits of floating point, and the batch depends only on the order of `submit` and `work`. A request whose
-future another thread cancels frees the model within a token, or within a layer while its prompt is computed.
+future another thread cancels frees the model before the next layer, or matrix while its prompt is computed.
 """
 
 import copy
@@ -110,11 +110,15 @@ class TransformersPolicy:
             text, reason = self._ending(row)
             if reason is not None:
                 self._finish(row, text, reason)
-        self._batch.forward()
+        with suppress(NobodyWaits):
+            self._batch.forward(lambda: all(future.cancelled() for future in self._futures.values()))
 
     def _drop_cancelled(self) -> None:
         self._waiting = [(request, future) for request, future in self._waiting if not future.cancelled()]
+        alone = len(self._futures) == 1  # who asks one at a time asks again, for much the same
         for row in [row for row, future in self._futures.items() if future.cancelled()]:
+            if alone and row.request.play:
+                self._contexts.keep(row.request.play, self._batch.context(row))
             del self._futures[row]
             self._batch.drop(row)
 
@@ -149,13 +153,13 @@ class TransformersPolicy:
         before = len(self._batch.live)
         joining = [self._waiting[number][0] for number in taken]
         futures = [self._waiting[number][1] for number in taken]
+        known = [self._contexts.take(request) for request in joining]
         try:
-            self._batch.join(
-                joining,
-                [self._contexts.take(request) for request in joining],
-                lambda: all(future.cancelled() for future in futures),
-            )
+            self._batch.join(joining, known, lambda: all(future.cancelled() for future in futures))
         except NobodyWaits:
+            for request, context in zip(joining, known, strict=True):
+                if context and request.play:
+                    self._contexts.keep(request.play, context)
             return
         for row, number in zip(self._batch.live[before:], taken, strict=True):
             self._futures[row] = self._waiting[number][1]

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from strop.core.errors import StropError
-from strop.core.protocols import Policy, Request
+from strop.core.protocols import OnePlay, Policy, Request
 from strop.core.rollout import Completion, SamplingParams
 from strop.serve.edit_prompt import EditState, SuggestionPrompt, TextEdit
 
@@ -27,11 +27,15 @@ class Suggested:
 
 
 class EditModel:
-    """A policy in a thread of its own. `suggest` may be called from any thread."""
+    """A policy in a thread of its own. `suggest` may be called from any thread.
+
+    All requests are one play: the engine keeps what it computed of the last one, and the next begins much the same.
+    """
 
     def __init__(self, policy: Policy, params: SamplingParams, prompt: SuggestionPrompt) -> None:
         self.policy, self.params, self.prompt = policy, params, prompt
         self._asked: tuple[EditState, Request, Future[Suggested]] | None = None
+        self._play = OnePlay()
         self._wanted, self._closed = threading.Condition(), False
         self._thread = threading.Thread(target=self._run, daemon=True, name="edit model")
         self._thread.start()
@@ -41,7 +45,11 @@ class EditModel:
 
         The future raises StropError where the policy does.
         """
-        request = Request(self.prompt.ids(state), secrets.randbits(62), params or self.params)
+        with self._wanted:
+            if self._asked:
+                self._asked[2].cancel()
+        prompt, seed = self.prompt.ids(state), secrets.randbits(62)
+        request = Request(prompt, seed, params or self.params, self._play)
         future: Future[Suggested] = Future()
         with self._wanted:
             if self._asked:

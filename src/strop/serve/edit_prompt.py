@@ -22,6 +22,8 @@ _MARKERS = (
 """What models that infill put before the prefix, before the suffix and before the middle."""
 _CHARACTERS = 8
 """Characters a token, at most: longer texts are cut before they are encoded."""
+_STEPS = 8
+"""A prompt's beginning moves on by this part of its length: a prompt that moves with every key is computed anew."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +86,17 @@ class FimPrompt:
         """Token ids; the far ends of the text are cut."""
         most, room = self._context, _CHARACTERS * self._context
         prefix, suffix = (
-            state.text[max(0, state.at - room) : state.at],
+            state.text[_begin(state.at, room, room) : state.at],
             state.text[state.at : state.at + room],
         )
         if self._markers is None:
-            return self._tokenizer.encode_text(prefix)[-most:] or list(
-                getattr(self._tokenizer, "text_end", ())
-            )
+            ids = self._tokenizer.encode_text(prefix)
+            return ids[_begin(len(ids), most, most) :] or list(getattr(self._tokenizer, "text_end", ()))
         after = self._tokenizer.encode(suffix)[: most // 4] if suffix else []
         free = most - len(after) - len(self._markers)
-        before = self._tokenizer.encode(prefix)[-free:] if prefix else []
+        before = self._tokenizer.encode(prefix) if prefix else []
         first, second, third = self._markers
-        return [first, *before, second, *after, third]
+        return [first, *before[_begin(len(before), free, most) :], second, *after, third]
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
         """It is put in at the cursor."""
@@ -141,6 +142,12 @@ class WindowPrompt:
             lines.pop()
         first, last = window_around(len(lines), cursor, self._lines)
         return sum(len(line) + 1 for line in lines[:first]), lines[first:last], cursor - first
+
+
+def _begin(length: int, free: int, most: int) -> int:
+    """Where to cut what has only `free` places of `most`: the same for most lengths that follow one another."""
+    step = max(1, most // _STEPS)
+    return max(0, -(-(length - free) // step) * step)
 
 
 def parts_of(prompt: str) -> tuple[str, str]:
