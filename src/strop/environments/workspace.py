@@ -79,7 +79,10 @@ class Workspace:
     def _next(self, said: list[str]) -> Next:
         if self.left and not self.box.finished:
             return Say(self.form.replies(said, f"[{self.left} turn{'s' * (self.left > 1)} left]"))
+        return Done(self._answer())
+
+    def _answer(self) -> str:
         try:
-            return Done(answer_in(self.task, self.tree, self.folder))
+            return answer_in(self.task, self.tree, self.folder)
         except (ValueError, FileNotFoundError):  # a folder that the policy has made unreadable
-            return Done("")
+            return ""
