@@ -128,7 +128,7 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
         return recipe
     if environment.type not in kinds:
         raise UserError(
-            f"scripted:{policy.answers} answers in the environment {kinds[0]}; add --environment {kinds[0]}"
+            f"scripted:{policy.answers} is a baseline of other environments; add --environment {' or '.join(kinds)}"
         )
     answer = {"search": _search, "next-edit": _edit, "world": _world}[environment.type]
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))

@@ -12,7 +12,7 @@ from strop.core.errors import UserError
 from strop.core.ids import rng, unit_interval
 from strop.core.task import Task
 from strop.tasks.tool_worlds import office, places, trade
-from strop.tasks.tool_worlds.world import WORDS, World, changes, named, replayed, use, write_call
+from strop.tasks.tool_worlds.world import WORDS, World, changes, named, need, replayed, use, write_call
 
 NAME = "tool-worlds"
 DEFAULT_COUNT = 600
@@ -66,17 +66,18 @@ def task_of(name: str, r: Random) -> Task:
 
 def _task(name: str, kind: type[World], r: Random) -> Task:
     """Raises ValueError where the draw is none: a plan is refused, or too short or long."""
-    start, asked, plans = kind.draw(r)
+    start, asked, looks, plans = kind.draw(r)
+    need(plans, "nobody can do it")
     goals = []
     for plan in plans:
         world = kind(start)
         for step in plan:
             use(world, named(kind, step))
         goals.append(changes(start, world.state, kind.free))
-    expert = [named(kind, step) for step in (("look",), *plans[0])]
+    look = [("look",), *(("look", part) for part in looks.split())]
+    expert = [named(kind, step) for step in (*look, *plans[0])]
     acts = len(list(replayed(kind(start), expert)))
-    if not ACTS[0] <= acts <= ACTS[1]:
-        raise ValueError(f"{acts} acts")
+    need(ACTS[0] <= acts <= ACTS[1], f"{acts} acts")
     task = Task(
         family="tools",
         statement=r.choice(WORDS["asked"][name]).format(**asked),

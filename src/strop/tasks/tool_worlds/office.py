@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import combinations
 from random import Random
 
-from strop.tasks.tool_worlds.world import PEOPLE, THINGS, Drawn, Part, World, need, put
+from strop.tasks.tool_worlds.world import Drawn, Part, World, need, put, some, those
 
 
 class Calendar(World):
@@ -16,43 +16,39 @@ class Calendar(World):
         self._of("rooms", room)
         need(title not in self.meetings, "there is a meeting of that title")
         need(9 <= hour <= 16, "meetings begin at 9 to 16")
-        need(
-            (hour, room) not in [(m["hour"], m["room"]) for m in self.meetings.values()], "the room is taken"
-        )
-        self.meetings[title] = {"hour": hour, "room": room, "people": []}
-        return "booked"
+        need(not those(self.meetings, hour=hour, room=room), "the room is taken then")
+        return put(self.meetings, **{title: {"hour": hour, "room": room, "people": []}})
 
     def invite(self, title: str, person: str) -> str:
         """Invites a person who is free then; there must be a seat left."""
         meeting, _ = self._of("meetings", title), self._of("people", person)
         need(len(meeting["people"]) < self.rooms[meeting["room"]]["seats"], "no seat is left")
-        busy = [m["hour"] for m in self.meetings.values() if person in m["people"]]
-        need(meeting["hour"] not in busy, f"{person} is busy then")
+        at_once = those(self.meetings, hour=meeting["hour"]).values()
+        need(not any(person in one["people"] for one in at_once), f"{person} is busy then")
         return put(meeting, people=sorted([*meeting["people"], person]))
 
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A meeting of three at their first free hour."""
-        people, (title, *titles), trees = (
-            r.sample(PEOPLE, 6),
-            r.sample(THINGS, 11),
-            ["Oak", "Elm", "Ash", "Fir"],
+        people, (title, *titles), seats = (
+            some(r, "people", 6),
+            some(r, "things", 11),
+            r.sample(range(3, 12), 4),
         )
-        rooms = {room: {"seats": seats} for room, seats in zip(trees, r.sample(range(3, 12), 4), strict=True)}
+        rooms = {room: {"seats": seats.pop()} for room in some(r, "colours", 4)}
         world = Calendar({"rooms": rooms, "people": people, "meetings": {}})
         for other in titles:
             with suppress(ValueError):
-                world.book(other, r.randint(9, 12), r.choice(trees))
+                world.book(other, r.randint(9, 12), r.choice([*rooms]))
                 for person in r.sample(people, 3):
                     world.invite(other, person)
         guests, taken = sorted(r.sample(people, 3)), world.meetings.values()
-        hour = min({*range(9, 17)} - {m["hour"] for m in taken if {*m["people"]} & {*guests}})
-        free = {*trees} - {m["room"] for m in taken if m["hour"] == hour}
-        need(free, "no room")
+        hour = min({*range(9, 17)} - {one["hour"] for one in taken if {*one["people"]} & {*guests}})
+        free = [room for room in rooms if not those(world.meetings, hour=hour, room=room)]
+        need(free, "no room is free")
         room = min(free, key=lambda one: rooms[one]["seats"])
-        calls = [("book", title, hour, room), *(("invite", title, one) for one in guests)]
-        asked = {"title": title, "guests": ", ".join(guests)}
-        return Drawn(world.state, asked, [[("look", "rooms"), ("look", "meetings"), *calls]])
+        plan = [("book", title, hour, room), *(("invite", title, one) for one in guests)]
+        return Drawn(world.state, {"title": title, "guests": ", ".join(guests)}, "rooms meetings", [plan])
 
 
 class Claims(World):
@@ -62,7 +58,7 @@ class Claims(World):
         """Attaches a receipt of the same amount, once."""
         one, paper = self._of("claims", claim), self._of("receipts", receipt)
         need(one["amount"] == paper["amount"], "the amounts differ")
-        need(receipt not in [c["receipt"] for c in self.claims.values()], "it is used")
+        need(not those(self.claims, receipt=receipt), "it is used")
         return put(one, receipt=receipt)
 
     def approve(self, claim: str, manager: str) -> str:
@@ -81,23 +77,30 @@ class Claims(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A claim to pay, with any managers who may approve it."""
-        people, amounts = r.sample(PEOPLE, 6), r.sample(range(60, 1000, 7), 7)
+        people, topics, sums = some(r, "people", 6), some(r, "things", 4), r.sample(range(60, 1000, 7), 7)
         managers = {name: {"limit": r.choice([300, 700, 1000])} for name in people[:4]}
-        rows = zip(people[2:], r.sample(THINGS, 4), amounts[:4], strict=True)
-        claims = {
-            f"C{n}": {"by": by, "for": topic, "amount": amount, "receipt": "", "approved": [], "paid": False}
-            for n, (by, topic, amount) in enumerate(rows, r.randint(10, 90))
+        claims: Part = {
+            claim: {
+                "by": people[n + 2],
+                "for": topics[n],
+                "amount": sums[n],
+                "receipt": "",
+                "approved": [],
+                "paid": False,
+            }
+            for n, claim in enumerate(some(r, "C", 4))
         }
-        papers = {f"R{n}": {"amount": a} for n, a in enumerate(r.sample(amounts, 7), r.randint(10, 90))}
+        r.shuffle(sums)
+        receipts = {receipt: {"amount": sums.pop()} for receipt in some(r, "R", 7)}
         claim, one = r.choice([*claims.items()])
-        receipt = next(name for name, paper in papers.items() if paper["amount"] == one["amount"])
-        able = [m for m, told in managers.items() if m != one["by"] and one["amount"] <= told["limit"]]
-        chosen = [*combinations(able, 1 + (one["amount"] >= 500))]
-        need(chosen, "nobody may")
-        looks = [("look", "claims"), ("look", "receipts"), ("look", "managers"), ("attach", claim, receipt)]
-        plans = [[*looks, *(("approve", claim, m) for m in some), ("pay", claim)] for some in chosen]
-        state = {"claims": claims, "receipts": papers, "managers": managers}
-        return Drawn(state, {"by": one["by"], "topic": one["for"]}, plans)
+        (receipt,) = those(receipts, amount=one["amount"])
+        able = [name for name in managers if name != one["by"] and one["amount"] <= managers[name]["limit"]]
+        plans = [
+            [("attach", claim, receipt), *(("approve", claim, name) for name in names), ("pay", claim)]
+            for names in combinations(able, 1 + (one["amount"] >= 500))
+        ]
+        state = {"claims": claims, "receipts": receipts, "managers": managers}
+        return Drawn(state, {"by": one["by"], "topic": one["for"]}, " ".join(state), plans)
 
 
 class Contacts(World):
@@ -121,36 +124,25 @@ class Contacts(World):
         """Puts a contact whose number begins with + into a group."""
         names, one = self._of("groups", group), self._of("contacts", contact)
         need(one["phone"].startswith("+"), "the number has no country code")
-        self.groups[group] = sorted({*names, contact})
-        return "joined"
+        return put(self.groups, **{group: sorted({*names, contact})})
 
     @staticmethod
     def draw(r: Random) -> Drawn:
         """Somebody who is there twice."""
-        codes, contacts = {"Ulm": "+49", "Graz": "+43", "Basel": "+41"}, dict[str, dict[str, str]]()
-        for first, last in zip(
-            r.sample(PEOPLE, 6), ["Berg", "Stein", "Wald", "Bach", "Feld", "Horn"], strict=True
-        ):
-            number, town = (
-                f"0{r.randint(100, 999)} {r.randint(1000, 9999)} {r.randint(10, 99)}",
-                r.choice([*codes]),
-            )
-            contacts[f"{first} {last}"] = {
-                "phone": number,
-                "mail": f"{last.lower()}@post.example",
-                "town": town,
-            }
-        groups = {
-            g: sorted(r.sample([*contacts], 2)) for g in r.sample(["choir", "board", "hikers", "chess"], 3)
-        }
+        codes, contacts = {"Ulm": "+49", "Graz": "+43", "Basel": "+41"}, Part()
+        for last, first in zip(some(r, "surnames", 6), some(r, "people", 6), strict=True):
+            phone = f"0{r.randint(100, 999)} {r.randint(1000, 9999)} {r.randint(10, 99)}"
+            one = {"phone": phone, "mail": f"{last.lower()}@post.example", "town": r.choice([*codes])}
+            contacts[f"{first} {last}"] = one
+        groups = {group: sorted(r.sample([*contacts], 2)) for group in some(r, "groups", 3)}
         name, group = r.choice([*contacts]), r.choice([*groups])
         need(name not in groups[group], "in it already")
         short, old = f"{name[0]}. {name.split()[1]}", contacts[name]
         contacts |= {short: old, name: old | {"phone": "", "town": ""}}
         number = codes[old["town"]] + old["phone"][1:].replace(" ", "")
-        plan = [("look", "contacts"), ("look", "codes"), ("merge", name, short), ("phone", name, number)]
+        plan = [("merge", name, short), ("phone", name, number), ("join", group, name)]
         state = {"contacts": dict(sorted(contacts.items())), "groups": groups, "codes": codes}
-        return Drawn(state, {"name": name, "group": group}, [[*plan, ("join", group, name)]])
+        return Drawn(state, {"name": name, "group": group}, "contacts codes", [plan])
 
 
 class Notes(World):
@@ -176,25 +168,26 @@ class Notes(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A change to be undone in one note, and a line for two."""
-        history, people = dict[str, dict[str, dict[str, str]]](), r.sample(PEOPLE, 4)
-        for note in r.sample(THINGS, 3):
-            texts = [" ".join(r.sample(THINGS, 3)) for _ in range(r.randint(3, 6))]
-            history[note] = {
-                str(n): {"by": r.choice(people), "text": text} for n, text in enumerate(texts, 1)
-            }
-        notes = {note: {"version": len(v), "text": v[str(len(v))]["text"]} for note, v in history.items()}
+        notes, history, people = Part(), Part(), some(r, "people", 4)
+        for note in some(r, "things", 3):
+            texts = {str(n): " ".join(some(r, "things", 3)) for n in range(1, r.randint(4, 7))}
+            history[note] = {n: {"by": r.choice(people), "text": text} for n, text in texts.items()}
+            notes[note] = {"version": len(texts), "text": texts[str(len(texts))]}
         (note, other), line, who = (
             r.sample([*notes], 2),
             r.choice(["seen", "done", "call back"]),
             r.choice(people),
         )
-        number = max((int(n) for n, told in history[note].items() if told["by"] == who), default=0)
-        need(number > 1, "no change to undo")
-        newest = len(history[note])
-        plan = [("look", "notes"), ("look", "history"), ("restore", note, newest, number - 1)]
-        plan += [("append", note, newest + 1, line), ("append", other, len(history[other]), line)]
+        number = max(map(int, those(history[note], by=who)), default=0)
+        need(number > 1, "there is no change to undo")
+        newest, others = len(history[note]), len(history[other])
+        plan = [
+            ("restore", note, newest, number - 1),
+            ("append", note, newest + 1, line),
+            ("append", other, others, line),
+        ]
         asked = {"note": note, "who": who, "line": line, "other": other}
-        return Drawn({"notes": notes, "history": history}, asked, [plan])
+        return Drawn({"notes": notes, "history": history}, asked, "notes history", [plan])
 
 
 class Tracker(World):
@@ -213,31 +206,26 @@ class Tracker(World):
         need(self._of("bugs", bug)["state"] == "closed", "it is open")
         opened = [bug]
         for name in opened:
-            self.bugs[name] |= {"state": "open", "release": ""}
+            put(self.bugs[name], state="open", release="")
             opened += [b for b, one in self.bugs.items() if name in one["blocked by"] and b not in opened]
         return f"opened: {', '.join(opened)}"
 
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A bug to close with all in front of it."""
-        order, releases = [f"B{n}" for n in r.sample(range(100, 999), 9)], ["1.4", "1.5", "2.0"]
-        bugs: Part = {}
-        for n, (bug, topic) in enumerate(zip(order, r.sample(THINGS, 9), strict=True)):
-            blocked = r.sample(order[:n], min(n, r.randint(0, 2)))
-            bugs[bug] = {"about": topic, "state": "open", "release": "", "blocked by": blocked}
-        world = Tracker({"bugs": dict(sorted(bugs.items())), "releases": releases})
-        wanted, release = r.choice(order[3:]), r.choice(releases)
-        for bug in r.sample(order, 4):
+        names, topics, bugs, releases = some(r, "B", 9), some(r, "things", 9), Part(), ["1.4", "1.5", "2.0"]
+        for bug in (order := r.sample(names, 9)):
+            blocked = r.sample([*bugs], min(len(bugs), r.randint(0, 2)))
+            bugs[bug] = {"about": topics.pop(), "state": "open", "release": "", "blocked by": blocked}
+        world = Tracker({"bugs": {bug: bugs[bug] for bug in names}, "releases": releases})
+        for bug in r.sample(names, 4):
             with suppress(ValueError):
                 world.close(bug, r.choice(releases))
-        due = [wanted]
+        release, due = r.choice(releases), [wanted := r.choice(order[3:])]
         for bug in due:
-            due += [one for one in world.bugs[bug]["blocked by"] if one not in due]
-        calls = [
-            ("close", bug, release) for bug in order if bug in due and world.bugs[bug]["state"] == "open"
-        ]
-        asked = {"topic": bugs[wanted]["about"], "release": release}
-        return Drawn(world.state, asked, [[("look", "bugs"), *calls]])
+            due += [one for one in bugs[bug]["blocked by"] if one not in due]
+        plan = [("close", bug, release) for bug in order if bug in due and world.bugs[bug]["state"] == "open"]
+        return Drawn(world.state, {"topic": bugs[wanted]["about"], "release": release}, "bugs", [plan])
 
 
 class Rights(World):
@@ -248,10 +236,8 @@ class Rights(World):
         one, _ = self._of("groups", group), self._of("people", person)
         need(len(one["members"]) < 3, "it is full")
         own = [name for name, other in self.groups.items() if person in other["members"]]
-        need(
-            self.apart.get(group) not in own and group not in [self.apart.get(name) for name in own],
-            "forbidden",
-        )
+        banned = [name for name in own if {name, group} in map(set, self.apart.items())]
+        need(not banned, f"it is apart from {', '.join(banned)}")
         return put(one, members=sorted({*one["members"], person}))
 
     def remove(self, group: str, person: str) -> str:
@@ -263,23 +249,21 @@ class Rights(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A right that goes from one person to another."""
-        people, folders = r.sample(PEOPLE, 6), r.sample(THINGS, 3)
-        names = r.sample(["red", "blue", "green", "grey", "white", "black"], 6)
-        ways = [(folder, way) for way in ("write", "read") for folder in folders]
-        groups: Part = {
-            name: {"folder": folder, "right": way, "members": sorted(r.sample(people, r.randint(1, 3)))}
-            for name, (folder, way) in zip(names, ways, strict=True)
-        }
+        people, folders, names = some(r, "people", 6), some(r, "things", 3), some(r, "colours", 6)
+        ways, groups = [(way, folder) for way in ("write", "read") for folder in folders], Part()
+        for name, (way, folder) in zip(names, ways, strict=True):
+            groups[name] = {
+                "folder": folder,
+                "right": way,
+                "members": sorted(r.sample(people, r.randint(1, 3))),
+            }
         (taker, giver, *others), (goal, banned) = people, names[:2]
-        inside = sorted([giver, *others[: r.randint(0, 2)]])
-        groups[goal]["members"], groups[banned]["members"] = (
-            inside,
-            sorted([taker, *others[2 : r.randint(3, 4)]]),
-        )
-        swap = [("add", goal, taker), ("remove", goal, giver)][:: 1 if len(inside) < 3 else -1]
-        plan = [("look", "groups"), ("look", "apart"), ("remove", banned, taker), *swap]
+        put(groups[goal], members=sorted([giver, *others[: r.randint(0, 2)]]))
+        put(groups[banned], members=sorted([taker, *others[2 : r.randint(3, 4)]]))
+        swap = [("add", goal, taker), ("remove", goal, giver)]
+        plan = [("remove", banned, taker), *swap[:: 1 if len(groups[goal]["members"]) < 3 else -1]]
         state = {"people": sorted(people), "groups": dict(sorted(groups.items())), "apart": {goal: banned}}
-        return Drawn(state, {"taker": taker, "giver": giver, "folder": folders[0]}, [plan])
+        return Drawn(state, {"taker": taker, "giver": giver, "folder": folders[0]}, "groups apart", [plan])
 
 
 class Servers(World):
@@ -288,19 +272,17 @@ class Servers(World):
     def drain(self, machine: str) -> str:
         """Takes a machine out of work; another of its service must be up."""
         one = self._of("machines", machine)
-        up = [m for m in self.machines.values() if m["state"] == "up" and m["service"] == one["service"]]
-        need(one in up and len(up) > 1, "it is not up, or the last one that is")
+        up = those(self.machines, state="up", service=one["service"])
+        need(machine in up and len(up) > 1, "it is not up, or the last one that is")
         return put(one, state="drained")
 
     def upgrade(self, machine: str, version: int) -> str:
         """Installs a newer version on a drained machine; all machines of the service that it needs must have it."""
         one = self._of("machines", machine)
-        needed = [m["version"] for m in self.machines.values() if m["service"] == self.needs[one["service"]]]
-        need(
-            one["state"] == "drained" and one["version"] < version < 20,
-            "it is up, or as new, or there is no such version",
-        )
-        need(min(needed, default=version) >= version, f"{self.needs[one['service']]} is older")
+        needed = those(self.machines, service=self.needs[one["service"]]).values()
+        need(one["state"] == "drained", "it is up")
+        need(one["version"] < version < 20, "it is as new, or there is no such version")
+        need(all(other["version"] >= version for other in needed), "what it needs is older")
         return put(one, version=version)
 
     def start(self, machine: str) -> str:
@@ -310,12 +292,10 @@ class Servers(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """Two machines to bring to a version."""
-        (upper, lower), version = r.sample(["web", "db", "mail", "auth", "cache"], 2), r.randint(3, 9)
-        names = sorted(r.sample([f"m{n}" for n in range(10, 99)], 5))
+        (upper, lower), version, names = some(r, "services", 2), r.randint(3, 9), some(r, "m", 5)
         of = dict(zip(r.sample(names, 5), [upper, upper, lower, lower, lower], strict=True))
         old = sorted(r.sample(names, 2), key=lambda name: (of[name] == upper, name))
         machines = {n: {"service": of[n], "version": version - (n in old), "state": "up"} for n in names}
-        calls = [step for n in old for step in (("drain", n), ("upgrade", n, version), ("start", n))]
+        plan = [step for n in old for step in (("drain", n), ("upgrade", n, version), ("start", n))]
         state = {"needs": {upper: lower, lower: ""}, "machines": machines}
-        plan = [("look", "machines"), ("look", "needs"), *calls]
-        return Drawn(state, {"upper": upper, "version": version}, [plan])
+        return Drawn(state, {"upper": upper, "version": version}, "machines needs", [plan])

@@ -1,8 +1,8 @@
-"""Worlds of trade: money, boxes, food, refunds, parcels, loans, seats and tickets."""
+"""Worlds of trade: money, boxes, food, refunds, parcels, loans and seats."""
 
 from random import Random
 
-from strop.tasks.tool_worlds.world import PEOPLE, THINGS, TOWNS, Drawn, Part, World, need, put
+from strop.tasks.tool_worlds.world import Drawn, Part, World, need, put, some, those
 
 
 class Bank(World):
@@ -16,12 +16,10 @@ class Bank(World):
         return self._move(one, other, amount, rate)
 
     def pay(self, source: str, target: str, amount: int) -> str:
-        """Pays at most 500 to an account in the same money."""
+        """Pays at most 500 to another account in the same money."""
         one, other = self._of("accounts", source), self._of("accounts", target)
-        need(
-            one["money"] == other["money"] and one is not other and amount <= 500,
-            "another money, or more than 500",
-        )
+        need(one["money"] == other["money"] and source != target, "not another one of the same money")
+        need(amount <= 500, "more than 500 at once")
         return self._move(one, other, amount, 1)
 
     def _move(self, one: Part, other: Part, amount: int, rate: int) -> str:
@@ -32,27 +30,27 @@ class Bank(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A payment for which money has to be changed."""
-        people, moneys, accounts = r.sample(PEOPLE, 4), ["mark", "ducat", "crown"], Part()
-        for owner, money in r.sample([(owner, money) for owner in people for money in moneys], 12):
-            accounts[f"A{r.randint(100, 999)}"] = {
-                "owner": owner,
-                "money": money,
-                "amount": r.randint(60, 900),
-            }
-        of = {(one["owner"], one["money"]): name for name, one in accounts.items()}
-        need(len(of) == 12, "two of one number")
-        money, rates = (
-            r.choice(moneys[1:]),
-            {"1 ducat in mark": r.randint(5, 15), "1 crown in mark": r.randint(2, 4)},
+        people, names, accounts, of = (
+            some(r, "people", 4),
+            some(r, "A", 12),
+            Part(),
+            dict[tuple[str, str], str](),
         )
-        payer, payee, *_ = people
+        for owner, money in r.sample(
+            [(owner, m) for owner in people for m in ("mark", "ducat", "crown")], 12
+        ):
+            of[owner, money] = name = names.pop()
+            accounts[name] = {"owner": owner, "money": money, "amount": r.randint(60, 900)}
+        rates = {"1 ducat in mark": r.randint(5, 15), "1 crown in mark": r.randint(2, 4)}
+        payer, payee, money, lacking = people[0], people[1], r.choice(["ducat", "crown"]), r.randint(20, 700)
         source, own, target = of[payer, money], of[payer, "mark"], of[payee, "mark"]
-        amount = accounts[own]["amount"] + r.randint(20, 700)
-        lacking = -(-(amount - accounts[own]["amount"]) // rates[f"1 {money} in mark"])
-        pays = [("pay", own, target, min(500, amount - paid)) for paid in range(0, amount, 500)]
+        amount = accounts[own]["amount"] + lacking
+        plan: list[tuple[str, str, str, int]] = [
+            ("change", source, own, -(-lacking // rates[f"1 {money} in mark"]))
+        ]
+        plan += [("pay", own, target, min(500, amount - paid)) for paid in range(0, amount, 500)]
         asked = {"payer": payer, "payee": payee, "amount": amount, "money": f"{money}s"}
-        plan = [("look", "accounts"), ("look", "rates"), ("change", source, own, lacking), *pays]
-        return Drawn({"accounts": accounts, "rates": rates}, asked, [plan])
+        return Drawn({"accounts": accounts, "rates": rates}, asked, "accounts rates", [plan])
 
 
 class Warehouse(World):
@@ -67,10 +65,7 @@ class Warehouse(World):
     def pack(self, order: str, shelf: str, pieces: int) -> str:
         """Packs loose pieces of a shelf for an order of that item, not more than are ordered."""
         one, two = self._of("orders", order), self._of("shelves", shelf)
-        need(
-            one["item"] == two["item"] and 0 < pieces <= two["loose"],
-            "another item, or not so many loose ones",
-        )
+        need(one["item"] == two["item"] and 0 < pieces <= two["loose"], "another item, or too few are loose")
         need(one["packed"] + pieces <= one["ordered"], "more than are ordered")
         put(two, loose=two["loose"] - pieces)
         return put(one, packed=one["packed"] + pieces)
@@ -84,29 +79,23 @@ class Warehouse(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """An order from two shelves."""
-        items = r.sample(["cups", "bulbs", "pens", "bolts", "tiles", "jars"], 3)
-        pieces, names = (
-            {item: r.choice([6, 10, 12, 20]) for item in items},
-            [f"S{n}" for n in r.sample(range(10, 99), 6)],
-        )
-        shelves: Part = {
-            name: {"item": item, "boxes": r.randint(2, 5) * (n % 2), "loose": r.randint(1, 9)}
-            for n, (name, item) in enumerate(zip(names, [item for item in items for _ in "ab"], strict=True))
-        }
-        orders: Part = {
-            f"O{r.randint(10, 99)}": {"item": i, "ordered": r.randint(14, 40), "packed": 0, "shipped": False}
-            for i in items
-        }
-        (second, first), (order, wanted) = (
-            names[:2],
-            next((o, one) for o, one in orders.items() if one["item"] == items[0]),
-        )
-        loose, rest = shelves[second]["loose"], wanted["ordered"] - shelves[second]["loose"]
-        boxes = max(0, -(-(rest - shelves[first]["loose"]) // pieces[items[0]]))
-        plan = [("look", "orders"), ("look", "shelves"), ("look", "pieces"), ("pack", order, second, loose)]
-        plan += [*[("open", first)] * boxes, ("pack", order, first, rest), ("ship", order)]
-        state = {"shelves": dict(sorted(shelves.items())), "pieces": pieces, "orders": orders}
-        return Drawn(state, {"order": order, "first": first, "second": second}, [plan])
+        items, names, orders = some(r, "goods", 3), some(r, "S", 6), Part()
+        pieces = {item: r.choice([6, 10, 12, 20]) for item in items}
+        shelves: Part = {name: {"item": "", "boxes": 0, "loose": r.randint(1, 9)} for name in names}
+        for order, item, first, second in zip(
+            some(r, "O", 3), items, names[:3], r.sample(names[3:], 3), strict=True
+        ):
+            put(shelves[first], item=item, boxes=r.randint(2, 5))
+            put(shelves[second], item=item)
+            orders[order] = {"item": item, "ordered": r.randint(14, 40), "packed": 0, "shipped": False}
+        order, one = r.choice([*orders.items()])
+        first, second = those(shelves, item=one["item"])
+        rest = one["ordered"] - shelves[second]["loose"]
+        boxes = max(0, -(-(rest - shelves[first]["loose"]) // pieces[one["item"]]))
+        plan = [("pack", order, second, shelves[second]["loose"]), *[("open", first)] * boxes]
+        plan += [("pack", order, first, rest), ("ship", order)]
+        state = {"shelves": shelves, "pieces": pieces, "orders": orders}
+        return Drawn(state, {"order": order, "first": first, "second": second}, " ".join(state), [plan])
 
 
 class Kitchen(World):
@@ -114,35 +103,35 @@ class Kitchen(World):
 
     def buy(self, food: str, packs: int) -> str:
         """Buys packs of a food into the pantry, from the money in the purse."""
-        pack = self._of("packs", food)
-        need(packs > 0 and packs * pack["price"] <= self.purse["money"], "there is not enough money")
-        put(self.purse, money=self.purse["money"] - packs * pack["price"])
+        pack, left = self._of("packs", food), self.purse["money"]
+        need(packs > 0 and packs * pack["price"] <= left, "there is not enough money")
+        put(self.purse, money=left - packs * pack["price"])
         return put(self.pantry, **{food: self.pantry[food] + packs * pack["grams"]})
 
     def cook(self, dish: str, portions: int) -> str:
         """Cooks portions of a dish; the pantry must hold all of it."""
-        recipe = self._of("recipes", dish)
-        short = [food for food, grams in recipe.items() if self.pantry[food] < grams * portions]
-        need(portions > 0 and not short, f"there is too little of {', '.join(short)}")
-        put(self.pantry, **{food: self.pantry[food] - grams * portions for food, grams in recipe.items()})
-        return put(self.cooked, **{dish: self.cooked.get(dish, 0) + portions})
+        left = {
+            food: self.pantry[food] - grams * portions for food, grams in self._of("recipes", dish).items()
+        }
+        need(portions > 0 and min(left.values()) >= 0, "there is too little of something")
+        put(self.pantry, **left)
+        return put(self.cooked, **{dish: self.cooked[dish] + portions})
 
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A dish for which something is missing."""
-        foods = r.sample(["rice", "flour", "beans", "sugar", "butter", "oats", "peas"], 6)
+        foods, dishes, portions = some(r, "foods", 6), some(r, "dishes", 3), r.randint(3, 9)
         pantry = {food: r.randrange(0, 900, 50) for food in foods}
         packs = {food: {"grams": r.choice([250, 400, 500, 1000]), "price": r.randint(1, 6)} for food in foods}
-        dishes = r.sample(["soup", "cake", "stew", "pudding", "dumplings"], 3)
         recipes = {dish: {food: r.randrange(30, 240, 10) for food in r.sample(foods, 3)} for dish in dishes}
-        dish, portions = dishes[0], r.randint(3, 9)
-        lacking = {food: grams * portions - pantry[food] for food, grams in recipes[dish].items()}
-        buys = [
-            ("buy", food, -(-grams // packs[food]["grams"])) for food, grams in lacking.items() if grams > 0
-        ]
-        state = {"pantry": pantry, "packs": packs, "recipes": recipes, "cooked": {}, "purse": {"money": 120}}
-        looks = [("look", "recipes"), ("look", "pantry"), ("look", "packs")]
-        return Drawn(state, {"dish": dish, "portions": portions}, [[*looks, *buys, ("cook", dish, portions)]])
+        dish = r.choice(dishes)
+        short = {food: grams * portions - pantry[food] for food, grams in recipes[dish].items()}
+        plan = [("buy", food, -(-short[food] // packs[food]["grams"])) for food in short if short[food] > 0]
+        state = {"recipes": recipes, "pantry": pantry, "packs": packs}
+        whole = {**state, "purse": {"money": 120}, "cooked": dict.fromkeys(dishes, 0)}
+        return Drawn(
+            whole, {"dish": dish, "portions": portions}, " ".join(state), [[*plan, ("cook", dish, portions)]]
+        )
 
 
 class Refunds(World):
@@ -152,8 +141,7 @@ class Refunds(World):
         """Takes back some of an order; says what is due for all that came back."""
         one = self._of("orders", order)
         need(0 < count <= one["sold"] - one["back"], "not so many are with the customer")
-        if not damaged:
-            self.stock[one["item"]] += count
+        self.stock[one["item"]] += 0 if damaged else count
         due = one["due"] + count * one["price"] * (10 if damaged else 9) // 10
         return put(one, back=one["back"] + count, due=due)
 
@@ -166,24 +154,16 @@ class Refunds(World):
     @staticmethod
     def draw(r: Random) -> Drawn:
         """Some that are damaged, and some that are not."""
-        people, items = (
-            r.sample(PEOPLE, 3),
-            r.sample(["lamps", "chairs", "clocks", "vases", "rugs", "bowls"], 4),
-        )
-        orders: Part = {
-            f"N{n}": {
+        people, items, orders = some(r, "people", 3), some(r, "goods", 4), Part()
+        pairs = r.sample([(by, item) for by in people for item in items], 8)
+        for order, (by, item) in zip(some(r, "N", 8), pairs, strict=True):
+            orders[order] = {
                 "by": by,
                 "item": item,
                 "price": r.randrange(20, 300, 10),
                 "sold": r.randint(3, 8),
-                "back": 0,
             }
-            for n, (by, item) in enumerate(
-                r.sample([(by, i) for by in people for i in items], 8), r.randint(10, 90)
-            )
-        }
-        for one in orders.values():
-            one |= {"due": 0, "refunded": 0}
+            orders[order] |= {"back": 0, "due": 0, "refunded": 0}
         order, one = r.choice([*orders.items()])
         damaged, whole = r.randint(1, one["sold"] // 2), r.randint(1, one["sold"] // 2)
         due = one["price"] * damaged + whole * one["price"] * 9 // 10
@@ -194,7 +174,7 @@ class Refunds(World):
         ]
         asked = {"by": one["by"], "item": one["item"], "count": damaged + whole, "damaged": damaged}
         state = {"orders": orders, "stock": {item: r.randint(0, 20) for item in items}}
-        return Drawn(state, asked, [[("look", "orders"), *plan]])
+        return Drawn(state, asked, "orders", [plan])
 
 
 class Parcels(World):
@@ -202,56 +182,43 @@ class Parcels(World):
 
     def put_in(self, parcel: str, bag: str) -> str:
         """Puts a parcel, also out of another bag, into a bag that is not sealed, up to 20 kilos."""
-        one, two = self._of("parcels", parcel), self._of("bags", bag)
-        need(not two["sealed"] and not (one["bag"] and self.bags[one["bag"]]["sealed"]), "a bag is sealed")
-        need(
-            one["kilos"] + sum(p["kilos"] for p in self.parcels.values() if p["bag"] == bag) <= 20,
-            "too heavy",
-        )
+        one, bags = self._of("parcels", parcel), [self._of("bags", bag)]
+        bags += [self.bags[one["bag"]]] if one["bag"] else []
+        need(not any(other["sealed"] for other in bags), "a bag is sealed")
+        need(one["kilos"] + sum(p["kilos"] for p in those(self.parcels, bag=bag).values()) <= 20, "too heavy")
         return put(one, bag=bag)
 
     def seal(self, bag: str) -> str:
         """Seals a bag whose parcels are all for one town, for ever."""
-        one, towns = self._of("bags", bag), {p["town"] for p in self.parcels.values() if p["bag"] == bag}
-        need(
-            len(towns) == 1 and not one["sealed"],
-            f"it is sealed, or for {', '.join(sorted(towns)) or 'no town'}",
-        )
-        return put(one, sealed=True)
+        need(len(self._towns(bag)) == 1, "its parcels are not for one town")
+        return put(self.bags[bag], sealed=True)
 
     def load(self, bag: str, van: str) -> str:
         """Loads a sealed bag on a van that goes to its town."""
         one, towns = self._of("bags", bag), self._of("vans", van)["towns"]
         need(one["sealed"] and not one["van"], "it is not sealed, or on a van")
-        need(
-            {p["town"] for p in self.parcels.values() if p["bag"] == bag} <= {*towns},
-            "the van goes elsewhere",
-        )
+        need(self._towns(bag) <= {*towns}, "the van goes elsewhere")
         return put(one, van=van)
+
+    def _towns(self, bag: str) -> set[str]:
+        self._of("bags", bag)
+        return {one["town"] for one in those(self.parcels, bag=bag).values()}
 
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A town's parcels, some of them in the bag, with one that goes elsewhere."""
-        towns, names = r.sample(TOWNS, 4), [f"P{n}" for n in r.sample(range(100, 999), 9)]
-        bags = {f"bag{n}": {"sealed": False, "van": ""} for n in r.sample(range(1, 9), 3)}
+        towns, names, vans = some(r, "towns", 4), some(r, "P", 9), some(r, "V", 2)
+        bags = {name: {"sealed": False, "van": ""} for name in some(r, "G", 3)}
         town, bag, other = towns[0], *r.sample([*bags], 2)
-        goes = [town] * 4 + [r.choice(towns[1:]) for _ in names[4:]]
-        parcels = {
-            p: {"town": to, "kilos": r.randint(1, 5), "bag": ""} for p, to in zip(names, goes, strict=True)
-        }
-        out, inside = names[r.randint(4, 6) : 7], names[: r.randint(0, 2)]
-        for where, some in ((bag, [*out, *inside]), (other, names[7:])):
-            for name in some:
-                parcels[name]["bag"] = where
-        vans = {
-            f"van{n}": {"towns": sorted(to)}
-            for n, to in enumerate(([town, towns[1]], towns[2:]), r.randint(1, 8))
-        }
-        van = next(name for name, one in vans.items() if town in one["towns"])
-        calls = [*(("put_in", p, other) for p in out), *(("put_in", p, bag) for p in names[len(inside) : 4])]
-        plan = [("look", "parcels"), ("look", "vans"), *calls, ("seal", bag), ("load", bag, van)]
-        state = {"parcels": dict(sorted(parcels.items())), "bags": bags, "vans": vans}
-        return Drawn(state, {"town": town, "bag": bag, "other": other}, [plan])
+        mine, out, rest, inside = (order := r.sample(names, 9))[:4], order[4], order[5:], r.randint(0, 2)
+        where = {out: bag, **dict.fromkeys(rest[:2], other), **dict.fromkeys(mine[:inside], bag)}
+        goes = {name: town if name in mine else r.choice(towns[1:]) for name in names}
+        parcels = {n: {"town": goes[n], "kilos": r.randint(1, 5), "bag": where.get(n, "")} for n in names}
+        plan = [("put_in", out, other), *(("put_in", name, bag) for name in mine[inside:])]
+        plan += [("seal", bag), ("load", bag, vans[0])]
+        state = {"parcels": parcels, "bags": bags}
+        state |= {"vans": {vans[0]: {"towns": sorted(towns[:2])}, vans[1]: {"towns": sorted(towns[1:])}}}
+        return Drawn(state, {"town": town, "bag": bag, "other": other}, "parcels vans", [plan])
 
 
 class Library(World):
@@ -276,32 +243,33 @@ class Library(World):
         one, book = self._of("members", member), self._of("books", title)
         need(book["free"] and title not in one["books"], "it is not there, or with the member")
         need(not one["owes"] and len(one["books"]) < 3, f"{member} owes something, or has three books")
-        need(
-            min(one["books"].values(), default=99) >= self.today["day"] - 14, f"{member} has a book too long"
-        )
+        need(all(self.today["day"] - day <= 14 for day in one["books"].values()), "a book is late")
         one["books"][title] = self.today["day"]
         return put(book, free=book["free"] - 1)
 
     @staticmethod
     def draw(r: Random) -> Drawn:
         """A member who is late and owes something."""
-        titles, people, today = r.sample(THINGS, 7), r.sample(PEOPLE, 4), r.randint(60, 90)
-        books = {title: {"free": r.randint(1, 2)} for title in titles}
-        members: Part = {
-            one: {
-                "owes": r.choice([0, 2, 6]),
-                "books": {t: today - r.randint(3, 30) for t in r.sample(titles[1:], 3)},
-            }
-            for one in people
-        }
-        member, title = people[0], titles[0]
-        late = {t: today - day - 14 for t, day in members[member]["books"].items() if today - day > 14}
+        (title, *titles), people, today, members = (
+            some(r, "things", 7),
+            some(r, "people", 4),
+            r.randint(60, 90),
+            Part(),
+        )
+        for name in people:
+            lent = {one: today - r.randint(3, 30) for one in r.sample(titles, 3)}
+            members[name] = {"owes": r.choice([0, 2, 6]), "books": lent}
+        member, one = r.choice([*members.items()])
+        late = {other: today - day - 14 for other, day in one["books"].items() if today - day > 14}
         need(late, "nothing is late")
-        owed = members[member]["owes"] + 2 * sum(late.values())
-        calls = [*(("take_back", member, t) for t in late), ("charge", member, owed), ("lend", member, title)]
-        state = {"books": books, "members": dict(sorted(members.items())), "today": {"day": today}}
+        plan = [
+            *(("take_back", member, other) for other in late),
+            ("charge", member, one["owes"] + 2 * sum(late.values())),
+        ]
+        books = {name: {"free": r.randint(1, 2)} for name in sorted([title, *titles])}
+        state = {"books": books, "members": members, "today": {"day": today}}
         return Drawn(
-            state, {"member": member, "title": title}, [[("look", "members"), ("look", "today"), *calls]]
+            state, {"member": member, "title": title}, "members today", [[*plan, ("lend", member, title)]]
         )
 
 
@@ -312,40 +280,26 @@ class Cinema(World):
         """Reserves a free seat, such as B4, for a name that has fewer than four."""
         one = self._of("seats", seat)
         need(not one["by"], "it is taken")
-        need(sum(other["by"] == name for other in self.seats.values()) < 4, "four seats are the most")
+        need(len(those(self.seats, by=name)) < 4, "four seats are the most")
         return put(one, by=name)
 
     def charge(self, name: str, amount: int) -> str:
         """Takes the money for all seats of a name that are not paid, exactly what they cost."""
-        open_ = {seat: one for seat, one in self.seats.items() if one["by"] == name and not one["paid"]}
-        need(open_ and amount == sum(self.prices[seat[0]] for seat in open_), "that is not what they cost")
-        for one in open_.values():
-            one["paid"] = True
-        return f"{', '.join(open_)} are paid"
+        due = those(self.seats, by=name, paid=False)
+        need(due and amount == sum(self.prices[seat[0]] for seat in due), "that is not what they cost")
+        return ", ".join(f"{seat}: {put(one, paid=True)}" for seat, one in due.items())
 
     @staticmethod
     def draw(r: Random) -> Drawn:
         """Seats side by side, wherever in their row."""
-        prices = dict(zip("ABCD", r.sample(range(6, 20), 4), strict=True))
-        count, (name, *others) = r.randint(2, 3), r.sample(PEOPLE, 5)
-        seats = {
-            f"{row}{n}": {"by": r.choice([*others, "", ""]), "paid": False}
-            for row in prices
-            for n in range(1, 8)
-        }
-        for one in seats.values():
-            one["paid"] = bool(one["by"])
-        blocks = [
-            [f"{row}{n + k}" for k in range(count)]
-            for row in sorted(prices, key=prices.__getitem__)
-            for n in range(1, 9 - count)
-        ]
-        free = [block for block in blocks if not any(seats[seat]["by"] for seat in block)]
-        need(free, "no room")
-        looks, cost = [("look", "seats"), ("look", "prices")], count * prices[free[0][0][0]]
-        plans = [
-            [*looks, *(("reserve", seat, name) for seat in block), ("charge", name, cost)]
-            for block in free
-            if block[0][0] == free[0][0][0]
-        ]
-        return Drawn({"seats": seats, "prices": prices}, {"count": count, "name": name}, plans)
+        prices, count, (name, *others) = r.sample(range(6, 20), 4), r.randint(2, 3), some(r, "people", 5)
+        rows = dict(zip("ABCD", prices, strict=True))
+        taken = {f"{row}{n}": r.choice([*others, "", ""]) for row in rows for n in range(1, 8)}
+        for row in sorted(rows, key=rows.__getitem__):
+            blocks = [[f"{row}{n + k}" for k in range(count)] for n in range(1, 9 - count)]
+            if free := [block for block in blocks if not any(taken[seat] for seat in block)]:
+                break
+        charge = ("charge", name, count * rows[row])
+        plans = [[*(("reserve", seat, name) for seat in block), charge] for block in free]
+        seats = {seat: {"by": by, "paid": bool(by)} for seat, by in taken.items()}
+        return Drawn({"seats": seats, "prices": rows}, {"count": count, "name": name}, "seats prices", plans)

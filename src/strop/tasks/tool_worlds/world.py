@@ -22,7 +22,6 @@ MOST_CALLS = 256
 MAX_ANSWER = 1 << 16
 """Characters of an answer."""
 WORDS: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8"))
-PEOPLE, THINGS, TOWNS = WORDS["people"], WORDS["things"], WORDS["towns"]
 Part = dict[str, Any]
 """Things of a state by name."""
 Call = tuple[str, Mapping[str, Any]]
@@ -34,8 +33,10 @@ class Drawn(NamedTuple):
 
     state: dict[str, Any]
     asked: dict[str, Any]
+    looks: str
+    """Parts that an expert looks at first."""
     plans: Sequence[Sequence[tuple[Any, ...]]]
-    """Each (tool, argument, ...) in order; the first is an expert's, who also looks. What others do is right, too."""
+    """Each (tool, argument, ...) in order. The first is an expert's; what others lead to is right as well."""
 
 
 class World:
@@ -85,6 +86,20 @@ def put(one: Any, **values: Any) -> str:
     """Sets values of a thing, and says them."""
     one |= values
     return _shown(values)
+
+
+def those(things: Part, **values: Any) -> Part:
+    """The things with these values."""
+    return {
+        name: one for name, one in things.items() if all(one[key] == value for key, value in values.items())
+    }
+
+
+def some(r: Random, what: str, count: int) -> list[str]:
+    """Different words of a list of `words.yaml`; of a letter, different numbers behind it, in order."""
+    if len(what) == 1:
+        return [f"{what}{number}" for number in sorted(r.sample(range(100, 999), count))]
+    return r.sample(WORDS[what], count)
 
 
 def _shown(value: Any) -> str:
