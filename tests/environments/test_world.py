@@ -135,7 +135,6 @@ def test_baselines_and_demonstrations_of_the_command_line(tmp_path: Path) -> Non
     done = strop(
         "build",
         "demos",
-        "demo",
         "tasks.source=tool-worlds:40",
         "tasks.environment=world",
         "-o",

@@ -8,7 +8,6 @@ empty   finish, at once
 import re
 import typing
 from collections.abc import Callable, Mapping
-from inspect import signature
 from random import Random
 from typing import Any
 
@@ -30,23 +29,21 @@ def oracle(task: Task, r: Random) -> list[Call]:
 
 
 def at_random(task: Task, r: Random) -> list[Call]:
-    """Calls of known tools with arguments of the right types."""
+    """Calls of known tools with arguments of the right types, where a name says it of the right part of the world."""
     check = task.check.only(WorldCheck)
-    kind, words = (
-        WORLDS[check.world],
-        sorted({*re.findall(r"\w[\w.-]*", task.statement), *_names(check.start)}),
-    )
+    kind, words = WORLDS[check.world], {*re.findall(r"\w[\w.-]*", task.statement), *_names(check.start)}
     tools = [name for name in tools_of(world_tools(check.world)) if name not in ("look", "finish")]
+
+    def drawn(name: str, hint: Any) -> Any:
+        if hint in (int, bool):
+            return r.randint(1, 9) if hint is int else r.random() < 0.5
+        held = [part for part in check.start if part.startswith(name)]
+        return r.choice(sorted(check.start[held[0]] if held else words))
+
     found = list[Call]()
-    for _ in range(RANDOM):
-        name = r.choice(tools)
+    for name in r.choices(tools, k=RANDOM):
         hints = typing.get_type_hints(getattr(kind, name))
-        drawn = {int: r.randint(1, 9), bool: r.random() < 0.5}
-        given = {
-            each: drawn.get(hints[each], r.choice(words))
-            for each in [*signature(getattr(kind, name)).parameters][1:]
-        }
-        found.append((name, given))
+        found.append((name, {one: drawn(one, hint) for one, hint in hints.items() if one != "return"}))
     return found
 
 

@@ -44,13 +44,13 @@ def load(rest: str = "") -> Iterator[Task]:
 
 
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
-    """Different tasks, the kinds in turn; fewer begin the same way."""
+    """Tasks with different statements, the kinds in turn; fewer begin the same way."""
     seen, kinds, index = set[str](), list(WORLDS), 0
     while len(seen) < count:
         task = task_of(kinds[index % len(kinds)], rng(NAME, seed, index))
         index += 1
-        if task.id not in seen:
-            seen.add(task.id)
+        if task.statement not in seen:
+            seen.add(task.statement)
             yield task
 
 
@@ -80,7 +80,7 @@ def _task(name: str, kind: type[World], r: Random) -> Task:
     need(ACTS[0] <= acts <= ACTS[1], f"{acts} acts")
     task = Task(
         family="tools",
-        statement=r.choice(WORDS["asked"][name]).format(**asked),
+        statement=f"Request {r.randint(1000, 99_999)}: {r.choice(WORDS['asked'][name]).format(**asked)}",
         reference="\n".join(map(write_call, expert)),
         check=WorldCheck(world=name, start=start, goals=goals, free=list(kind.free)),
         topic=name,

@@ -62,6 +62,11 @@ class World:
         rows = [f"{name}: {_shown(one)}" for name, one in found.items()] if isinstance(found, dict) else found
         return "\n".join(rows) or "nothing"
 
+    def finish(self) -> str:
+        """Ends the work: what was asked is done."""
+        self.finished = True
+        return "finished"
+
     @staticmethod
     def draw(r: Random) -> Drawn:
         """An instance. Raises ValueError where this draw gives none."""
@@ -82,13 +87,13 @@ def need(held: object, why: str) -> None:
         raise ValueError(why)
 
 
-def put(one: Any, **values: Any) -> str:
+def put(one: Any, /, **values: Any) -> str:
     """Sets values of a thing, and says them."""
     one |= values
     return _shown(values)
 
 
-def those(things: Part, **values: Any) -> Part:
+def those(things: Part, /, **values: Any) -> Part:
     """The things with these values."""
     return {
         name: one for name, one in things.items() if all(one[key] == value for key, value in values.items())
@@ -123,8 +128,8 @@ def use(world: World, call: Call) -> str:
 def _tool(kind: type[World], name: str) -> Callable[..., str]:
     method = inspect.getattr_static(kind, name, None)
     need(inspect.isfunction(method) and not name.startswith("_"), f"there is no tool {name!r:.40}")
-    checked: Any = validate_call(config=ConfigDict(coerce_numbers_to_str=True))
-    return checked(method)  # type: ignore[no-any-return]
+    checked: Callable[..., str] = validate_call(config=ConfigDict(coerce_numbers_to_str=True))(method)
+    return checked
 
 
 def replayed(world: World, calls: Iterable[Call]) -> Iterator[Call]:
