@@ -167,7 +167,9 @@ def _world(recipe: Recipe, name: str, task: Task) -> str:
         raise UserError(f"task {task.id} has no world: {name} is a baseline of tool worlds")
     form = CALL_FORMS[recipe.task_set.environment.options.get("calls", "tags")]
     calls = [*WORLD_BASELINES[name](task, rng(name, recipe.seed, task.id)), ("finish", {})]
-    return "\n".join(form.write(ToolCall(*call), tools_of(world_tools(check.world))) for call in calls)
+    return "\n".join(
+        form.write(ToolCall(tool, dict(given)), tools_of(world_tools(check.world))) for tool, given in calls
+    )
 
 
 def tokens(text: str) -> list[str]:

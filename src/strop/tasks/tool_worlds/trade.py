@@ -214,7 +214,10 @@ class Parcels(World):
         where = {out: bag, **dict.fromkeys(rest[:2], other), **dict.fromkeys(mine[:inside], bag)}
         goes = {name: town if name in mine else r.choice(towns[1:]) for name in names}
         parcels = {n: {"town": goes[n], "kilos": r.randint(1, 5), "bag": where.get(n, "")} for n in names}
-        plan = [("put_in", out, other), *(("put_in", name, bag) for name in mine[inside:])]
+        plan: list[tuple[str, ...]] = [
+            ("put_in", out, other),
+            *(("put_in", name, bag) for name in mine[inside:]),
+        ]
         plan += [("seal", bag), ("load", bag, vans[0])]
         state = {"parcels": parcels, "bags": bags}
         state |= {"vans": {vans[0]: {"towns": sorted(towns[:2])}, vans[1]: {"towns": sorted(towns[1:])}}}

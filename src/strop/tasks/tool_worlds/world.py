@@ -121,11 +121,12 @@ def _shown(value: Any) -> str:
 
 def use(world: World, call: Call) -> str:
     """Calls a tool. Raises ValueError where there is none, for its arguments, and where the world refuses."""
-    return _tool(type(world), call[0])(world, **call[1])
+    kind: Any = type(world)
+    return _tool(kind, call[0])(world, **call[1])
 
 
 @cache
-def _tool(kind: type[World], name: str) -> Callable[..., str]:
+def _tool(kind: Any, name: str) -> Callable[..., str]:
     method = inspect.getattr_static(kind, name, None)
     need(inspect.isfunction(method) and not name.startswith("_"), f"there is no tool {name!r:.40}")
     checked: Callable[..., str] = validate_call(config=ConfigDict(coerce_numbers_to_str=True))(method)
