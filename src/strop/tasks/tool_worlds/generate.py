@@ -3,14 +3,13 @@
 A task's reference are the calls of an expert, looks included; its goals are what the known plans change. Split: by id.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from random import Random
 
 from strop.core.checks import WorldCheck
-from strop.core.errors import UserError
 from strop.core.ids import rng, unit_interval
 from strop.core.task import Task
+from strop.tasks.rows import counted
 from strop.tasks.tool_worlds import office, places, trade
 from strop.tasks.tool_worlds.world import WORDS, World, changes, named, need, replayed, use, write_call
 
@@ -28,19 +27,13 @@ WORLDS: Mapping[str, type[World]] = {
     if isinstance(kind, type) and issubclass(kind, World) and kind is not World
 }
 """Every kind by its name."""
-_REST = re.compile(r"(\d{1,9})(?:@(\d{1,18}))?", re.ASCII)
 _DRAWS = 500
 
 
 def load(rest: str = "") -> Iterator[Task]:
     """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
-    found = _REST.fullmatch(rest or str(DEFAULT_COUNT))
-    if not found:
-        raise UserError(f"bad task source '{NAME}:{rest}': write {NAME}:COUNT or {NAME}:COUNT@SEED")
-    count = int(found[1])
-    if not 1 <= count <= MOST:
-        raise UserError(f"bad task source '{NAME}:{rest}': COUNT is {count}; it must be 1 to {MOST}")
-    return generate(count, seed=int(found[2] or 0))
+    count, seed = counted(NAME, rest, DEFAULT_COUNT, MOST)
+    return generate(count, seed=seed)
 
 
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
