@@ -81,6 +81,7 @@ def environments() -> Iterator[str]:
         "single-turn",
         "feedback",
         "workspace",
+        "world",
         "search",
         "next-edit",
         "harness",

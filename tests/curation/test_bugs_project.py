@@ -7,6 +7,7 @@ import pytest
 from tests import warm
 
 from strop.cli.build_bugs import _until_stopped
+from strop.code.mutate.draw import both_changes
 from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
@@ -15,6 +16,7 @@ from strop.curation.bugs.from_project import Factory, ProjectPlace, split_of
 from strop.curation.bugs.issue import project_issue, same_message
 from strop.curation.bugs.targets import Targets, judges
 from strop.curation.engine.tally import Tally
+from strop.edits import FORMATS
 from strop.tasks import load_tasks
 from strop.verification.project import open_project, pack
 from strop.verification.project.runs import TestReach
@@ -83,6 +85,64 @@ def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path, verifier):
             assert verdict.outcome is Outcome.FAILED and failing == check.judge.failing
             assert "`total` (shop.py)" in task.statement and check.judge.failing[0] in task.statement
             assert task.split == split_of(PRICES)
+
+
+PAIR = '''"""Two things."""
+
+
+def half(number):
+    """Half of it."""
+    return number // 2
+
+
+def shout(word):
+    """In capitals, with a mark."""
+    return word.upper() + "!"
+'''
+TESTS_OF_PAIR = """from pair import half, shout
+import pytest
+
+@pytest.mark.parametrize("number, wanted", [(4, 2), (9, 4), (2, 1)])
+def test_half(number, wanted):
+    assert half(number) == wanted
+
+@pytest.mark.parametrize("word, wanted", [("a", "A!"), ("bc", "BC!"), ("", "!")])
+def test_shout(word, wanted):
+    assert shout(word) == wanted
+"""
+
+
+def test_two_bugs_in_one_file_are_repaired_together_or_not_at_all(tmp_path, verifier):
+    (tmp_path / "p/tests").mkdir(parents=True)
+    (tmp_path / "p/pyproject.toml").write_text('[project]\nname = "pair"\nversion = "1"\n')
+    (tmp_path / "p/pair.py").write_text(PAIR)
+    (tmp_path / "p/tests/test_pair.py").write_text(TESTS_OF_PAIR)
+    archive = tmp_path / "p.tar.gz"
+    place = ProjectPlace("p", str(archive), str(archive), pack(tmp_path / "p", archive))
+    tally = Tally(LAYOUT)
+    with open_project(archive, workers=1, test_seconds=2.0) as project:
+        found = Targets(project, 0, (1, 1), tally)
+        *single, pair = Factory(project, place, found, verifier, tally).tasks(4, 1)
+    assert len(single) == 4 and tally.tasks == 5
+    assert len(pair.metadata["bug"]) == 2 and pair.metadata["original"].startswith("pair.py:")
+    assert {"half", "shout"} == {*pair.metadata["original"].partition(":")[2].split("+")}
+    wrong = dict(pair.check.files)["pair.py"]
+    texts = [(one, other) for one in single for other in single if one is not other]
+    (halves, *_) = [
+        both for both in texts if both_changes(PAIR, *(t.check.files["pair.py"] for t in both)) == wrong
+    ]
+    halves = sorted(halves, key=lambda task: pair.statement.index(task.statement))
+    assert pair.statement == "\n\n".join(task.statement for task in halves)
+    assert verifier.verify(pair, pair.reference).passed
+    assert dict(pair.check.oracle) == {"pair.py": PAIR}
+    for task in halves:  # what is left when the other one alone is repaired
+        left = FORMATS[pair.check.format].render({"pair.py": wrong}, task.check.files)
+        verdict = verifier.verify(pair, left)
+        assert verdict.outcome is Outcome.FAILED
+        assert {test.id for test in verdict.tests if test.outcome is not Outcome.PASSED} & {
+            *task.check.judge.failing
+        }
+    assert {*halves[0].check.judge.failing, *halves[1].check.judge.failing} == {*pair.check.judge.failing}
 
 
 def test_faults_of_rust_leave_tests_alone():

@@ -56,6 +56,10 @@ class ProjectOptions:
     """Options for a project."""
 
     count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
+    pairs: Annotated[
+        int,
+        Option(min=0, help="for a project: and this many tasks, at most, with two of the bugs in one file"),
+    ] = 0
     language: Annotated[
         Literal["python", "rust"] | None,
         Option(help="for a project; default: rust if there is a Cargo.toml"),
@@ -222,7 +226,7 @@ def _from_project(
     )
     files.check_writable(final)
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
-    judging = Judging()
+    judging, wanted = Judging(), project_options.count + project_options.pairs
     say(f"copying {source}")
     try:
         digest = pack(Path(source), part)
@@ -233,20 +237,20 @@ def _from_project(
                 part, project_options.language or "", settings, workers=many, test_seconds=TEST_SECONDS
             ) as project,
             open_verifier(workers=many, allow_unsafe=verifying.allow_unsafe) as verifier,
-            Progress("tasks", project_options.count) as progress,
+            Progress("tasks", wanted) as progress,
         ):
             stages: set[str] = set()
 
             def tell(text: str) -> None:
                 stage = text.partition(":")[0]
-                progress.at(tally.tasks, None, project_options.count, text, now=stage not in stages)
+                progress.at(tally.tasks, None, wanted, text, now=stage not in stages)
                 stages.add(stage)
 
             def done(kept: int) -> None:
                 first = bool(kept) and "first" not in stages
                 stages.update(["first"] if kept else [])
                 note = f"{tally.tried.total()} bugs tried in {tally.originals} functions"
-                progress.at(kept, None, project_options.count, note, now=first)
+                progress.at(kept, None, wanted, note, now=first)
 
             found = Targets(
                 project, options.seed, at_once, tally, project_options.max_file_chars, models.rewriter,
@@ -256,7 +260,9 @@ def _from_project(
                 project, place, found, verifier, tally,
                 format=options.format, per_function=options.per_task, ahead=models.ahead, done=done,
             )  # fmt: skip
-            told = judging.counted(models.told(factory.tasks(project_options.count), docstring))
+            told = judging.counted(
+                models.told(factory.tasks(project_options.count, project_options.pairs), docstring)
+            )
             _write(file, _then_in_place(_until_stopped(told), part, final, tally), source, tally)
             if project.lost:
                 tally.skipped["files of tests that cannot be collected"] += project.lost

@@ -185,6 +185,7 @@ def _play(
     from strop.config.algorithms import PerTurnAdvantage
     from strop.core.rollout import SamplingParams
     from strop.environments.kinds import played_by
+    from strop.evaluation.baselines import with_baseline
     from strop.policies.open import open_policy
     from strop.rewards.rubric import WeightedRubric
     from strop.rollouts.dispatcher_factory import dispatcher_of
@@ -199,6 +200,7 @@ def _play(
         max_tokens=sampling.max_tokens,
     )
     with ExitStack() as stack:
+        recipe = with_baseline(recipe, [task], stack)
         verifier = open_configured(recipe.sandbox, recipe.verifier)
         stack.callback(verifier.close)
         environment = played_by(recipe)

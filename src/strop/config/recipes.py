@@ -17,7 +17,15 @@ from strop.core.errors import UserError
 from strop.core.registry import added
 
 RECIPES = Path(__file__).parents[1] / "recipes"
-GENERATED = ("needs-feedback", "openenv", "stdio-problems", "toy-repositories", "verifiers", "hub")
+GENERATED = (
+    "needs-feedback",
+    "openenv",
+    "stdio-problems",
+    "tool-worlds",
+    "toy-repositories",
+    "verifiers",
+    "hub",
+)
 """What stands before the colon of a task source whose rest is no path."""
 _FILES = (".yaml", ".yml")
 _FACT = re.compile(r"# (What|Needs|Time|Result|Measured): (.+)")

@@ -16,7 +16,7 @@ class EnvironmentConfig(Section):
     model_config = ConfigDict(extra="allow")
 
     type: str = Field(default="single-turn", min_length=1)
-    """single-turn, feedback, workspace, search, next-edit, harness, verifiers and openenv for tasks of these
+    """single-turn, feedback, workspace, world, search, next-edit, harness, verifiers and openenv for tasks of these
     (docs/neighbours.md), "file.py:Class" for one of your own, or another package's entry point in strop.environments
     (docs/plays.md)."""
 

@@ -98,13 +98,14 @@ class Converse(Opening):
 
 
 class UnshownOpening(Opening):
-    """That of a task that the prompt style cannot show: who looks at it gets the UserError that says why."""
+    """That of a task that the prompt style cannot show: who looks at the prompt gets the UserError that says why."""
 
-    def __init__(self, cause: str) -> None:
+    def __init__(self, cause: str, max_tokens: int | None = None) -> None:
         object.__setattr__(self, "_cause", cause)
+        object.__setattr__(self, "max_tokens", max_tokens)
 
     def __getattribute__(self, name: str) -> Any:
-        if name in Opening.__dataclass_fields__:
+        if name in Opening.__dataclass_fields__ and name != "max_tokens":
             raise UserError(object.__getattribute__(self, "_cause"))
         return super().__getattribute__(name)
 

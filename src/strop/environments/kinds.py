@@ -34,6 +34,7 @@ from strop.environments.search import Search
 from strop.environments.single_turn import SingleTurn
 from strop.environments.toolbox import Toolbox, toolbox_of
 from strop.environments.workspace import Workspace
+from strop.environments.world import ToolWorld
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
@@ -48,6 +49,7 @@ ENVIRONMENTS: Registry[Kind] = Registry(
         "single-turn": SingleTurn,
         "feedback": Feedback,
         "workspace": Workspace,
+        "world": ToolWorld,
         "search": Search,
         "harness": Harness,
         "openenv": "strop.neighbours.openenv:RemoteEnvironment",
@@ -167,7 +169,7 @@ def framed(
         except UserError as error:
             if getattr(kind, "func", kind) is SingleTurn:
                 raise
-            return UnshownOpening(str(error)), partial(answer_in, task=by_id[task_id])
+            return UnshownOpening(str(error), max_tokens), partial(answer_in, task=by_id[task_id])
         ends = prompt.stop if stop is None else tuple(stop)
         head = prompt.text, tuple(prompt.messages), prompt.prefill
         return Opening(*head, ends, max_tokens, prompt.sections), prompt.assemble

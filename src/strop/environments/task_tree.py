@@ -26,7 +26,7 @@ Tree = Mapping[str, bytes]
 """Relative path to content."""
 _NOT_THOUGHT = "There is no <think> in front of this edit.\n\n"
 """Goes in front of an edit with `</think>` in it, so that nothing is taken for the end of a thought."""
-_NO_FILES = ("label", "patch", "places")
+_NO_FILES = ("label", "patch", "places", "calls")
 """Answers that no folder holds, unless they are edits."""
 
 

@@ -30,6 +30,9 @@ class Workspace:
     turns   answers at most
     """
 
+    works, counts = "You mend and write code in a folder of files.", "The files are your answer"
+    """What the prompt says."""
+
     def __init__(
         self, task: Task, opening: Opening, read: object, *, tools: str | type[Toolbox] = "", only: Sequence[str] = (),
         calls: FormName = "tags", files: bool = True, turns: Annotated[int, Field(ge=1)] = 8,
@@ -48,8 +51,8 @@ class Workspace:
 
     def begin(self) -> Opening:
         """The tools and how to call them; then the task and the names of its files."""
-        rules = f"You mend and write code in a folder of files.\n{self.form.instructions(self.tools)}"
-        rules += f"\nThe files are your answer when you finish, or after {self.left} turns."
+        rules = f"{self.works}\n{self.form.instructions(self.tools)}"
+        rules += f"\n{self.counts} when you finish, or after {self.left} turns."
         asked = self.task.statement.strip()
         asked += f"\n\nFiles:\n{clipped(listing(list(self.tree)))}" if self.listed else ""
         messages = Message(role="system", content=rules), Message(role="user", content=asked)
@@ -79,7 +82,10 @@ class Workspace:
     def _next(self, said: list[str]) -> Next:
         if self.left and not self.box.finished:
             return Say(self.form.replies(said, f"[{self.left} turn{'s' * (self.left > 1)} left]"))
+        return Done(self._answer())
+
+    def _answer(self) -> str:
         try:
-            return Done(answer_in(self.task, self.tree, self.folder))
+            return answer_in(self.task, self.tree, self.folder)
         except (ValueError, FileNotFoundError):  # a folder that the policy has made unreadable
-            return Done("")
+            return ""

@@ -22,7 +22,7 @@ from typing import Any
 
 from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
-from strop.core.checks import NextEditCheck, RetrievalCheck
+from strop.core.checks import NextEditCheck, RetrievalCheck, WorldCheck
 from strop.core.errors import UserError
 from strop.core.ids import rng
 from strop.core.optional import require
@@ -33,7 +33,9 @@ from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.environments.toolbox import tools_of
+from strop.environments.world import world_tools
 from strop.evaluation.edit_baselines import EDIT_BASELINES
+from strop.evaluation.world_baselines import WORLD_BASELINES
 from strop.tasks.adapters.swe_patch import LANGUAGES
 
 CHUNK, CHUNKS = 20, 2
@@ -102,9 +104,13 @@ BASELINES: Mapping[str, Baseline] = {
     "oracle": oracle,
 }
 """By the word behind `scripted:`."""
-_BASELINES: Mapping[str, Container[str]] = {"search": BASELINES, "next-edit": EDIT_BASELINES}
+_BASELINES: Mapping[str, Container[str]] = {
+    "search": BASELINES,
+    "next-edit": EDIT_BASELINES,
+    "world": WORLD_BASELINES,
+}
 """By the environment in which they answer."""
-NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES]))
+NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES, *WORLD_BASELINES]))
 """The words behind `scripted:`."""
 
 
@@ -122,9 +128,9 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
         return recipe
     if environment.type not in kinds:
         raise UserError(
-            f"scripted:{policy.answers} answers in the environment {kinds[0]}; add --environment {kinds[0]}"
+            f"scripted:{policy.answers} is a baseline of other environments; add --environment {' or '.join(kinds)}"
         )
-    answer = _edit if environment.type == "next-edit" else _search
+    answer = {"search": _search, "next-edit": _edit, "world": _world}[environment.type]
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))
     answers = folder / "answers.jsonl"
     with answers.open("w", encoding="utf-8") as file:
@@ -153,6 +159,17 @@ def _edit(recipe: Recipe, name: str, task: Task) -> str:
     if check is None:
         raise UserError(f"task {task.id} asks for no next edit: {name} is a baseline of next-edit tasks")
     return EDIT_BASELINES[name](check)
+
+
+def _world(recipe: Recipe, name: str, task: Task) -> str:
+    check = task.check.maybe(WorldCheck)
+    if check is None:
+        raise UserError(f"task {task.id} has no world: {name} is a baseline of tool worlds")
+    form = CALL_FORMS[recipe.task_set.environment.options.get("calls", "tags")]
+    calls = [*WORLD_BASELINES[name](task, rng(name, recipe.seed, task.id)), ("finish", {})]
+    return "\n".join(
+        form.write(ToolCall(tool, dict(given)), tools_of(world_tools(check.world))) for tool, given in calls
+    )
 
 
 def tokens(text: str) -> list[str]:

@@ -102,7 +102,7 @@ def answer_in(response: str, task: Task) -> str:
     """A response's answer to a task: its code, the text with a label, or all of it where an edit is asked for."""
     if task.check.answer == "edit":
         return response
-    if task.check.answer in ("label", "places"):
+    if task.check.answer in ("label", "places", "calls"):
         return without_thinking(response)
     return extract_code(response, task.language, names_of(task))
 
@@ -111,7 +111,7 @@ def names_of(task: Task) -> tuple[str, ...]:
     """Names that an answer must define, as far as the task says; of Rust also other words of its tests."""
     check = task.check
     called = tuple(match[0] for name in check.functions() if (match := re.match(r"\w+", name)))
-    if called or check.answer in ("program", "label", "edit", "patch", "places"):
+    if called or check.answer in ("program", "label", "edit", "patch", "places", "calls"):
         return called
     signature = task.signature.rstrip(" \n;{")
     asked = (_MADE.findall(signature) or list(_c_functions(signature)))[-1:]

@@ -49,6 +49,10 @@ def render(
         )
     if task.check.answer == "next edit":
         return next_edit.prompt_of(task)
+    if task.check.answer == "calls":
+        raise UserError(
+            f"task {task.id!r} is played with tools: set tasks.environment=world (--environment world)"
+        )
     if task.check.answer == "label":
         return _LABEL[style](task, text)
     if task.check.answer == "edit":
@@ -68,7 +72,7 @@ def solution(task: Task, prompt: Prompt, answer: AnswerForm = "function") -> str
         return ""
     if task.check.answer == "next edit":
         return task.reference
-    if task.check.answer in ("label", "places"):
+    if task.check.answer in ("label", "places", "calls"):
         return task.reference.strip().removeprefix(prompt.head).rstrip()
     if task.language == "rust":
         return rust_prompts.solution(task, prompt, answer)

@@ -1,6 +1,7 @@
 """Turns one row of a data set into a task: Strop's own task lines, and other rows by a column mapping."""
 
 import ast
+import re
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -141,3 +142,14 @@ def _signature(source: str, entry_point: str) -> str:
         return pysource.signature_of(source, entry_point)
     except (SyntaxError, ValueError):
         return ""
+
+
+def counted(name: str, rest: str, default: int, most: int) -> tuple[int, int]:
+    """Count and seed of a source `NAME:COUNT[@SEED]`; the default count and 0. Raises UserError."""
+    found = re.fullmatch(r"(\d{1,9})(?:@(\d{1,18}))?", rest or str(default), re.ASCII)
+    if not found:
+        raise UserError(f"bad task source {f'{name}:{rest}'!r}: write {name}:COUNT or {name}:COUNT@SEED")
+    count = int(found[1])
+    if not 1 <= count <= most:
+        raise UserError(f"bad task source '{name}:{rest}': COUNT is {count}; it must be 1 to {most}")
+    return count, int(found[2] or 0)

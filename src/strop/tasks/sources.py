@@ -29,6 +29,7 @@ GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
         "stdio-problems": stdio_problems.load,
         "toy-repositories": toy_repositories.load,
         "needs-feedback": needs_feedback.load,
+        "tool-worlds": "strop.tasks.tool_worlds:load",
         "openenv": "strop.neighbours.openenv:load",
         "verifiers": "strop.neighbours.verifiers_tasks:load",
     },
@@ -48,7 +49,7 @@ def iter_tasks(
 
     source    "python-functions", "rust-functions", "humaneval"; "stdio-problems[:COUNT[@SEED][/kinds]]" (see
               `strop.tasks.stdio_problems.generate`), "needs-feedback[:COUNT[@SEED]]",
-              "toy-repositories[:COUNT[@SEED]]"; or FORMAT:PLACE, where FORMAT is
+              "toy-repositories[:COUNT[@SEED]]", "tool-worlds[:COUNT[@SEED]]"; or FORMAT:PLACE, where FORMAT is
               one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see `strop.tasks.places`); or a
               PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits (see `strop.tasks.edit_tasks`);
               or NAME[:REST], where NAME is another package's entry point in strop.tasks (docs/api.md)

@@ -47,6 +47,10 @@ def build(name: str, settings: Settings) -> Toolchain:
         from strop.verification.next_edit import NextEditToolchain
 
         return NextEditToolchain()
+    if name == "world":
+        from strop.verification.world import WorldToolchain
+
+        return WorldToolchain()
     if kind == "edit":
         from strop.verification.edit import EditToolchain
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Generic, TypeVar
 
+from rapidfuzz.distance import Postfix, Prefix
+
 from strop.code.mutate.operators import Change, Kind, Operator, Text
 
 T = TypeVar("T")
@@ -58,6 +60,19 @@ class Pool(Generic[Text]):
         names = sorted(found)
         self._random.shuffle(names)
         yield from in_turns(iter(found[name]) for name in names)
+
+
+def both_changes(text: str, one: str, other: str) -> str | None:
+    """The text with what was changed in two others, each in one place; None where the places touch."""
+    (a, b, new), (c, d, more) = sorted(_change(text, changed) for changed in (one, other))
+    return text[:a] + new + text[b:c] + more + text[d:] if b < c else None
+
+
+def _change(text: str, changed: str) -> tuple[int, int, str]:
+    """Where a text was changed, and to what."""
+    first = Prefix.similarity(text, changed)
+    last = Postfix.similarity(text[first:], changed[first:])
+    return first, len(text) - last, changed[first : len(changed) - last]
 
 
 def in_turns(lists: Iterable[Iterator[T]]) -> Iterator[T]:

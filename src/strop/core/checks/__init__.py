@@ -17,11 +17,12 @@ from strop.core.checks.rust import RustCheck
 from strop.core.checks.stdio import StdioCase, StdioCheck
 from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
 from strop.core.checks.terminal import TerminalCheck
+from strop.core.checks.world import WorldCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",
     "LabelCheck", "NextEditCheck", "NoneCheck", "PastEdit", "ProjectCheck", "PytestCheck", "RetrievalCheck",
-    "RustCheck", "StdioCase", "StdioCheck", "TerminalCheck", "WorkspaceCheck",
+    "RustCheck", "StdioCase", "StdioCheck", "TerminalCheck", "WorkspaceCheck", "WorldCheck",
 ]  # fmt: skip
 
 Check = Annotated[
@@ -38,6 +39,7 @@ Check = Annotated[
     | RetrievalCheck
     | TerminalCheck
     | NextEditCheck
+    | WorldCheck
     | NoneCheck,
     Field(discriminator="kind"),
 ]

@@ -15,11 +15,11 @@ from strop.core.records import Record
 from strop.core.verdict import Trust
 
 Answer = Literal[
-    "function", "program", "module", "crate", "file", "label", "edit", "patch", "places", "next edit"
+    "function", "program", "module", "crate", "file", "label", "edit", "patch", "places", "next edit", "calls"
 ]
 """What a check wants: a function that it calls, a program with input and output, a Python module with functions of any
 name, the source of a crate, a file for commands, one of its labels, an edit of files, a patch of a repository, places
-in files, an edit of a few lines or silence.
+in files, an edit of a few lines or silence, calls of tools.
 """
 
 ANY = "*"

@@ -6,17 +6,18 @@ A bug is put into a function that tests reach and judged by those tests alone. I
 2. the oracle's edit, applied as an answer would be, makes all of them pass.
 
 Bugs that fail every test come last; those with which tests run out of time or cannot be collected are none. Functions
-take turns. What is tried depends on verdicts, never on when they come: the same project and seed give the same tasks.
+take turns. A pair are two such bugs in one file, each of which shows as it did alone: to repair one is not enough. What
+is tried depends on verdicts, never on when they come: the same project and seed give the same tasks.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from strop.code.mutate.draw import Fault
+from strop.code.mutate.draw import Fault, both_changes, in_turns
 from strop.code.mutate.fit import NoFault
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import VerificationError
@@ -71,6 +72,15 @@ class _Found:
     passing: list[str]
     message: str
     """Why the first failing test fails."""
+    statement: str = ""
+    """That of its task, once it was kept."""
+
+
+@dataclass
+class _Pair(Target):
+    """Two functions of a file with a bug each, which were kept by themselves."""
+
+    of: tuple[_Found, ...] = ()
 
 
 @dataclass
@@ -105,11 +115,19 @@ class Factory:
     def __post_init__(self) -> None:
         self.budget = ErrorBudget(what="runs could not be judged")
         self._names: Counter[str] = Counter()
+        self._single: list[_Found] = []
 
-    def tasks(self, count: int) -> Iterator[Task]:
-        """At most `count` tasks. Raises TooManyErrors when more than 5 % of the runs could not be judged."""
+    def tasks(self, count: int, pairs: int = 0) -> Iterator[Task]:
+        """At most `count` tasks, then `pairs` with two of their bugs. Raises TooManyErrors when more than 5 % of the
+        runs could not be judged.
+        """
+        yield from self._kept(self._found(self._faults()), count)
+        if pairs:
+            yield from self._kept(self._found(_pairs(self._single)), pairs)
+
+    def _kept(self, found: Iterator[_Found], count: int) -> Iterator[Task]:
         made = 0
-        for waiting in ahead(map(self._confirming, self._found()), WINDOW):
+        for waiting in ahead(map(self._confirming, found), WINDOW):
             task = self._confirmed(waiting)
             if task is not None:
                 made += 1
@@ -118,11 +136,11 @@ class Factory:
             if made == count:
                 return
 
-    def _found(self) -> Iterator[_Found]:
+    def _found(self, faults: Iterator[tuple[Target, Fault]]) -> Iterator[_Found]:
         """The bugs that tests notice; those that no test survives come last."""
         begun = (
             (target, fault, self.project.submit({target.path: fault.text}, target.tests))
-            for target, fault in self._faults()
+            for target, fault in faults
         )
         spare: list[_Found] = []
         for target, fault, future in ahead(begun, WINDOW):
@@ -235,6 +253,8 @@ class Factory:
             if _split(again, [*found.failing, *found.passing])[0] != found.failing:
                 reason = reason or "other tests fail in another run"
             message = same_message(message, again[found.failing[0]].message)
+            if any(_hidden(one, again) for one in _parts(found.target)):
+                reason = reason or "one bug hides the other"
         repaired = self.budget.see(waiting.repaired.result())
         if not repaired.passed:
             reason = reason or "the repair does not pass"
@@ -247,6 +267,7 @@ class Factory:
             self.tally.drop(found.fault.operators, reason)
             return None
         found.target.kept += 1
+        self._single.append(replace(found, message=message, statement=task.statement))
         return self.tally.keep(task)
 
     def _name(self, found: _Found) -> str:
@@ -260,7 +281,8 @@ class Factory:
         judge = ProjectCheck(
             project=self.place.final, digest=self.place.digest, failing=found.failing, passing=found.passing
         )
-        statement = project_issue(target.name, target.path, found.failing, message)
+        statement = "\n\n".join(one.statement for one in _parts(target))
+        statement = statement or project_issue(target.name, target.path, found.failing, message)
         check = EditCheck(format=self.format, files=files, oracle=dict(oracle), judge=judge)
         asked = check.model_copy(update={"judge": judge.model_copy(update={"project": ""})})
         return Task(
@@ -307,6 +329,46 @@ _JUDGED = (Outcome.PASSED, Outcome.FAILED)
 def split_of(text: str) -> Split:
     """The side of all bugs of a file, by a hash of its text: a task shows the right form of its other functions."""
     return "held-out" if unit_interval("split", 0, content_hash(text)) < HELD_OUT else "train"
+
+
+def _parts(target: Target) -> tuple[_Found, ...]:
+    return target.of if isinstance(target, _Pair) else ()
+
+
+def _hidden(one: _Found, results: Results) -> bool:
+    """Whether a bug does not show in its test as it did alone."""
+    test = results.get(one.failing[0])
+    return (
+        test is None
+        or test.outcome is Outcome.PASSED
+        or same_message(one.message, test.message) != one.message
+    )
+
+
+def _pairs(kept: list[_Found]) -> Iterator[tuple[Target, Fault]]:
+    """Bugs of one file in different functions, each in one pair; files take turns."""
+    by_path: dict[str, list[_Found]] = {}
+    for one in kept:
+        by_path.setdefault(one.target.path, []).append(one)
+    yield from in_turns(map(_pairs_of, by_path.values()))
+
+
+def _pairs_of(left: list[_Found]) -> Iterator[tuple[Target, Fault]]:
+    while left:
+        one = left.pop(0)
+        for number, other in enumerate(left):
+            text = both_changes(one.target.text, one.fault.text, other.fault.text)
+            if text is not None and one.target.name != other.target.name:
+                yield _pair(one, left.pop(number), text)
+                break
+
+
+def _pair(one: _Found, other: _Found, text: str) -> tuple[Target, Fault]:
+    tests = dict.fromkeys([*one.failing, *other.failing, *one.passing, *other.passing])
+    name = f"{one.target.name}+{other.target.name}"
+    target = _Pair(one.target.path, name, one.target.text, list(tests), iter(()), of=(one, other))
+    first, *_, last = sorted([*one.fault.lines, *other.fault.lines])
+    return target, Fault((*one.fault.operators, *other.fault.operators), name, (first, last), text, "")
 
 
 def _size(task: Task) -> int:

@@ -60,7 +60,7 @@ exec "${STROP_PYTHON:-python3}" -I /tests/judge.py
 def task_folder(task: Task) -> dict[str, Any]:
     """The row of a folder (`strop.tasks.adapters.harbor_folder`). Raises UserError for a task that no file answers."""
     check = task.check.effective()
-    if check.rewards_alone or "patch" in (task.check.answer, check.answer) or not check.toolchains:
+    if check.rewards_alone or {"patch", "calls"} & {task.check.answer, check.answer} or not check.toolchains:
         raise UserError(
             f"task {task.id!r}: an answer to a check of kind {check.kind} is no single file: left out"
         )

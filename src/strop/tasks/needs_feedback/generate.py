@@ -4,16 +4,15 @@ Split: by a hash of the statement and the function's name, so that no statement 
 option is drawn on its own, so nothing that is learnt of other tasks tells a held-out task's.
 """
 
-import re
 from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
 from strop.core.ids import rng, unit_interval
 from strop.core.task import Task
 from strop.tasks.needs_feedback.kinds import KINDS, PLACES, Arguments, FactKind
+from strop.tasks.rows import counted
 
 NAME = "needs-feedback"
 DEFAULT_COUNT = 600
@@ -21,20 +20,14 @@ HELD_OUT = 0.25
 """Share of the statements that are held out."""
 HIDDEN = 5
 """Tests beside the public one."""
-_REST = re.compile(r"(\d{1,9})(?:@(\d{1,18}))?", re.ASCII)
 _DRAWS = 200
 """Arguments drawn for one task before its tests must do as they are."""
 
 
 def load(rest: str = "") -> Iterator[Task]:
     """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
-    found = _REST.fullmatch(rest or str(DEFAULT_COUNT))
-    if not found:
-        raise UserError(f"bad task source {f'{NAME}:{rest}'!r}: write {NAME}:COUNT or {NAME}:COUNT@SEED")
-    count, there = int(found[1]), sum(map(_statements, KINDS))
-    if not 1 <= count <= there:
-        raise UserError(f"bad task source '{NAME}:{rest}': COUNT is {count}; it must be 1 to {there}")
-    return generate(count, seed=int(found[2] or 0))
+    count, seed = counted(NAME, rest, DEFAULT_COUNT, sum(map(_statements, KINDS)))
+    return generate(count, seed=seed)
 
 
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:

@@ -4,18 +4,17 @@ The snapshot is in the task, as a data URI, and holds the right files; the check
 a hash of the function that is wrong, words and all, so that it never is on both sides.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.errors import UserError
 from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.snapshots import data_uri, digest_of
 from strop.core.task import Task
 from strop.edits import FORMATS
+from strop.tasks.rows import counted
 from strop.tasks.toy_repositories.functions import FUNCTIONS, FunctionTemplate, ToyFault, argument
 from strop.tasks.toy_repositories.repository import ToyFunction, ToyModule, ToyRepository, drawn_repository
 
@@ -32,7 +31,6 @@ _DRAWS = 60
 """Inputs drawn for a function."""
 _SHORT = 68
 """Characters of a call and of a message at most."""
-_REST = re.compile(r"(\d{1,9})(?:@(\d{1,18}))?", re.ASCII)
 _STATEMENTS = (
     "A test of `{package}` fails:\n{why}\nFind the bug and mend it.",
     "{why}\nOne line of the package `{package}` is wrong. Find it and mend it.",
@@ -52,13 +50,8 @@ class _Case:
 
 def load(rest: str = "") -> Iterator[Task]:
     """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
-    found = _REST.fullmatch(rest or str(DEFAULT_COUNT))
-    if not found:
-        raise UserError(f"bad task source '{NAME}:{rest}': write {NAME}:COUNT or {NAME}:COUNT@SEED")
-    count = int(found[1])
-    if not 1 <= count <= MOST:
-        raise UserError(f"bad task source '{NAME}:{rest}': COUNT is {count}; it must be 1 to {MOST}")
-    return generate(count, seed=int(found[2] or 0))
+    count, seed = counted(NAME, rest, DEFAULT_COUNT, MOST)
+    return generate(count, seed=seed)
 
 
 def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
