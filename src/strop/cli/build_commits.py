@@ -123,7 +123,7 @@ def _made(
 
         try:
             yield from build.tasks(show)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):
             say("stopped: what is known so far is written; the same command resumes")
         finally:
             build.close()

@@ -1,5 +1,7 @@
 """Whole histories: every commit is tried once, newest first; what came of it is in a journal: a kill loses no work."""
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -19,11 +21,10 @@ from strop.curation.histories.commits import HistoryCommit, HistoryLimits, candi
 from strop.curation.histories.environment import PackageFolders
 from strop.curation.histories.runs import HistoryRuns
 from strop.curation.histories.trial import CommitTrial, TrialSettings
-from strop.curation.retrieval.trees import gather
+from strop.curation.retrieval.trees import SourceHistory, gather
 from strop.verification.settings import Settings
 
 JOURNAL = ".journal.jsonl"
-_STORE = ".histories.git"
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,10 @@ class HistoryBuild:
 
     def __init__(self, plan: HistoryPlan, settings: Settings, verifier: Verifier, tally: Tally) -> None:
         self.plan, self.tally, self._verifier = plan, tally, verifier
-        self._lock = try_lock(plan.folder / ".lock")
-        if self._lock is None:
+        lock = try_lock(plan.folder / ".lock")
+        if lock is None:
             raise UserError(f"{plan.folder}: another build runs there")
+        self._lock: int = lock
         self.runs, self.folders = HistoryRuns(settings), PackageFolders(plan.folder)
         self._budget = ErrorBudget(what="commits could not be judged", share=0.1)
         self._known = self._read()
@@ -75,8 +77,16 @@ class HistoryBuild:
 
     def tasks(self, show: Callable[[HistoryProgress], None]) -> Iterator[Task]:
         """The tasks of all repositories, each newest first, without splits."""
-        histories = gather(self.plan.sources, store := self.plan.folder / _STORE)
-        repository = Repository(store)
+        with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
+            histories = gather(self.plan.sources, store := Path(folder) / "histories.git")
+            yield from self._of_all(Repository(store), histories, show)
+
+    def _of_all(
+        self,
+        repository: Repository,
+        histories: Sequence[SourceHistory],
+        show: Callable[[HistoryProgress], None],
+    ) -> Iterator[Task]:
         waiting = {
             history.name: list(self._candidates(repository, history.name, history.ref))
             for history in histories
@@ -87,8 +97,8 @@ class HistoryBuild:
         trial = CommitTrial(repository, self.runs, self.folders, self._verifier, self.plan.trial)
         try:
             for name, found in waiting.items():
-                kept = 0
-                begun = ((one, threads.submit(self._outcome, trial, one)) for one in found)
+                kept, futures = 0, list[Future[dict[str, Any]]]()
+                begun = self._begun(threads, trial, found, futures)
                 for one, future in ahead(begun, 2 * self.plan.workers):
                     task = self._taken(one, future)
                     show(HistoryProgress(name, self._done, total, made + (task is not None)))
@@ -96,6 +106,8 @@ class HistoryBuild:
                         kept, made = kept + 1, made + 1
                         yield task
                     if kept == self.plan.limit:
+                        for waiting_for in futures:
+                            waiting_for.cancel()
                         break
                 total -= sum(one.key not in self._known for one in found)
         finally:
@@ -104,8 +116,21 @@ class HistoryBuild:
             threads.shutdown(wait=True)
 
     def close(self) -> None:
-        """Closes the journal."""
+        """Closes the journal and gives the folder free."""
         self._journal.close()
+        os.close(self._lock)
+
+    def _begun(
+        self,
+        threads: ThreadPoolExecutor,
+        trial: CommitTrial,
+        found: Sequence[HistoryCommit],
+        futures: "list[Future[dict[str, Any]]]",
+    ) -> "Iterator[tuple[HistoryCommit, Future[dict[str, Any]]]]":
+        """The commits with their outcomes to come, which are begun when they are asked for."""
+        for one in found:
+            futures.append(threads.submit(self._outcome, trial, one))
+            yield one, futures[-1]
 
     def _candidates(self, repository: Repository, name: str, ref: str) -> Iterator[HistoryCommit]:
         for commit, diff in with_diffs(repository, repository.commits(self.plan.newest, ref)):

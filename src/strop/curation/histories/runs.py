@@ -42,16 +42,21 @@ def moved(function):
 time.localtime, time.gmtime, time.ctime = moved(time.localtime), moved(time.gmtime), moved(time.ctime)
 
 
+KINDS = {}
+
+
 class Alike(type):
     def __instancecheck__(cls, value):
-        return isinstance(value, cls.__mro__[1])
+        return isinstance(value, KINDS[cls]) if cls in KINDS else type.__instancecheck__(cls, value)
 
     def __subclasscheck__(cls, other):
-        return issubclass(other, cls.__mro__[1])
+        return issubclass(other, KINDS[cls]) if cls in KINDS else type.__subclasscheck__(cls, other)
 
 
 def later(kind, **methods):
-    return Alike(kind.__name__, (kind,), {**methods, "__module__": "datetime"})
+    made = Alike(kind.__name__, (kind,), {**methods, "__module__": "datetime"})
+    KINDS[made] = kind
+    return made
 
 
 real, plain = datetime.datetime, datetime.date
@@ -74,6 +79,7 @@ class HistoryRuns:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._all: list[TestsProcess] = []
+        self._closed = False
 
     def run(
         self, tree: Files, request: RunRequest, *, language: str = "python", packages: str = "", seed: int = 0,
@@ -94,14 +100,14 @@ class HistoryRuns:
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
             except WorkerDied:  # such as one that a busy machine did not start in time
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
-            if run.status not in _REFUSED or run.results or run.collected:
+            if run.status not in _REFUSED or run.results or run.collected or run.uncollected:
                 break
         return run
 
     def close(self) -> None:
         """Ends every process. Safe to call twice and from any thread."""
         with self._lock:
-            processes, self._all = self._all, []
+            processes, self._all, self._closed = self._all, [], True
         for process in processes:
             process.close()
 
@@ -120,6 +126,8 @@ class HistoryRuns:
             "mine", OrderedDict()
         )
         process = mine.pop((packages, seed), None)
+        if self._closed:
+            raise WorkerDied("the build was stopped")
         if process is None or process.closed:
             process = TestsProcess({}, replace(self._settings, packages=packages), Warmth(), hash_seed=seed)
             with self._lock:

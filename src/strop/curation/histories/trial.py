@@ -49,6 +49,8 @@ SLOW = 0.5
 MOST_TASK = 600_000
 """Characters of a task's files, names of tests and reference together."""
 _ORDER = 48
+_UNKNOWN = 4
+"""pytest's exit status where a test is asked for that there is not, or whose file cannot be imported."""
 _CLOCKS = re.compile(rb"\b(?:time|datetime|date)\b")
 
 
@@ -98,7 +100,7 @@ class CommitTrial:
             for path in files
             for test in touched_tests(path, sides.tree[path].decode(errors="replace"), candidate.lines[path])
         ]
-        wanted = self._sieved(sides, touched)
+        wanted = self._sieved(sides, touched, files)
         found = _Found(self, sides, files, wanted, until)
         found.look(candidate)
         strength = self._strength(candidate, sides, found.failing, until)
@@ -134,10 +136,13 @@ class CommitTrial:
             raise LeftOut("its packages cannot be installed") from None
         return _Sides(before, after, tree, applied(tree, after), language, packages)
 
-    def _sieved(self, sides: _Sides, touched: list[str]) -> set[str]:
-        """Tests in changed lines that pass with the oracle alone; of all lines where none is known."""
+    def _sieved(self, sides: _Sides, touched: list[str], files: list[str]) -> set[str]:
+        """Tests in changed lines that pass with the oracle alone; of these files where pytest has no such test."""
         request = RunRequest(within=touched)
         without = self.run(sides, request, right=False)
+        if touched and without.status == _UNKNOWN and not without.results:
+            request = RunRequest(within=files)
+            without = self.run(sides, request, right=False)
         if without.tampered or (without.stop and not without.results and not without.uncollected):
             raise LeftOut("its tests do not come to an end")
         if without.results and not without.uncollected and passed(without) == without.results.keys():
