@@ -411,3 +411,38 @@ def test_why_there_is_no_environment_is_one_line(tmp_path: Path) -> None:
         assert done.returncode == 2 and len(error) == 1 and why in error[0], done.stderr
     missing = warm.strop("build", "env", tmp_path / "nowhere", "-o", tmp_path / "out")
     assert missing.returncode == 2 and "nowhere" in missing.stderr
+
+
+def test_an_agent_finds_what_the_rules_do_not(tmp_path: Path) -> None:
+    wheel(tmp_path / "index")
+    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index"), "UV_NO_INDEX": "1"}
+    network = {**os.environ, **index, "UV_FIND_LINKS": str(tmp_path / "index"), "UV_OFFLINE": "1"}
+    repo = Made(tmp_path / "sums")
+    tests = (
+        "import sumsdep\nfrom sums import made\n\n\ndef test_a():\n    assert made.VERSION == sumsdep.FIVE\n"
+    )
+    repo.commit("First version of it all", {"sums/__init__.py": "", "tests/test_a.py": tests})
+    says = [
+        "<run>ls</run>",
+        write({"requirements": ["sumsdep"], "files": {"sums/__init__.py": "x = 1\n"}}),
+        FINISH,
+    ]
+    says += [
+        write({"requirements": ["sumsdep", "pytest"], "files": {"sums/made.py": "VERSION = 5\n"}}),
+        FINISH,
+    ]
+    script = tmp_path / "script.jsonl"
+    script.write_text("".join(json.dumps({"task_id": "environment", "answer": text}) + "\n" for text in says))
+    command = ["build", "env", repo.folder, "-o", tmp_path / "out", "--with-agent", f"scripted:{script}"]
+    done = warm.strop(*command, env=network)
+    assert done.returncode == 0 and "1 tests pass twice" in done.stdout, done.stderr
+    assert "No module named 'sumsdep'" in done.stderr and "sums/__init__.py is there already" in done.stderr
+    lock = json.loads((tmp_path / "out/sums.lock.json").read_text())
+    assert lock["requirements"] == ["sumsdep"] and lock["written"] == {"sums/made.py": "VERSION = 5\n"}
+
+
+FINISH = "<finish></finish>"
+
+
+def write(said: Any) -> str:
+    return f"<write>environment.json @@ {json.dumps(said)}</write>"

@@ -10,7 +10,9 @@ from strop.core.errors import UserError
 from strop.core.text import printable
 
 if TYPE_CHECKING:
+    from strop.config.schema import Recipe
     from strop.curation.histories.environment import EnvironmentLock
+    from strop.curation.histories.installation import ProjectInstall
 
 Folder = Annotated[Path, Option("--output", "-o", help="folder for the result; made where it is missing")]
 
@@ -22,6 +24,12 @@ def env(
     output: Folder,
     rev: Annotated[str, Option(help="revision; default: HEAD")] = "",
     container: Annotated[Path | None, Option(help="also write a Containerfile of it to this file")] = None,
+    with_agent: Annotated[
+        str,
+        Option(
+            metavar="MODEL", help="where the rules fail, a model that finds out, written as for strop eval"
+        ),
+    ] = "",
     allow_unsafe: AllowUnsafe = False,
 ) -> None:
     """Find out how a project is installed and tested, fetch its packages, and run its tests twice in the jail.
@@ -41,7 +49,7 @@ def env(
         print(printable(f"{output / name if name else 'no packages are needed'}"))
         return
     say(f"reading {repository}")
-    lock = _lock(repository, rev, output, allow_unsafe)
+    lock = _lock(repository, rev, output, with_agent, allow_unsafe)
     path = output / f"{lock.repository}.lock.json"
     lock.write(path)
     if container is not None:
@@ -57,7 +65,7 @@ def env(
     )
 
 
-def _lock(source: str, rev: str, output: Path, allow_unsafe: bool) -> "EnvironmentLock":
+def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -> "EnvironmentLock":
     import tempfile
 
     from strop.curation.edits.repository import Repository
@@ -78,4 +86,30 @@ def _lock(source: str, rev: str, output: Path, allow_unsafe: bool) -> "Environme
     say(
         f"{history.name}: by {', '.join(install.found) or 'no file'} it asks for {asked}; running its tests twice"
     )
-    return environment_of(tree, install, history.name, commit, output, Settings(allow_unsafe=allow_unsafe))
+
+    def prove(found: "ProjectInstall") -> "EnvironmentLock":
+        return environment_of(tree, found, history.name, commit, output, Settings(allow_unsafe=allow_unsafe))
+
+    try:
+        return prove(install)
+    except UserError as error:
+        if not agent:
+            raise
+        from strop.curation.histories.agent import by_agent
+
+        say(f"{error}; asking {agent}")
+        return by_agent(_recipe(agent, allow_unsafe), tree, install, str(error), prove, say)
+
+
+def _recipe(agent: str, allow_unsafe: bool) -> "Recipe":
+    """A workspace for the model."""
+    from strop.cli.models import check_there, read_models, recipes_of
+
+    options = [
+        "tasks.environment.type=workspace", "tasks.environment.turns=20", "play.max_turns=20", "play.max_tokens=null",
+        "tasks.max_prompt_tokens=16000", "sampling.max_tokens=2000",
+        *(["sandbox.allow_unsafe=true"] if allow_unsafe else []),
+    ]  # fmt: skip
+    recipes = recipes_of(read_models([agent], "transformers", None), options, [])
+    check_there(recipes)
+    return next(iter(recipes.values()))

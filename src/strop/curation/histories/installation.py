@@ -143,7 +143,7 @@ class _InstallReading:
             lacks = lacks or "its submodules are not there"
         refused = "" if _python_fits(self.python) else f"it needs Python {self.python}; this is {_here()}"
         return ProjectInstall(
-            "python", tuple(self.found), tuple(sorted(set(_wanted(self.wanted, self.name)))), self._written(), refused,
+            "python", tuple(self.found), tuple(sorted(set(wanted(self.wanted, self.name)))), self._written(), refused,
             lacks,
         )  # fmt: skip
 
@@ -203,7 +203,7 @@ def _of_cargo(files: Files) -> ProjectInstall:
     return ProjectInstall("rust", found)
 
 
-def _wanted(words: Iterable[str], own: str) -> Iterator[str]:
+def wanted(words: Iterable[str], own: str) -> Iterator[str]:
     """The requirements that hold here and that tests may import."""
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.utils import canonicalize_name
