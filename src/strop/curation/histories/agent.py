@@ -33,9 +33,9 @@ Find out what they need, and write it to {FILE}:
 
 {{{{"requirements": ["package>=1.0"], "files": {{{{"path/of/file.py": "its text"}}}}}}}}
 
-requirements: packages that the tests or the project import, as pip takes them. They are installed when you have finished;
-there is no network here. files: what an installation of the project would write and is not there, such as a file with its
-version. Nothing else that you change counts."""
+requirements: packages that the tests or the project import, as pip takes them. They are installed when you have
+finished; there is no network here. files: what an installation of the project would write and is not there, such as a
+file with its version. Nothing else that you change counts."""
 
 
 def by_agent(
