@@ -140,7 +140,7 @@ deleted file mode 100644
 
 def test_new_lines_are_those_after_the_commit() -> None:
     lines, count = new_lines(DIFF)
-    assert lines == {"a.py": [(3, 4), (10, 11)], "tests/x.bin": [], "c.py": [(1, 1)], "d.py": [(1, 2)]}
+    assert lines == {"a.py": [(3, 4), (10, 11)], "tests/x.bin": [], "c.py": [(1, 1)], "d.py": [(1, 1)]}
     assert count == {"a.py": 5, "tests/x.bin": 0, "c.py": 2, "d.py": 1}
 
 
@@ -163,7 +163,7 @@ Now `return a + b` does it:
 ```python
     return  a+b
 ```
--    return a - b
+-    result = sum([a, -b])
 """
     assert (
         cleaned(said, {"s.py": CORE}, {"s.py": RIGHT})
@@ -227,7 +227,7 @@ def test_a_commit_becomes_a_task_that_its_tests_judge(built: tuple[Path, Path], 
     )
     assert verifier.verify(task, task.reference).passed
     broken = task.model_copy(update={"check": check.judge.model_copy(update={"files": check.files})})
-    assert verifier.verify(broken, "").outcome is Outcome.FAILED
+    assert verifier.verify(broken, "unchanged").outcome is Outcome.FAILED
 
 
 def test_tests_that_order_and_day_decide_are_quarantined(built: tuple[Path, Path]) -> None:
@@ -383,6 +383,7 @@ def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
     assert "the edit changes tests: sumsdep.py" in shadowing(verifier, task).detail
     (out / lock["packages"]).rename(out / "gone")
     (again / lock["packages"]).rename(again / "gone")
+    task = task.model_copy(update={"id": "another"})
     assert "strop build env packages-" in verifier.verify(task, task.reference).detail
 
 

@@ -22,13 +22,12 @@ from strop.core.errors import UserError
 from strop.core.snapshots import Files
 from strop.core.verdict import Outcome
 from strop.curation.histories.installation import ProjectInstall
+from strop.curation.histories.runs import TEST_SECONDS, uncollected
 from strop.sandbox.wheels import install_wheels, installed_in
 from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.runs import ProjectRun, RunRequest
 from strop.verification.settings import Settings
 
-TEST_SECONDS = 5.0
-"""CPU seconds of one test."""
 _FORM = 1
 _ORDER = 48
 
@@ -165,10 +164,11 @@ def _proved(lock: EnvironmentLock, tree: Files, settings: Settings, lacks: str) 
         failed = next((f"{n}: {t.message}" for n, t in first.results.items() if t.message), "")
         why = (
             first.tampered
+            or uncollected(first)
             or first.uncollected
             or (first.stop[1] if first.stop else "")
             or failed
-            or "there is none"
+            or "none was found"
         )
         said = " ".join(f"{why}{f' ({lacks})' if lacks else ''}".split())[:300]
         raise UserError(f"{lock.repository}: no test of it passes here: {said}")

@@ -154,6 +154,11 @@ def message(run: ProjectRun, test: str) -> str:
     """Why a test did not pass."""
     if test in run.results:
         return run.results[test].message
+    return uncollected(run)
+
+
+def uncollected(run: ProjectRun) -> str:
+    """Why a file could not be imported."""
     told = [line.strip() for line in run.uncollected.splitlines()]
     return next((line.removeprefix("E").strip() for line in told if line.startswith("E ")), "")
 

@@ -8,7 +8,7 @@ from strop.curation.bugs.issue import same_message
 from strop.curation.edits.history import FEWEST_WORDS
 from strop.curation.engine.tally import LeftOut
 
-_SHORTEST = 12
+_SHORTEST = 8
 """Characters of a line of the patch, without white space, by which it is looked for inside other text."""
 _MOST_MESSAGE = 400
 _NUMBER = re.compile(
@@ -43,13 +43,10 @@ def patch_lines(before: Mapping[str, str], after: Mapping[str, str | None]) -> s
 
 def holds(text: str, lines: set[str]) -> bool:
     """Whether a line of a text is a line of the patch, or has a long one in it."""
-    for line in text.split("\n"):
-        squeezed = _squeezed(line.strip(" \t`>*-+"))
-        if squeezed in lines and re.search(r"[\W_]", squeezed):
-            return True
-        if any(len(one) >= _SHORTEST and one in squeezed for one in lines):
-            return True
-    return False
+    telling = {line for line in lines if re.search(r"[\W_]", line)}
+    inside = [line for line in telling if len(line) >= _SHORTEST]
+    squeezed = (_squeezed(line.strip(" \t`>*-+")) for line in text.split("\n"))
+    return any(line in telling or any(one in line for one in inside) for line in squeezed)
 
 
 def statement(said: str, failing: list[str], first: str, second: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from strop.code.mutate.python.draw import faults
-from strop.code.python.source import functions
+from strop.code.python.routines import routines
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import UserError, VerificationError, WorkerDied
 from strop.core.files import atomic
@@ -165,16 +165,15 @@ class CommitTrial:
         for path, text in sides.after.items():
             spans = candidate.lines.get(path, [])
             names = {
-                function.qualified_name
-                for function in (functions(text) if text else ())
-                if any(a <= function.last and function.first <= b for a, b in spans)
+                one.name
+                for one in (routines(text) if text else ())
+                if any(a <= one.last and one.first <= b for a, b in spans)
             }
             for name in sorted(names):
                 for fault in faults(text or "", name, seed=self.settings.seed, key=candidate.commit.id):
                     if tried >= self.settings.mutants or time.monotonic() > until:
                         return [noticed, tried]
-                    first, last = fault.lines
-                    if not any(a <= last and first <= b for a, b in spans):
+                    if not any(a <= fault.lines[0] <= b for a, b in spans):
                         continue
                     faulty = replace(sides, solved=applied(sides.solved, {path: fault.text}))
                     run = self.run(faulty, RunRequest(tests=list(failing)), right=True)
