@@ -4,6 +4,7 @@ import datetime
 import json
 import os
 import socket
+import sys
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -21,7 +22,11 @@ from strop.curation.histories.commits import new_lines, touched_tests
 from strop.curation.histories.installation import installation_of
 from strop.curation.histories.statement import cleaned, holds, patch_lines
 from strop.edits import FORMATS
+from strop.environments.task_tree import tree_of
 from strop.tasks import load_tasks
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from environments import agents
 
 PYPROJECT = '[project]\nname = "sums"\nversion = "1.2"\n'
 CORE = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return x + x\n"
@@ -449,3 +454,79 @@ FINISH = "<finish></finish>"
 
 def write(said: Any) -> str:
     return f"<write>environment.json @@ {json.dumps(said)}</write>"
+
+
+def test_the_tasks_are_played_where_tasks_of_projects_are(built: tuple[Path, Path], tmp_path: Path) -> None:
+    source = built[1] / "tasks.jsonl.gz"
+    tasks = load_tasks(str(source))
+    told = agents(tasks, source)
+    assert told == {"plays": 2, "expert_solves": 2, "empty_solves": 0, "cheat_solves": 0, "expert_missed": []}
+    answers = [
+        {"task_id": task.id, "answer": task.reference if number else "?"} for number, task in enumerate(tasks)
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    words = [
+        "eval",
+        "scripted:answers.jsonl",
+        "--tasks",
+        source,
+        "-o",
+        "out.json",
+        "-n",
+        1,
+        "--style",
+        "chat",
+    ]
+    done = warm.strop(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads((tmp_path / "out.json").read_text())["models"].values()
+    assert row["pass@1"] == 0.5
+
+
+def test_a_task_is_repaired_as_a_repository(built: tuple[Path, Path], tmp_path: Path) -> None:
+    (task,) = [one for one in load_tasks(str(built[1] / "tasks.jsonl.gz")) if "difference" in one.statement]
+    judge = task.check.effective()
+    assert isinstance(judge, ProjectCheck)
+    for path, data in tree_of(task).items():
+        (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repo" / path).write_bytes(data)
+    (tmp_path / "issue.md").write_text(task.statement)
+    says = {"task_id": "edits", "answer": task.reference}
+    (tmp_path / "script.jsonl").write_text(json.dumps(says) + "\n")
+    words = [
+        "repair",
+        tmp_path / "repo",
+        "--issue",
+        tmp_path / "issue.md",
+        "-m",
+        f"scripted:{tmp_path}/script.jsonl",
+    ]
+    done = warm.strop(*words, "--file", "sums.py", "-n", 1, "--reproductions", 0)
+    assert done.returncode == 0 and "+    return a + b" in done.stdout, done.stderr
+
+
+LIB = "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"
+USES = "use sums::add;\n\n#[test]\nfn zero() {\n    assert_eq!(add(3, 0), 3);\n}\n"
+
+
+@pytest.mark.needs("cargo")
+@pytest.mark.rust(40)
+def test_a_commit_of_a_crate_becomes_a_task(tmp_path: Path, verifier: Any) -> None:
+    repo = Made(tmp_path / "sums")
+    manifest = '[package]\nname = "sums"\nversion = "0.1.0"\nedition = "2021"\n'
+    repo.commit(
+        "First version of the crate", {"Cargo.toml": manifest, "src/lib.rs": LIB, "tests/uses.rs": USES}
+    )
+    more = USES + "\n#[test]\nfn two() {\n    assert_eq!(add(1, 1), 2);\n}\n"
+    right: Files = {"src/lib.rs": LIB.replace("a - b", "a + b"), "tests/uses.rs": more}
+    repo.commit("Add numbers in place of taking them away", right)
+    out = tmp_path / "out"
+    env = warm.strop("build", "env", repo.folder, "-o", out)
+    assert env.returncode == 0 and "2 tests pass twice" in env.stdout, env.stderr
+    done = warm.strop("build", "commits", repo.folder, "-o", out, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    (task,) = load_tasks(str(out / "tasks.jsonl.gz"))
+    judge = task.check.effective()
+    assert isinstance(judge, ProjectCheck) and task.language == "rust"
+    assert (judge.failing, judge.passing) == (["uses::two"], ["uses::zero"])
+    assert verifier.verify(task, task.reference).passed
