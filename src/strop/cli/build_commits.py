@@ -127,3 +127,5 @@ def _made(
             say("stopped: what is known so far is written; the same command resumes")
         finally:
             build.close()
+            for why in build.folders.failures[:3]:
+                say(f"note: packages could not be installed: {why}")

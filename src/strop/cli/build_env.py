@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from strop.cli.options import AllowUnsafe, say
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
 from strop.core.text import printable
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -
 
     try:
         return prove(install)
-    except UserError as error:
+    except StropError as error:
         if not agent:
             raise
         from strop.curation.histories.agent import by_agent

@@ -12,7 +12,7 @@ from typing import Any
 
 from strop.config.schema import Recipe
 from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
 from strop.core.rollout import SamplingParams
 from strop.core.snapshots import Files, data_uri, digest_of
 from strop.core.task import Task
@@ -42,7 +42,7 @@ def by_agent(
     recipe: Recipe, tree: Files, install: ProjectInstall, why: str, prove: Callable[[ProjectInstall], EnvironmentLock],
     say: Callable[[str], None],
 ) -> EnvironmentLock:  # fmt: skip
-    """The environment that a policy finds in `TRIES` plays, each told why the one before failed. Raises UserError."""
+    """The environment that a policy finds in `TRIES` plays, each told why the one before failed. Raises StropError."""
     with ExitStack() as stack:
         policy = open_policy(recipe, prompts=lambda tokenizer: {NAME: ()})
         stack.callback(getattr(policy, "close", lambda: None))
@@ -58,10 +58,10 @@ def by_agent(
             (rollout,) = dispatcher.play([task], 1, params, seed=recipe.seed + number, tag=NAME)
             try:
                 return prove(_said(rollout.answer, tree, install))
-            except UserError as error:
+            except StropError as error:
                 why = str(error)
                 say(f"play {number + 1} of {TRIES}: {why}")
-    raise UserError(f"the agent found no environment in {TRIES} plays: {why}")
+    raise StropError(f"the agent found no environment in {TRIES} plays: {why}")
 
 
 def _task(tree: Files, language: str, why: str) -> Task:

@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from strop.core import files
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
 from strop.core.snapshots import Files
 from strop.core.verdict import Outcome
 from strop.curation.histories.installation import ProjectInstall
@@ -72,6 +72,11 @@ class PackageFolders:
         self.built = 0
         """Folders that were made, not found."""
 
+    @property
+    def failures(self) -> list[str]:
+        """Why some could not be made."""
+        return sorted(self._failed.values())
+
     def named(self, requirements: Sequence[str]) -> str:
         """The name of the folder that holds these; "" where this Python has them all. Raises UserError."""
         if not requirements or all(map(_is_here, requirements)):
@@ -84,8 +89,8 @@ class PackageFolders:
                 try:
                     installed = install_wheels(requirements, self.folder / name)
                 except UserError as error:
-                    self._failed[name] = str(error)
-                    raise
+                    self._failed[name] = f"{', '.join(requirements)}: {error}"
+                    raise UserError(self._failed[name]) from None
                 self.built += 1
                 pinned = {"requirements": [*requirements], "installed": installed}
                 files.write_json(self.folder / f"{name}.json", {"form": _FORM, "packages": name, **pinned})
@@ -129,7 +134,7 @@ def _is_here(requirement: str) -> bool:
 def environment_of(
     tree: Files, installation: ProjectInstall, name: str, revision: str, folder: Path, settings: Settings
 ) -> EnvironmentLock:
-    """The environment of a tree, built and proved. Raises UserError that says why there is none."""
+    """The environment of a tree, built and proved. Raises UserError for what is not here, StropError if no test passes."""
     if installation.refused:
         raise UserError(f"{name}: {installation.refused}")
     packages = ""
@@ -171,7 +176,7 @@ def _proved(lock: EnvironmentLock, tree: Files, settings: Settings, lacks: str) 
             or "none was found"
         )
         said = " ".join(f"{why}{f' ({lacks})' if lacks else ''}".split())[:300]
-        raise UserError(f"{lock.repository}: no test of it passes here: {said}")
+        raise StropError(f"{lock.repository}: no test of it passes here: {said}")
     flaky = [name for name in names if (name in passed[0]) != (name in passed[1])]
     failing = [name for name in names if name not in passed[0] and name not in passed[1]]
     return replace(lock, passing=passing, flaky=flaky, failing=failing)
