@@ -134,7 +134,7 @@ def _is_here(requirement: str) -> bool:
 def environment_of(
     tree: Files, installation: ProjectInstall, name: str, revision: str, folder: Path, settings: Settings
 ) -> EnvironmentLock:
-    """The environment of a tree, built and proved. Raises UserError for what is not here, StropError if no test passes."""
+    """The environment of a tree, built and proved. UserError for what is not here, StropError if no test passes."""
     if installation.refused:
         raise UserError(f"{name}: {installation.refused}")
     packages = ""
