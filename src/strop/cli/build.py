@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option, Typer
 
 from strop.cli.build_bugs import bugs
+from strop.cli.build_commits import commits
 from strop.cli.build_demos import demos
 from strop.cli.build_edits import edits
+from strop.cli.build_env import env
 from strop.cli.build_implement import implement
 from strop.cli.build_next_edit import next_edit
 from strop.cli.build_retrieval import retrieval
@@ -27,8 +29,10 @@ def build() -> None:
 
 
 app.command("bugs")(bugs)
+app.command("commits")(commits)
 app.command("demos")(demos)
 app.command("edits")(edits)
+app.command("env")(env)
 app.command("implement")(implement)
 app.command("next-edit")(next_edit)
 app.command("retrieval")(retrieval)

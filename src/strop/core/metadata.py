@@ -113,7 +113,10 @@ class Metadata(TypedDict, total=False):
     assertions: int
     strength: Any
     source_cases: Any
-    """What that answer's own tests are worth, and which cases of the source agree."""
+    """What that answer's own tests are worth, and which cases of the source agree. Of a commit `strength` is [noticed,
+    tried]: faults in its changed lines."""
+    quarantined: dict[str, str]
+    """Tests that judge nothing, and why: what they say depends on chance, order, hash seed or day."""
 
     # `strop curate`.
     set: str

@@ -6,7 +6,7 @@ import sys
 from strop.core.play import Ran, Services
 from strop.core.task import Task
 from strop.environments.failures import failures
-from strop.environments.task_tree import Tree, answer_in, project_of, tree_of
+from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
 from strop.environments.toolbox import Toolbox, installed, tool
 from strop.tasks.public import public_task
 from strop.verification.project.layout import is_protected, layout_of
@@ -127,7 +127,7 @@ class RepositoryTools(Toolbox):
             return "there are no tests here; run your own with run"
         if len(names) > _MOST_NAMED:
             names = sorted({name.partition("::")[0] for name in names})
-        roots = ":".join(root or "." for root in layout_of(self.before).roots)
+        roots = ":".join([*(root or "." for root in layout_of(self.before).roots), PACKAGES])
         argv = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--no-header", *names]
         return _shown(self.program(argv, environment={"PYTHONPATH": roots}))
 

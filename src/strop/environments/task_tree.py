@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.errors import UserError
@@ -20,8 +21,9 @@ from strop.edits.paths import check_path
 from strop.tasks.edit_tasks import ENDINGS
 from strop.tasks.public import public_task
 from strop.verification.project.layout import is_protected, layout_of, shadows
-from strop.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_snapshot
+from strop.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_snapshot, locate_packages
 
+PACKAGES = ".packages"
 Tree = Mapping[str, bytes]
 """Relative path to content."""
 _NOT_THOUGHT = "There is no <think> in front of this edit.\n\n"
@@ -56,6 +58,22 @@ def tree_of(task: Task) -> dict[str, bytes]:
     tree = {**load_snapshot(project), **_encoded(project.files), **_encoded(edit.files)}
     gone = {path for path in project.removed if path not in edit.files} | _hidden(task, project, tree)
     return {path: data for path, data in tree.items() if path not in gone}
+
+
+def packages_of(task: Task) -> dict[str, bytes]:
+    """The packages that the project's tests import, below PACKAGES: in the folder, and no part of the answer.
+
+    Raises VerificationError where they are missing.
+    """
+    project = project_of(task)
+    top = Path(locate_packages(project.packages)) if project and project.packages else None
+    if top is None:
+        return {}
+    return {
+        f"{PACKAGES}/{path.relative_to(top).as_posix()}": path.read_bytes()
+        for path in sorted(top.rglob("*"))
+        if path.is_file() and path.suffix != ".pyc"
+    }
 
 
 def answer_in(task: Task, before: Tree, folder: JailedFolder) -> str:
@@ -100,8 +118,10 @@ def _counts(task: Task, edit: EditCheck, path: str, before: Tree) -> bool:
     if path in before:
         return True
     layout = layout_of(before)
-    taken = task.language == "python" and shadows(path, layout.own, layout.roots)
-    return not taken and not is_made(path) and path not in _hidden(task, project_of(task), {path: b""})
+    project = project_of(task)
+    packages = project.packages if project else ""
+    taken = task.language == "python" and shadows(path, layout.own, layout.roots, packages)
+    return not taken and not is_made(path) and path not in _hidden(task, project, {path: b""})
 
 
 def _hidden(task: Task, project: ProjectCheck | None, tree: Tree) -> set[str]:

@@ -16,7 +16,7 @@ from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, CallFault, FormName, calls_of
 from strop.environments.demonstration import demonstrated
 from strop.environments.repository_tools import RepositoryTools, listing
-from strop.environments.task_tree import answer_in, tree_of
+from strop.environments.task_tree import answer_in, packages_of, tree_of
 from strop.environments.toolbox import Toolbox, UseTool, clipped, toolbox_of, tools_of
 
 
@@ -46,7 +46,7 @@ class Workspace:
     def setup(self, services: Services) -> None:
         """The task's files are put into the play's folder."""
         self.tree, self.folder = tree_of(self.task), services.folder
-        self.folder.put(self.tree)
+        self.folder.put({**self.tree, **packages_of(self.task)})
         self.box = self.kind(self.task, services)
 
     def begin(self) -> Opening:

@@ -91,10 +91,13 @@ def beside(place: str, tasks: Iterable[Task]) -> Iterator[Task]:
             there = (folder / check.tree).resolve()
             if there.exists():
                 task = task.model_copy(update={"check": check.model_copy(update={"tree": str(there)})})
-        if isinstance(check, ProjectCheck) and Path(check.project).name == check.project:
-            there = (folder / check.project).resolve()
-            if there.is_file():
-                check = check.model_copy(update={"project": str(there)})
+        if isinstance(check, ProjectCheck):
+            named = {"project": check.project, "packages": check.packages}
+            places = {
+                field: folder / name for field, name in named.items() if name and Path(name).name == name
+            }
+            if found := {field: str(there.resolve()) for field, there in places.items() if there.exists()}:
+                check = check.model_copy(update=found)
                 whole = check if edit is None else edit.model_copy(update={"judge": check})
                 task = task.model_copy(update={"check": whole})
         yield task

@@ -23,6 +23,8 @@ class Settings:
     """Folder of vendored crates."""
     hash_seed: int = 0
     """PYTHONHASHSEED of Python answers."""
+    packages: str = ""
+    """Folder of packages that a project's tests import, in front of those of this Python."""
 
 
 def limits_of(box: SandboxConfig) -> Limits:

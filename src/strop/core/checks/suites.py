@@ -53,7 +53,7 @@ class PytestCheck(CheckBase):
 class ProjectCheck(CheckBase):
     """Run a project's own tests in a copy of it in which `files` replace or add files. The task's language says how."""
 
-    optional: ClassVar[tuple[str, ...]] = ("files", "removed", "passing")
+    optional: ClassVar[tuple[str, ...]] = ("packages", "files", "removed", "passing")
     answer = "patch"
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "project"}
     kind: Literal["project"] = "project"
@@ -61,6 +61,8 @@ class ProjectCheck(CheckBase):
     """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`, or a data URI that holds one."""
     digest: str
     """Content hash of the snapshot's files; with another one the verdict is *error*."""
+    packages: str = ""
+    """Folder of packages that its tests import, in front of those of the Python that runs Strop (`strop build env`)."""
     files: dict[str, str] = Field(default_factory=dict)
     """Path to text of what differs from the snapshot."""
     removed: list[str] = Field(default_factory=list)

@@ -13,7 +13,9 @@ from typing import NamedTuple
 from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
 from strop.core.errors import UserError
+from strop.core.snapshots import Files
 from strop.edits.paths import unquoted
+from strop.verification.project.snapshot import unpack
 
 SECONDS = 600.0
 """That reading a history may take."""
@@ -116,6 +118,13 @@ class Repository:
             if len(words) == 4 and words[0] in _REGULAR and words[3].isdecimal():
                 found[path] = int(words[3])
         return found
+
+    def files(self, commit: str) -> Files:
+        """Path to content of every plain file at a commit. VerificationError where they are too many or large."""
+        with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
+            out = Path(folder) / "tree.tar"
+            self._call("archive", "--format=tar", f"--output={out}", commit)
+            return unpack(out)
 
     def texts(self, commit: str, paths: Collection[str]) -> dict[str, str]:
         """The texts of files at a commit; those that are not there, or no UTF-8, are left out."""

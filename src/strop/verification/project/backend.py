@@ -37,7 +37,7 @@ _MOST_RESTARTS = 25
 _KEPT_WARM = 8
 
 _lock = threading.Lock()
-_warm: "OrderedDict[tuple[str, str], tuple[Warmth, ProjectRun]]" = OrderedDict()
+_warm: "OrderedDict[tuple[str, str, str], tuple[Warmth, ProjectRun]]" = OrderedDict()
 
 
 class Backend(Protocol):
@@ -121,7 +121,7 @@ class PytestBackend:
         return self._process
 
     def _warmth(self) -> tuple[Warmth, ProjectRun]:
-        key = (self._digest, self._settings.jail)
+        key = (self._digest, self._settings.jail, self._settings.packages)
         with _lock:  # one at a time: others of the same project wait for it
             if key not in _warm:
                 limits = with_room(self._settings.limits, cpu=WHOLE_CPU, wall=WHOLE_WALL)

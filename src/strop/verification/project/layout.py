@@ -37,19 +37,21 @@ def is_protected(path: str, language: str = "python") -> bool:
     return named or machinery or folders
 
 
-def shadows(path: str, own: Iterable[str], roots: Iterable[str]) -> bool:
-    """Whether a new file would be imported in place of a module of Python or of the environment."""
+def shadows(path: str, own: Iterable[str], roots: Iterable[str], packages: str = "") -> bool:
+    """Whether a new file would be imported in place of a module of Python, of the environment or of `packages`."""
     for root in roots:
         rest = path if not root else path.removeprefix(root + "/") if path.startswith(root + "/") else ""
         name = rest.partition("/")[0].removesuffix(".py")
-        if name and name not in own and rest.endswith(".py") and _known(name):
+        if name and name not in own and rest.endswith(".py") and _known(name, packages):
             return True
     return False
 
 
 @cache
-def _known(name: str) -> bool:
-    return name in sys.stdlib_module_names or PathFinder.find_spec(name) is not None
+def _known(name: str, packages: str) -> bool:
+    if name in sys.stdlib_module_names or PathFinder.find_spec(name) is not None:
+        return True
+    return bool(packages) and PathFinder.find_spec(name, [packages]) is not None
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,11 @@ def refusal(check: ProjectCheck, base: Mapping[str, bytes], language: str) -> st
             return path
         if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
             return path
-        if language == "python" and path not in base and shadows(path, layout.own, layout.roots):
+        if (
+            language == "python"
+            and path not in base
+            and shadows(path, layout.own, layout.roots, check.packages)
+        ):
             return path
     return ""
 

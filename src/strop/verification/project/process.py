@@ -10,7 +10,7 @@ import secrets
 import site
 import socket
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
@@ -50,6 +50,7 @@ class TestsProcess(JailedProcess):
         self.base, self.warm = base, warmth
         self.layout: Layout = layout_of(base)
         chosen, folders = choose(settings.jail), environment()
+        folders = [*([settings.packages] if settings.packages else []), *folders]
         ahead = [name for name in self.warm.modules if name.partition(".")[0] not in self.layout.own]
         super().__init__(
             "strop.verification.project.runner",
@@ -60,6 +61,10 @@ class TestsProcess(JailedProcess):
             folder=WorkFolder(chosen, "strop-project-"),
             hash_seed=hash_seed,
         )
+
+    def take(self, base: Mapping[str, bytes], options: Sequence[str] = PLAIN) -> None:
+        """From now on the runs are on another snapshot, with these options of pytest. Not for a warm process."""
+        self.base, self.layout, self.warm = base, layout_of(base), Warmth(options=tuple(options))
 
     def run(
         self,
@@ -141,7 +146,9 @@ class TestsProcess(JailedProcess):
             "roots": list(self.layout.roots),
             "own": sorted(self.layout.own),
             "options": list(self.warm.options),
-            "arguments": _arguments(request.tests, request.beside) if request.tests is not None else [],
+            "arguments": list(request.within)
+            if request.tests is None
+            else _arguments(request.tests, request.beside),
             "keep": request.keep,
             "secret": secret,
         }

@@ -46,6 +46,8 @@ class RunRequest:
     tests: Collection[str] | None = None
     """Test ids; None = all there are, restarted after a test that ends the process."""
     left_out: Collection[str] = ()
+    within: Collection[str] = ()
+    """Without `tests`: paths of files, or test ids without parameters, that hold them; none = the whole project."""
     beside: Collection[str] = ()
     """Files that tests are collected from as a whole; `tests` still says which of them run."""
     order: int = 0

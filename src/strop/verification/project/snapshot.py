@@ -53,7 +53,7 @@ def pack(folder: Path, out: Path) -> str:
 
 
 def unpack(source: Path | bytes) -> Files:
-    """The files of a snapshot, or of its bytes; links and other special members left out.
+    """The files of a snapshot, or of its bytes, or of a plain .tar; links and other special members left out.
 
     Raises VerificationError when it cannot be read, leaves its folder or holds too much.
     """
@@ -62,7 +62,7 @@ def unpack(source: Path | bytes) -> Files:
     name = "in the task" if isinstance(source, bytes) else str(source)
     try:
         data = source if isinstance(source, bytes) else source.read_bytes()
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as tar:
             for info in tar:
                 if not info.isfile() or info.size > MAX_FILE_BYTES:
                     continue
@@ -84,13 +84,32 @@ def locate(project: str) -> Path:
     Raises VerificationError when it is in neither.
     """
     path = Path(project)
-    if path.is_file():
-        return path
-    folder = os.environ.get(_ROOTS)
-    if folder and (there := Path(folder) / path.name).is_file():
+    if (there := _found(path)) is not None and there.is_file():
         return there
+    folder = os.environ.get(_ROOTS)
     where = f"nor {path.name} in {_ROOTS}={folder}" if folder else f"set {_ROOTS} to the folder that holds it"
     raise VerificationError(f"the project's snapshot {project} is missing; {where}")
+
+
+def locate_packages(packages: str) -> str:
+    """The folder of packages that a check names, found like a snapshot; "" where it names none.
+
+    Raises VerificationError when it is missing.
+    """
+    if not packages:
+        return ""
+    path = Path(packages)
+    if (there := _found(path)) is not None and there.is_dir():
+        return str(there.resolve())
+    remedy = f"strop build env {path.name}.json -o FOLDER makes it again, beside the tasks"
+    raise VerificationError(f"the project's packages {packages} are missing; {remedy}")
+
+
+def _found(path: Path) -> Path | None:
+    """There, or in the folder STROP_PROJECTS."""
+    folder = os.environ.get(_ROOTS)
+    places = (path, Path(folder) / path.name) if folder else (path,)
+    return next((place for place in places if place.exists()), None)
 
 
 def read_project(path: Path) -> Files:

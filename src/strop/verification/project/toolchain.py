@@ -29,7 +29,7 @@ from strop.verification.project.control_tests import ControlTests, controls_besi
 from strop.verification.project.layout import refusal
 from strop.verification.project.recorded import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
-from strop.verification.project.snapshot import load_snapshot
+from strop.verification.project.snapshot import load_snapshot, locate_packages
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -265,7 +265,7 @@ class ProjectToolchain:
     def __init__(self, settings: Settings) -> None:
         self.wall_seconds = _RUNS * (settings.limits.wall_seconds + ROOM_WALL)
         self._settings = settings
-        self._backends: OrderedDict[tuple[str, str], Backend] = OrderedDict()
+        self._backends: OrderedDict[tuple[str, str, str], Backend] = OrderedDict()
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad check."""
@@ -282,6 +282,7 @@ class ProjectToolchain:
         if not check.failing and not check.passing:
             raise VerificationError("the project check names no tests")
         base = load_snapshot(check)
+        check = check.model_copy(update={"packages": locate_packages(check.packages)})
         if refused := refusal(check, base, task.language):
             return _refused(check, refused)
         began = time.monotonic()
@@ -300,10 +301,11 @@ class ProjectToolchain:
         return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
 
     def _backend(self, check: ProjectCheck, base: Files, language: str) -> Backend:
-        key = check.digest, language
+        key = check.digest, check.packages, language
         backend = self._backends.pop(key, None)
         if backend is None:
-            backend = open_backend(language, base, self._settings, _TEST_SECONDS)
+            settings = replace(self._settings, packages=check.packages)
+            backend = open_backend(language, base, settings, _TEST_SECONDS)
         self._backends[key] = backend
         while len(self._backends) > _OPEN:
             self._backends.popitem(last=False)[1].close()

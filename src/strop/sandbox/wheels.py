@@ -1,0 +1,60 @@
+"""Packages from an index into a folder, as wheels: they are unpacked, and nothing of them is run.
+
+The one place of Strop that installs. It needs the network, and gets it as the user's own `uv` or `pip` has it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import distributions
+from pathlib import Path
+
+from strop.core.errors import UserError
+
+SECONDS = 300.0
+
+
+def install_wheels(requirements: Sequence[str], folder: Path, *, seconds: float = SECONDS) -> dict[str, str]:
+    """Puts these and what they ask for into a new folder, whole or not at all; versions by name.
+
+    Raises UserError that says in one line why not: no such version, no wheel, no network.
+    """
+    part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    uv = shutil.which("uv")
+    tool = (
+        [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
+    )
+    quiet = ["--quiet"] if uv else ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"]
+    command = [*tool, *quiet, "--only-binary", ":all:", "--target", str(part), "--", *requirements]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL
+        )
+        if done.returncode:
+            raise UserError(
+                _cause(done.stderr) or f"{' '.join(tool[:3])} failed with status {done.returncode}"
+            )
+        part.rename(folder)
+    except subprocess.TimeoutExpired:
+        raise UserError(f"installing took longer than {seconds:g} s") from None
+    except OSError as error:
+        raise UserError(f"cannot write {folder}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return installed_in(folder)
+
+
+def installed_in(folder: Path) -> dict[str, str]:
+    """Versions of the packages in a folder, by name."""
+    return dict(
+        sorted((found.metadata["Name"], found.version) for found in distributions(path=[str(folder)]))
+    )
+
+
+def _cause(errors: str) -> str:
+    lines = [" ".join(line.split()) for line in errors.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("ERROR:", "error:", "Error"))]
+    return next(iter(telling[::-1] or lines[-1:]), "")[:300]

@@ -1,0 +1,533 @@
+"""`strop build env` and `strop build commits` on histories that the tests make."""
+
+import datetime
+import json
+import os
+import socket
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests import warm
+from tests.curation.test_retrieval import Files, Made
+
+from strop.core.checks import EditCheck, ProjectCheck
+from strop.core.task import Task
+from strop.core.verdict import Outcome
+from strop.curation.engine.tally import LeftOut
+from strop.curation.histories.commits import new_lines, touched_tests
+from strop.curation.histories.installation import installation_of
+from strop.curation.histories.statement import cleaned, holds, patch_lines
+from strop.edits import FORMATS
+from strop.environments.task_tree import tree_of
+from strop.tasks import load_tasks
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from environments import agents
+
+PYPROJECT = '[project]\nname = "sums"\nversion = "1.2"\n'
+CORE = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return x + x\n"
+RIGHT = CORE.replace("a - b", "a + b")
+TESTS = "from sums import add, double\n\n\ndef test_double():\n    assert double(2) == 4\n"
+ADDS = TESTS + "\n\ndef test_add():\n    assert add(2, 3) == 5\n    assert add(1, 1) == 2\n"
+ODD = """import os
+
+
+def odd(x):
+    return x % 2 == 1
+
+
+def state():
+    return os.environ.get("SUMS", "")
+
+
+"""
+ODD_TESTS = """import datetime
+import os
+
+from sums import odd, state
+
+
+def test_odd():
+    assert odd(3) and not odd(2)
+
+
+def test_first():
+    assert state() == ""
+
+
+def test_then():
+    os.environ["SUMS"] = "set"
+    assert odd(1)
+
+
+def test_this_year():
+    assert odd(1) and datetime.date.today() < datetime.date(YEAR, 1, 1)
+"""
+
+
+def source(**files: str) -> dict[str, bytes]:
+    return {path.replace("__", "/"): text.encode() for path, text in files.items()}
+
+
+def test_an_installation_is_read_from_each_kind_of_file() -> None:
+    modern = """[project]
+name = "Sums"
+dynamic = ["version"]
+dependencies = ["attrs>=20; python_version > '3'", "colorama; sys_platform == 'win32'", "sums[extra]"]
+optional-dependencies = {tests = ["freezegun", "pytest-cov"], docs = ["docutils2"]}
+[dependency-groups]
+dev = ["ruff", {include-group = "more"}]
+more = ["hypothesis"]
+[tool.hatch.build.hooks.vcs]
+version-file = "src/sums/_version.py"
+"""
+    found = installation_of(
+        {"pyproject.toml": modern.encode(), "tox.ini": b"[testenv]\ndeps =\n  pytest\n  mock>3\n"}
+    )
+    assert found.requirements == ("attrs>=20", "freezegun", "hypothesis", "mock>3") and not found.refused
+    assert (
+        found.written.keys() == {"src/sums/_version.py", "PKG-INFO"}
+        and "Name: Sums" in found.written["PKG-INFO"]
+    )
+    poetry = '[tool.poetry]\nname="a"\nversion="0.3"\n[tool.poetry.dependencies]\npython="^3.9"\n'
+    poetry += 'rich="^1.2"\nx={version="~2.1",'
+    poetry += 'optional=true}\n[tool.poetry.group.dev.dependencies]\nPyYAML="~6.0.1"\nflask="^0.2"\n'
+    assert installation_of({"pyproject.toml": poetry.encode()}).requirements == (
+        "flask<0.3,>=0.2", "pyyaml<6.1,>=6.0.1", "rich<2,>=1.2"
+    )  # fmt: skip
+    setup = "import os\nos.abort()\nNEEDS = ['six']\nsetup(name='b', install_requires=NEEDS, tests_require=lost(), "
+    old = installation_of(
+        source(**{"setup.py": setup + "extras_require={'test': ['mock']}, python_requires='>=2')"})
+    )
+    assert old.requirements == ("mock", "six") and old.found == ("setup.py",)
+    assert (
+        "it needs Python <3" in installation_of({"setup.cfg": b"[options]\npython_requires = <3\n"}).refused
+    )
+    crate = b'[package]\nname = "a"\n[dependencies]\nserde = "1"\nown = {path = "own"}\n'
+    assert "(serde)" in installation_of({"Cargo.toml": crate}).refused
+    assert not installation_of({"Cargo.toml": b'[package]\nname = "a"\n'}).refused
+
+
+DIFF = """diff --git a/a.py b/a.py
+index 1..2 100644
+--- a/a.py
++++ b/a.py
+@@ -3 +3,2 @@ def f():
+-old
++--- new
++more
+@@ -9,2 +10,0 @@
+-gone
+-gone
+diff --git a/tests/x.bin b/tests/x.bin
+Binary files a/tests/x.bin and b/tests/x.bin differ
+diff --git a/b.py b/c.py
+similarity index 90%
+rename from b.py
+rename to c.py
+--- a/b.py
++++ b/c.py
+@@ -1 +1 @@
+-x
++y
+diff --git a/d.py b/d.py
+deleted file mode 100644
+--- a/d.py
++++ /dev/null
+@@ -1 +0,0 @@
+-x
+"""
+
+
+def test_new_lines_are_those_after_the_commit() -> None:
+    lines, count = new_lines(DIFF)
+    assert lines == {"a.py": [(3, 4), (10, 11)], "tests/x.bin": [], "c.py": [(1, 1)], "d.py": [(1, 1)]}
+    assert count == {"a.py": 5, "tests/x.bin": 0, "c.py": 2, "d.py": 1}
+
+
+def test_touched_tests_are_named_as_pytest_does() -> None:
+    text = "import x\n\nclass TestA:\n    def setUp(self):\n        pass\n\n"
+    text += "    @mark\n    def test_b(self):\n        pass\n\n"
+    text += "def helper():\n    pass\n\ndef test_c():\n    pass\n"
+    assert touched_tests("t.py", text, [(7, 7)]) == ["t.py::TestA::test_b"]
+    assert touched_tests("t.py", text, [(5, 5), (14, 15)]) == ["t.py::TestA", "t.py::test_c"]
+    assert touched_tests("t.py", text, [(1, 1), (11, 12)]) == ["t.py"]
+    assert touched_tests("t.py", "def (", [(1, 1)]) == []
+
+
+def test_a_statement_holds_nothing_of_the_patch() -> None:
+    said = """Fix sums of two numbers (#12)
+
+They were differences. Fixes #7. See https://example.org/a/b/pull/12
+Now `return a + b` does it:
+
+```python
+    return  a+b
+```
+-    result = sum([a, -b])
+"""
+    assert (
+        cleaned(said, {"s.py": CORE}, {"s.py": RIGHT})
+        == "Fix sums of two numbers\n\nThey were differences.  See"
+    )
+    with pytest.raises(LeftOut, match="says too little"):
+        cleaned("return a + b\n\nFixes #3", {"s.py": CORE}, {"s.py": RIGHT})
+    lines = patch_lines({"s.py": "a = 1\n"}, {"s.py": "a = 1\nresult = compute(a)\nelse:\n", "gone.py": None})
+    assert holds("it says result = compute( a ) there", lines) and not holds("something else:", lines)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A history, and what was built of it."""
+    folder = tmp_path_factory.mktemp("histories")
+    repo = Made(folder / "sums")
+    first: Files = {
+        "pyproject.toml": PYPROJECT,
+        "sums.py": CORE,
+        "tests/test_sums.py": TESTS,
+        "notes.md": "x",
+    }
+    repo.commit("First version of the sums", first)
+    sums: Files = {"sums.py": RIGHT, "tests/test_sums.py": ADDS, "notes.md": "y"}
+    repo.commit("Add the sum of two numbers, not their difference (#1)\n\nreturn a + b\n", sums)
+    repo.commit("Say more in the notes of the sums", {"notes.md": "z"})
+    more = ADDS.replace("double(2) == 4", "double(3) == 6")
+    twice = RIGHT.replace("x + x", "2 * x")
+    repo.commit("Tidy the doubles and test them more", {"sums.py": twice, "tests/test_sums.py": more})
+    odd_tests = ODD_TESTS.replace("YEAR", str(datetime.date.today().year + 1))
+    repo.commit("Tell odd numbers from even ones", {"sums.py": ODD + twice, "tests/test_odd.py": odd_tests})
+    wrong: Files = {
+        "sums.py": ODD + twice.replace("2 * x", "x * 2"),
+        "tests/test_sums.py": more.replace("1) == 2", "1) == 3"),
+    }
+    repo.commit("Never pass its own tests, whatever happens", wrong)
+    triple = "from sums import double\n\n\ndef test_t():\n    assert double(1) == 3\n"
+    worse: Files = {"sums.py": ODD + twice.replace("2 * x", "3 * x"), "tests/test_triple.py": triple}
+    repo.commit("Break another test by making doubles triples", worse)
+    out = folder / "out"
+    done = warm.strop("build", "commits", repo.folder, "-o", out, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    return repo.folder, out
+
+
+def test_a_commit_becomes_a_task_that_its_tests_judge(built: tuple[Path, Path], verifier: Any) -> None:
+    tasks = {task.metadata["commit"]: task for task in load_tasks(str(built[1] / "tasks.jsonl.gz"))}
+    assert len(tasks) == 2
+    task = next(task for task in tasks.values() if "difference" in task.statement)
+    check = task.check
+    assert isinstance(check, EditCheck) and isinstance(check.judge, ProjectCheck)
+    assert check.files == {"sums.py": CORE} and check.oracle == {"sums.py": RIGHT}
+    assert check.judge.failing == ["tests/test_sums.py::test_add"]
+    assert check.judge.passing == ["tests/test_sums.py::test_double"]
+    assert task.statement.startswith(
+        "Add the sum of two numbers, not their difference\n\nThe test `tests/test_sums.py::"
+    )
+    assert "a + b" not in task.statement and "#1" not in task.statement
+    assert (
+        task.metadata["strength"][0] >= 1 and task.family == "repair" and task.split in ("train", "held-out")
+    )
+    assert verifier.verify(task, task.reference).passed
+    broken = task.model_copy(update={"check": check.judge.model_copy(update={"files": check.files})})
+    assert verifier.verify(broken, "unchanged").outcome is Outcome.FAILED
+
+
+def test_tests_that_order_and_day_decide_are_quarantined(built: tuple[Path, Path]) -> None:
+    (task,) = [task for task in load_tasks(str(built[1] / "tasks.jsonl.gz")) if "odd" in task.statement]
+    judge = task.check.effective()
+    assert isinstance(judge, ProjectCheck)
+    assert "tests/test_odd.py::test_odd" in judge.failing
+    why = task.metadata["quarantined"]
+    assert why.get("tests/test_odd.py::test_first", "order") == "order"  # as the draw has it
+    assert why["tests/test_odd.py::test_this_year"] == "day"
+
+
+def test_what_makes_no_task_is_counted_by_reason(built: tuple[Path, Path]) -> None:
+    manifest = json.loads((built[1] / "manifest.json").read_text())
+    left = Counter(manifest["left_out"])
+    assert left == {
+        "changes no program": 1, "its tests pass before": 1, "breaks another test": 1, "the first commit": 1,
+        "no test fails before and passes after": 1,
+    }  # fmt: skip
+    assert manifest["tasks"] == 2 and manifest["considered"] == 7 and manifest["snapshot_bytes"] > 0
+
+
+def test_a_build_resumes_from_its_journal(built: tuple[Path, Path]) -> None:
+    repo, out = built
+    before = (out / ".journal.jsonl").read_bytes()
+    tasks = load_tasks(str(out / "tasks.jsonl.gz"))
+    lines = before.splitlines(keepends=True)
+    (out / ".journal.jsonl").write_bytes(b"".join(lines[:-2]) + lines[-2][:20])  # as a kill leaves it
+    done = warm.strop("build", "commits", repo, "-o", out, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert (out / ".journal.jsonl").read_bytes() == before
+    assert load_tasks(str(out / "tasks.jsonl.gz")) == tasks
+    other = warm.strop("build", "commits", repo, "-o", out, "--mutants", 1)
+    assert other.returncode == 2 and "was begun with other settings" in other.stderr
+
+
+HOSTILE_TEST = """import os
+import socket
+import subprocess
+
+from sums import add
+
+
+def test_add():
+    assert add(2, 3) == 5
+
+
+def test_fork():
+    subprocess.run(["touch", "{mark}/forked"])
+
+
+def test_listen():
+    socket.create_server(("127.0.0.1", {port}))
+
+
+def test_write():
+    open("{mark}/written", "w").write("x")
+"""
+
+
+def test_a_hostile_project_stays_in_its_folder_and_the_others_go_on(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    mark.mkdir()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    setup = f"import pathlib\npathlib.Path('{mark}/setup').touch()\nfrom setuptools import setup\nsetup(name='bad')\n"
+    conftest = f"import os\nif os.fork() == 0:\n    open('{mark}/conftest', 'w')\n    os._exit(0)\n"
+    hostile = HOSTILE_TEST.replace("{mark}", str(mark)).replace("{port}", str(port))
+    bad = Made(tmp_path / "bad")
+    bad.commit(
+        "First version of the bad sums", {"setup.py": setup, "sums.py": CORE, "tests/test_a.py": TESTS}
+    )
+    bad.commit("Add numbers, with tests that reach out", {"sums.py": RIGHT, "tests/test_a.py": hostile})
+    endless: Files = {
+        "sums.py": RIGHT.replace("x + x", "2 * x"),
+        "tests/test_b.py": "import time\n\n\nwhile True:\n    time.sleep(1)\n",
+    }
+    bad.commit("Double numbers in another way for ever", endless)
+    forking: Files = {
+        "sums.py": RIGHT.replace("x + x", "3 * x"),
+        "tests/conftest.py": conftest,
+        "tests/test_c.py": "import sums\n\n\ndef test_c():\n    assert sums.double(1) == 3\n",
+    }
+    bad.commit("Fork in conftest and triple the numbers", forking)
+    good = Made(tmp_path / "good")
+    good.commit(
+        "First version of the good sums",
+        {"pyproject.toml": PYPROJECT, "sums.py": CORE, "tests/test_a.py": TESTS},
+    )
+    good.commit("Add numbers as they should be", {"sums.py": RIGHT, "tests/test_a.py": ADDS})
+    done = warm.strop("build", "commits", bad.folder, good.folder, "-o", tmp_path / "out", "--mutants", 0)
+    assert done.returncode == 0, done.stderr
+    assert list(mark.iterdir()) == []
+    tasks = load_tasks(str(tmp_path / "out/tasks.jsonl.gz"))
+    assert "good" in {task.topic for task in tasks}
+    for task in tasks:
+        judge = task.check.effective()
+        assert isinstance(judge, ProjectCheck)
+        assert not {"fork", "listen", "write"} & {
+            name.rpartition("_")[2] for name in (*judge.failing, *judge.passing)
+        }
+    assert "its tests do not come to an end" in done.stdout
+
+
+def wheel(folder: Path) -> None:
+    """A package of one module, as an index would have it."""
+    folder.mkdir()
+    info = "sumsdep-1.5.dist-info"
+    with zipfile.ZipFile(folder / "sumsdep-1.5-py3-none-any.whl", "w") as file:
+        file.writestr("sumsdep.py", "FIVE = 5\n")
+        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: sumsdep\nVersion: 1.5\n")
+        file.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        file.writestr(f"{info}/RECORD", f"sumsdep.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+
+
+def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
+    tmp_path: Path, verifier: Any
+) -> None:
+    wheel(tmp_path / "index")
+    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index")}
+    index |= {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(tmp_path / "index"), "UV_OFFLINE": "1"}
+    network = {**os.environ, **index}
+    repo = Made(tmp_path / "sums")
+    asks = PYPROJECT + 'dependencies = ["sumsdep"]\n'
+    tests = ADDS.replace("\n\ndef test_add", "\n\nimport sumsdep\n\n\ndef test_add").replace(
+        "== 5", "== sumsdep.FIVE"
+    )
+    repo.commit(
+        "First version of the sums", {"pyproject.toml": asks, "sums.py": CORE, "tests/test_a.py": TESTS}
+    )
+    repo.commit("Add the sum of two numbers", {"sums.py": RIGHT, "tests/test_a.py": tests})
+    out = tmp_path / "out"
+    done = warm.strop(
+        "build", "env", repo.folder, "-o", out, "--container", tmp_path / "Containerfile", env=network
+    )
+    assert done.returncode == 0 and "2 tests pass twice; 1 packages in packages-" in done.stdout, done.stderr
+    lock = json.loads((out / "sums.lock.json").read_text())
+    assert lock["installed"] == {"sumsdep": "1.5"} and lock["requirements"] == ["sumsdep"]
+    assert "sumsdep==1.5" in (tmp_path / "Containerfile").read_text()
+    made = warm.strop("build", "commits", repo.folder, "-o", out, "--mutants", 0, env=network)
+    assert made.returncode == 0, made.stderr
+    again = tmp_path / "again"
+    for path in (out / "sums.lock.json", out / f"{lock['packages']}.json"):
+        done = warm.strop("build", "env", path, "-o", again, env=network)
+        assert done.returncode == 0 and (again / lock["packages"] / "sumsdep.py").is_file(), done.stderr
+    for path in (*out.glob("*.project.tar.gz"), out / "tasks.jsonl.gz"):
+        path.rename(again / path.name)
+    (task,) = load_tasks(str(again / "tasks.jsonl.gz"))
+    assert verifier.verify(task, task.reference).passed
+    assert "the edit changes tests: sumsdep.py" in shadowing(verifier, task).detail
+    (out / lock["packages"]).rename(out / "gone")
+    (again / lock["packages"]).rename(again / "gone")
+    task = task.model_copy(update={"id": "another"})
+    assert "strop build env packages-" in verifier.verify(task, task.reference).detail
+
+
+def shadowing(verifier: Any, task: Task) -> Any:
+    """The verdict on an answer that would be imported in place of a package."""
+    check = task.check
+    assert isinstance(check, EditCheck)
+    after = {path: text for path, text in check.oracle.items() if text is not None}
+    answer = FORMATS[check.format].render(check.files, {**check.files, **after, "sumsdep.py": "FIVE = 5\n"})
+    return verifier.verify(task, answer)
+
+
+def test_why_there_is_no_environment_is_one_line(tmp_path: Path) -> None:
+    for name, files, why in (
+        ("no-tests", {"a.py": "x = 1\n"}, "no test of it passes here: none was found"),
+        (
+            "python",
+            {"pyproject.toml": PYPROJECT + 'requires-python = ">=4"\n'},
+            "it needs Python >=4; this is",
+        ),
+        ("crates", {"Cargo.toml": '[package]\nname = "a"\n[dependencies]\nserde = "1"\n'}, "cargo vendor"),
+        ("fails", {"test_a.py": "import nothing_of_this_name\n"}, "No module named 'nothing_of_this_name'"),
+    ):
+        repo = Made(tmp_path / name)
+        repo.commit("First version of it all", dict(files))
+        done = warm.strop("build", "env", repo.folder, "-o", tmp_path / "out")
+        error = [line for line in done.stderr.splitlines() if "error" in line]
+        code = 1 if "no test" in why or "No module" in why else 2
+        assert done.returncode == code and len(error) == 1 and why in error[0], done.stderr
+    missing = warm.strop("build", "env", tmp_path / "nowhere", "-o", tmp_path / "out")
+    assert missing.returncode == 2 and "nowhere" in missing.stderr
+
+
+def test_an_agent_finds_what_the_rules_do_not(tmp_path: Path) -> None:
+    wheel(tmp_path / "index")
+    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index"), "UV_NO_INDEX": "1"}
+    network = {**os.environ, **index, "UV_FIND_LINKS": str(tmp_path / "index"), "UV_OFFLINE": "1"}
+    repo = Made(tmp_path / "sums")
+    tests = (
+        "import sumsdep\nfrom sums import made\n\n\ndef test_a():\n    assert made.VERSION == sumsdep.FIVE\n"
+    )
+    repo.commit("First version of it all", {"sums/__init__.py": "", "tests/test_a.py": tests})
+    says = [
+        "<run>ls</run>",
+        write({"requirements": ["sumsdep"], "files": {"sums/__init__.py": "x = 1\n"}}),
+        FINISH,
+    ]
+    says += [
+        write({"requirements": ["sumsdep", "pytest"], "files": {"sums/made.py": "VERSION = 5\n"}}),
+        FINISH,
+    ]
+    script = tmp_path / "script.jsonl"
+    script.write_text("".join(json.dumps({"task_id": "environment", "answer": text}) + "\n" for text in says))
+    command = ["build", "env", repo.folder, "-o", tmp_path / "out", "--with-agent", f"scripted:{script}"]
+    done = warm.strop(*command, env=network)
+    assert done.returncode == 0 and "1 tests pass twice" in done.stdout, done.stderr
+    assert "No module named 'sumsdep'" in done.stderr and "sums/__init__.py is there already" in done.stderr
+    lock = json.loads((tmp_path / "out/sums.lock.json").read_text())
+    assert lock["requirements"] == ["sumsdep"] and lock["written"] == {"sums/made.py": "VERSION = 5\n"}
+
+
+FINISH = "<finish></finish>"
+
+
+def write(said: Any) -> str:
+    return f"<write>environment.json @@ {json.dumps(said)}</write>"
+
+
+def test_the_tasks_are_played_where_tasks_of_projects_are(built: tuple[Path, Path], tmp_path: Path) -> None:
+    source = built[1] / "tasks.jsonl.gz"
+    tasks = load_tasks(str(source))
+    told = agents(tasks, source)
+    assert told == {"plays": 2, "expert_solves": 2, "empty_solves": 0, "cheat_solves": 0, "expert_missed": []}
+    answers = [
+        {"task_id": task.id, "answer": task.reference if number else "?"} for number, task in enumerate(tasks)
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    words = [
+        "eval",
+        "scripted:answers.jsonl",
+        "--tasks",
+        source,
+        "-o",
+        "out.json",
+        "-n",
+        1,
+        "--style",
+        "chat",
+    ]
+    done = warm.strop(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads((tmp_path / "out.json").read_text())["models"].values()
+    assert row["pass@1"] == 0.5
+
+
+def test_a_task_is_repaired_as_a_repository(built: tuple[Path, Path], tmp_path: Path) -> None:
+    (task,) = [one for one in load_tasks(str(built[1] / "tasks.jsonl.gz")) if "difference" in one.statement]
+    judge = task.check.effective()
+    assert isinstance(judge, ProjectCheck)
+    for path, data in tree_of(task).items():
+        (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "repo" / path).write_bytes(data)
+    (tmp_path / "issue.md").write_text(task.statement)
+    says = {"task_id": "edits", "answer": task.reference}
+    (tmp_path / "script.jsonl").write_text(json.dumps(says) + "\n")
+    words = [
+        "repair",
+        tmp_path / "repo",
+        "--issue",
+        tmp_path / "issue.md",
+        "-m",
+        f"scripted:{tmp_path}/script.jsonl",
+    ]
+    done = warm.strop(*words, "--file", "sums.py", "-n", 1, "--reproductions", 0)
+    assert done.returncode == 0 and "+    return a + b" in done.stdout, done.stderr
+
+
+LIB = "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"
+USES = "use sums::add;\n\n#[test]\nfn zero() {\n    assert_eq!(add(3, 0), 3);\n}\n"
+
+
+@pytest.mark.needs("cargo")
+@pytest.mark.rust(40)
+def test_a_commit_of_a_crate_becomes_a_task(tmp_path: Path, verifier: Any) -> None:
+    repo = Made(tmp_path / "sums")
+    manifest = '[package]\nname = "sums"\nversion = "0.1.0"\nedition = "2021"\n'
+    repo.commit(
+        "First version of the crate", {"Cargo.toml": manifest, "src/lib.rs": LIB, "tests/uses.rs": USES}
+    )
+    more = USES + "\n#[test]\nfn two() {\n    assert_eq!(add(1, 1), 2);\n}\n"
+    right: Files = {"src/lib.rs": LIB.replace("a - b", "a + b"), "tests/uses.rs": more}
+    repo.commit("Add numbers in place of taking them away", right)
+    out = tmp_path / "out"
+    env = warm.strop("build", "env", repo.folder, "-o", out)
+    assert env.returncode == 0 and "2 tests pass twice" in env.stdout, env.stderr
+    done = warm.strop("build", "commits", repo.folder, "-o", out, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    (task,) = load_tasks(str(out / "tasks.jsonl.gz"))
+    judge = task.check.effective()
+    assert isinstance(judge, ProjectCheck) and task.language == "rust"
+    assert (judge.failing, judge.passing) == (["uses::two"], ["uses::zero"])
+    assert verifier.verify(task, task.reference).passed
