@@ -15,7 +15,6 @@ from pydantic import Field
 from strop.code.python.source import below
 from strop.core.checks import AssertsCheck, Case, CasesCheck, NoneCheck
 from strop.core.ids import content_hash
-from strop.core.metadata import Metadata
 from strop.core.protocols import JudgedRollout, Verifier
 from strop.core.records import Record
 from strop.core.rollout import Rollout, Turn
@@ -28,6 +27,8 @@ from strop.tasks.public import public_task
 
 _ENTRY = "strop_behaves"
 _RETURNED = re.compile(r"returned '([0-9a-f]{24})'")
+_PROMPTED = ("broken", "message", "stub", "examples", "choices", "prefix", "suffix")
+"""Metadata that prompts show; the rest may hold tests and solutions."""
 _AHEAD = 64
 """Answers that wait for the verifier at most."""
 _CODE = """import ast
@@ -166,7 +167,8 @@ def with_rewards(name: str, found: Sequence[tuple[Task, Rollout, PublicRun]]) ->
 
 def _shown_alone(task: Task) -> Task:
     part = shown_part(task) or task.model_copy(update={"check": NoneCheck(), "reference": ""})
-    return part.model_copy(update={"metadata": Metadata()})
+    kept = {key: value for key, value in task.metadata.items() if key in _PROMPTED}
+    return part.model_copy(update={"metadata": kept})
 
 
 def _unjudged(rollout: Rollout) -> Rollout:
