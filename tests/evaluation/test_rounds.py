@@ -47,58 +47,60 @@ def evaluation() -> Evaluation:
 def test_rounds_are_those_of_a_plain_count() -> None:
     draw = random.Random("rounds")
     for _ in range(most(200, short=20)):
-        plays = [
-            made(
-                task.id,
-                index,
-                [draw.randint(1, 5) for _ in range(draw.randint(1, 3))],
-                draw.random() < 0.5,
-                "",
-            )
-            for task in TASKS
-            for index in range(3)
-        ]
-        kept: list[tuple[str, int, int, Rollout]] = []
-        runs: dict[str, PublicRun] = {}
-        by_id = {task.id: task for task in TASKS}
+        compare(draw)
 
-        def play(some: Sequence[Task], count: int, params: SamplingParams, tag: str) -> Iterator[Rollout]:
-            for task in some:
-                for index in draw.sample(range(count), count):
-                    passed = draw.random() < 0.2
-                    one = made(task.id, index, [draw.randint(1, 4)], passed, f"{task.id}{len(kept)}")
-                    key = key_of(by_id[task.id], one.answer, 4)
-                    shown = passed or draw.random() < 0.3
-                    runs[key] = PublicRun(key=key, shown=[shown], results=[], shown_cpu=0, results_cpu=0)
-                    kept.append((task.id, int(tag.rpartition(".")[2]), index, one))
-                    yield one
 
-        beside: defaultdict[tuple[str, int], list[Rollout]] = defaultdict(list)
-        spent = {
-            (one.task_id, one.index): sum(len(t.completion.token_ids) for t in one.turns) for one in plays
-        }
-        order = draw.sample(sorted(spent), len(spent))  # as plays happened to be done
-        resampled(
-            evaluation(), play, TASKS, {key: spent[key] for key in order}, {}, SamplingParams(),
-            see=lambda key, one: beside[key].append(one),
-        )  # fmt: skip
-        control = [one for *_, one in sorted(kept, key=lambda item: item[:3])]
-        found = rounds(evaluation(), TASKS, plays, control, runs, inputs=4, resamples=50)
-        assert found is not None and found.tasks == 2
-        for at in range(len(found.tokens)):
-            means = []
-            for task in TASKS:
-                mine = [
-                    counted(one, beside[one.task_id, one.index], runs, by_id, at + 1)
-                    for one in plays
-                    if one.task_id == task.id
-                ]
-                means.append([sum(column) / 3 for column in zip(*mine, strict=True)])
-            debugged, other, tokens, theirs = (sum(column) / 2 for column in zip(*means, strict=True))
-            assert found.debugged[at].value == pytest.approx(debugged)
-            assert found.resampled[at].value == pytest.approx(other)
-            assert found.differences[at].delta == pytest.approx(debugged - other)
-            assert (found.tokens[at], found.resampled_tokens[at]) == pytest.approx((tokens, theirs))
+def compare(draw: random.Random) -> None:
+    plays = [
+        made(
+            task.id,
+            index,
+            [draw.randint(1, 5) for _ in range(draw.randint(1, 3))],
+            draw.random() < 0.5,
+            "",
+        )
+        for task in TASKS
+        for index in range(3)
+    ]
+    kept: list[tuple[str, int, int, Rollout]] = []
+    runs: dict[str, PublicRun] = {}
+    by_id = {task.id: task for task in TASKS}
+
+    def play(some: Sequence[Task], count: int, params: SamplingParams, tag: str) -> Iterator[Rollout]:
+        for task in some:
+            for index in draw.sample(range(count), count):
+                passed = draw.random() < 0.2
+                one = made(task.id, index, [draw.randint(1, 4)], passed, f"{task.id}{len(kept)}")
+                key = key_of(by_id[task.id], one.answer, 4)
+                shown = passed or draw.random() < 0.3
+                runs[key] = PublicRun(key=key, shown=[shown], results=[], shown_cpu=0, results_cpu=0)
+                kept.append((task.id, int(tag.rpartition(".")[2]), index, one))
+                yield one
+
+    beside: defaultdict[tuple[str, int], list[Rollout]] = defaultdict(list)
+    spent = {(one.task_id, one.index): sum(len(t.completion.token_ids) for t in one.turns) for one in plays}
+    order = draw.sample(sorted(spent), len(spent))  # as plays happened to be done
+    resampled(
+        evaluation(), play, TASKS, {key: spent[key] for key in order}, {}, SamplingParams(),
+        see=lambda key, one: beside[key].append(one),
+    )  # fmt: skip
+    control = [one for *_, one in sorted(kept, key=lambda item: item[:3])]
+    found = rounds(evaluation(), TASKS, plays, control, runs, inputs=4, resamples=50)
+    assert found is not None and found.tasks == 2
+    for at in range(len(found.tokens)):
+        means = []
+        for task in TASKS:
+            mine = [
+                counted(one, beside[one.task_id, one.index], runs, by_id, at + 1)
+                for one in plays
+                if one.task_id == task.id
+            ]
+            means.append([sum(column) / 3 for column in zip(*mine, strict=True)])
+        debugged, other, tokens, theirs = (sum(column) / 2 for column in zip(*means, strict=True))
+        assert found.debugged[at].value == pytest.approx(debugged)
+        assert found.resampled[at].value == pytest.approx(other)
+        assert found.differences[at].delta == pytest.approx(debugged - other)
+        assert (found.tokens[at], found.resampled_tokens[at]) == pytest.approx((tokens, theirs))
 
 
 def counted(

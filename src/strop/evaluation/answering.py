@@ -89,7 +89,7 @@ class ChosenAnswer:
         """Why it was chosen, a line each."""
         samples = self.candidates.samples
         mine = samples[self.index]
-        equal = f"; {self.equals} are equal to it, of which it is the likeliest" if self.equals > 1 else ""
+        equal = f", the likeliest of {self.equals} equals" if self.equals > 1 else ""
         yield f"sample {self.index + 1} of {len(samples)}, by {self.selector}{equal}"
         if mine.shown:
             solved = sum(all(one.shown) for one in samples)
@@ -98,8 +98,8 @@ class ChosenAnswer:
         if mine.results:
             groups = Counter(one.results for one in samples if any(one.results))
             same = groups[mine.results]
-            returns = f"returns the same as {same - 1} others" if same else "returns nothing"
-            yield f"{returns} on {len(mine.results)} inputs; there are {len(groups)} behaviours"
+            returns = f"{same} of {len(samples)} samples return the same" if same else "it returns nothing"
+            yield f"{returns} on {len(mine.results)} inputs; behaviours: {len(groups)}"
         for name, value in mine.rewards.items():
             yield f"{name}: {value:.4g}"
         if mine.logprob is not None:
