@@ -17,6 +17,7 @@ from strop.tasks import load_tasks, sources
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.js_tests import check_of, literal
 from strop.tasks.adapters.swe_patch import ended, reverse
+from strop.tasks.formats import write_format
 from strop.tasks.levels import level_of
 from strop.verification.verifier import OpenVerifier
 
@@ -180,7 +181,8 @@ def test_mbpp_of_mxeval_hides_all_tests_but_the_first(tmp_path: Path) -> None:
     assert (task.id, task.statement, task.signature, task.prompt) == ("MBPP/0", "Add one.", "def f(n):", None)
     assert task.reference == "def f(n):\n\treturn n + 1\n"
     assert task.check.examples(()) == "assert f((1,)) == 2" and len(task.check.single_tests()) == 2
-    assert ADAPTERS["mbxp"].write(task) == row
+    write_format(ADAPTERS["mbxp"], [task], tmp_path / "again.jsonl")
+    assert json.loads((tmp_path / "again.jsonl").read_text()) == row
     whole = row | {"prompt": doc.replace('"""', '    """')}
     (shown,) = load_tasks(written(tmp_path / "h.jsonl", whole))
     assert shown.prompt == whole["prompt"] and not shown.check.single_tests()

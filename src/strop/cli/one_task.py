@@ -32,6 +32,7 @@ def chosen_task(
     if len(tasks) > 1:
         raise UserError(f"strop {command} takes one task, not {len(tasks)}: {' '.join(tasks)!r:.80}")
     file = next((name for name in tasks if name.endswith(SUFFIX) or is_jsonl(Path(name))), None)
+    source = file
     if file is not None:
         if not Path(file).is_file():
             raise UserError(
@@ -54,7 +55,7 @@ def chosen_task(
     find_environment(recipe.task_set.environment)
     found, _ = chosen_tasks(recipe, "all", None)
     if file is not None and len(found) > 1:
-        which = f"--tasks {shlex.quote(recipe.task_set.source)}"
+        which = f"--tasks {shlex.quote(str(source))}"
         raise UserError(
             printable(f"{file} holds {len(found)} tasks; name one: strop {command} {found[0].id:.40} {which}")
         )

@@ -89,7 +89,8 @@ class ChosenAnswer:
         """Why it was chosen, a line each."""
         samples = self.candidates.samples
         mine = samples[self.index]
-        equal = f", the likeliest of {self.equals} equals" if self.equals > 1 else ""
+        rank = "first" if mine.logprob is None else "likeliest"
+        equal = f", the {rank} of {self.equals} equals" if self.equals > 1 else ""
         yield f"sample {self.index + 1} of {len(samples)}, by {self.selector}{equal}"
         if mine.shown:
             solved = sum(all(one.shown) for one in samples)

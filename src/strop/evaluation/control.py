@@ -39,7 +39,7 @@ def resampled(
     """
     left = {(task, index): tokens for (task, index), tokens in sampled.items()}
     left |= {(task, -1): tokens for (task, _), tokens in greedy.items()}
-    left = dict(sorted(left.items()))
+    left = dict(sorted(left.items(), key=lambda item: (item[0][0], item[0][1] < 0, item[0][1])))
     spent: Counter[tuple[str, int]] = Counter()
     scored: set[tuple[str, int]] = set()
     passed: set[tuple[str, int]] = set()

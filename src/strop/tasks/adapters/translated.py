@@ -184,7 +184,7 @@ def _mbpp(row: Row, where: str, name: str, entry: str, solution: str, tests: lis
         "test_list": tests,
     }
     (task,) = MBPP.read(asked, where)
-    plain = {"id": name, "signature": head, "source": f"mbxp/{name}", "metadata": {}}
+    plain: dict[str, Any] = {"id": name, "signature": head, "source": f"mbxp/{name}", "metadata": {}}
     return with_original(task.model_copy(update=plain), row, ())
 
 
