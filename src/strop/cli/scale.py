@@ -1,5 +1,6 @@
 """`strop scale`: how far more samples go, and which way of choosing among them gets there at what cost."""
 
+import gc
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -55,6 +56,7 @@ def scale(
     from strop.evaluation.chart import write_chart
     from strop.evaluation.scaling import compare_scaling, scaling_json
     from strop.evaluation.scaling_table import scaling_chart, show_paired, show_scaling
+    from strop.policies import release_memory
     from strop.rewards.rubric import find_reward
 
     for name in reward or []:
@@ -78,6 +80,8 @@ def scale(
             for word, recipe in job.recipes.items():
                 found = job.done(word) or evaluate_model(job, word, recipe, tasks, seen[word])
                 report.add(word, recipe.policy.engine, found)
+                gc.collect()
+                release_memory()
                 results[word] = _curves(job, word, tasks, inputs, reward or [])
         except KeyboardInterrupt:
             raise KeyboardInterrupt(job.remedy) from None

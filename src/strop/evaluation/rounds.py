@@ -21,7 +21,14 @@ from strop.core.task import Task
 from strop.evaluation.control import resampled
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation
-from strop.evaluation.statistics import Difference, Estimate, Floats, mean_intervals
+from strop.evaluation.statistics import (
+    Difference,
+    Estimate,
+    Floats,
+    differences_json,
+    estimates_json,
+    mean_intervals,
+)
 
 Key = tuple[str, int]
 """(task id, index) of a play."""
@@ -42,19 +49,11 @@ class Rounds(Record):
 
     def as_json(self) -> dict[str, Any]:
         """As JSON values; an interval is [low, high]."""
-        rates = {"debugged": self.debugged, "resampled": self.resampled}
         return {
-            "tasks": self.tasks,
-            "tokens": self.tokens,
-            "resampled_tokens": self.resampled_tokens,
-            **{
-                name: {"value": [e.value for e in found], "interval": [[e.low, e.high] for e in found]}
-                for name, found in rates.items()
-            },
-            "differences": {
-                "delta": [d.delta for d in self.differences],
-                "interval": [[d.low, d.high] for d in self.differences],
-            },
+            **self.model_dump(include={"tasks", "tokens", "resampled_tokens"}),
+            "debugged": estimates_json(self.debugged),
+            "resampled": estimates_json(self.resampled),
+            "differences": differences_json(self.differences),
         }
 
 

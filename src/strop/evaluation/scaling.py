@@ -28,7 +28,14 @@ from strop.evaluation.selectors import (
     by_reward,
     expected,
 )
-from strop.evaluation.statistics import Difference, Estimate, Floats, mean_intervals
+from strop.evaluation.statistics import (
+    Difference,
+    Estimate,
+    Floats,
+    differences_json,
+    estimates_json,
+    mean_intervals,
+)
 
 
 @dataclass(frozen=True)
@@ -84,20 +91,16 @@ class Scaling(Record):
 
     def as_json(self) -> dict[str, Any]:
         """The numbers as JSON values; an interval is [low, high]."""
-
-        def estimates(found: Sequence[Estimate]) -> dict[str, Any]:
-            return {"value": [e.value for e in found], "interval": [[e.low, e.high] for e in found]}
-
         return {
             **self.model_dump(include={"tasks", "samples", "left_out", "notes", "confidence"}),
             "k": list(range(1, self.samples + 1)),
             "selectors": {
                 name: {
-                    "accuracy": estimates(curve.accuracy),
-                    "false_positives": estimates(curve.false_positives),
+                    "accuracy": estimates_json(curve.accuracy),
+                    "false_positives": estimates_json(curve.false_positives),
                     "samples": curve.samples,
                     "cpu_seconds": curve.cpu_seconds,
-                    "differences": {other: _differences(d) for other, d in curve.differences.items()},
+                    "differences": {other: differences_json(d) for other, d in curve.differences.items()},
                 }
                 for name, curve in self.curves.items()
             },
@@ -245,14 +248,10 @@ def scaling_json(
         "models": {name: found.as_json() for name, found in results.items()},
         "first": next(iter(results)),
         "differences": {
-            name: {selector: _differences(one) for selector, one in found.items()}
+            name: {selector: differences_json(one) for selector, one in found.items()}
             for name, found in paired.items()
         },
     }
-
-
-def _differences(found: Sequence[Difference]) -> dict[str, Any]:
-    return {"delta": [d.delta for d in found], "interval": [[d.low, d.high] for d in found]}
 
 
 def why_not(selector: Selector) -> str:
