@@ -39,7 +39,7 @@ def made(draw: random.Random, count: int, inputs: int) -> tuple[list[PublicSampl
 
 def best(name: str, samples: Sequence[PublicSample], members: Sequence[int]) -> list[int]:
     """The members that a selector may choose, by its definition."""
-    if name == "random":
+    if name in ("first", "random"):
         return list(members)
     if name.startswith("shown"):
         most = max(samples[i].shown.count(True) for i in members)

@@ -15,11 +15,9 @@ from typing import Any
 from strop.code.python import source as pysource
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
-from tasksets import doctests as docs
+from strop.tasks import doctests as docs
 
 PACKAGE = "tasksets.python_functions"
-FLOAT_TOLERANCE = 1e-9
-"""Tolerance of tasks with a float among the expected values: another order of summing is not another answer."""
 
 
 def topics() -> list[str]:
@@ -92,7 +90,7 @@ def _task(topic: _Topic, node: ast.FunctionDef) -> Task:
         check=CasesCheck(
             entry_point=node.name,
             cases=cases,
-            tolerance=FLOAT_TOLERANCE if any(docs.has_float(c.expected) for c in cases) else 0.0,
+            tolerance=docs.FLOAT_TOLERANCE if any(docs.has_float(c.expected) for c in cases) else 0.0,
         ),
         topic=topic.name,
         level=function.level,

@@ -174,6 +174,44 @@ def test_it_is_killed_and_goes_on_without_asking_twice(strop, start, serve, task
     assert refused.returncode == 2 and f"strop eval --resume {run}" in refused.stderr
 
 
+def test_scale_is_killed_and_keeps_its_samples(strop, start, serve, tasks, tmp_path):
+    words = (*FEW[:-1], "3")
+    whole = serve()
+    done = strop("scale", whole.model, *words, "run.name=whole", "-o", "whole.json")
+    assert done.returncode == 0, done.stderr
+    free, enough = threading.Event(), threading.Event()
+
+    def hold(number, body):
+        if number > 20:
+            enough.set()
+            free.wait(600)
+        return 200
+
+    server = serve(hold)
+    killed = start("scale", server.model, *words, "run.name=cut", "policy.concurrency=4")
+    assert enough.wait(300)
+    folder = tmp_path / "runs" / "cut" / "evaluation"
+    wait_until(lambda: sum(path.read_bytes().count(b"\n") for path in folder.glob("*.jsonl")) >= 16)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    (log,) = folder.glob("*.jsonl")
+    kept = len(list(files.read_jsonl(log)))
+    server.fault = lambda number, body: 200
+    before = +server.answered
+    free.set()
+    done = strop("scale", "--resume", "runs/cut", "-o", "cut.json")
+    assert done.returncode == 0 and f"{kept} answers" in done.stderr, done.stderr
+    again = [key for key, count in server.answered.items() if count > 1]
+    assert len(again) <= len(before) - kept + 4
+    (one,), (other,) = (
+        json.loads((tmp_path / f"{name}.json").read_text())["models"].values() for name in ("whole", "cut")
+    )
+    assert {k: v["accuracy"] for k, v in one["selectors"].items()} == {
+        k: v["accuracy"] for k, v in other["selectors"].items()
+    }
+    assert 0 < one["selectors"]["log-prob"]["accuracy"]["value"][-1] < 1 and one["samples"] == 3
+
+
 def test_a_server_that_fails_for_good_loses_no_answer(strop, serve, tasks, tmp_path):
     """Eight requests are under way when one is refused: what the others say is kept."""
     server = serve(lambda number, body: 200 if number < 25 else 400)

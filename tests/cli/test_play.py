@@ -188,7 +188,7 @@ def test_a_run_s_rollouts_are_replayed(strop, tmp_path):
         (("ad", "-m", "scripted:script.jsonl", "-e", "tryagain"), "no environment named 'tryagain'"),
         (("dduble", "-m", "scripted:script.jsonl"), "did you mean 'double'?"),
         (("7", "-m", "scripted:script.jsonl"), "it has 1 to 2"),
-        (("add", "double", "-m", "scripted:script.jsonl"), "plays one task, not 2"),
+        (("add", "double", "-m", "scripted:script.jsonl"), "takes one task, not 2"),
         (("add",), "--model is missing"),
         (("double", "-m", "scripted:script.jsonl"), "none of its task_ids"),
         (("-m", "scripted:nowhere.jsonl"), "no such file of answers"),

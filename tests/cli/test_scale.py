@@ -4,7 +4,11 @@ import json
 
 import pytest
 
+from strop.core.checks import AssertsCheck
+from strop.core.task import Task
 from strop.evaluation.public_runs import public_runs, shown_part
+from strop.reports.page.run_data import run_data
+from strop.tasks.needs_feedback import generate
 from strop.tasks.sources import load_tasks
 
 SAMPLES = 4
@@ -105,9 +109,70 @@ def test_curves_of_a_task_set_and_resuming(strop, tmp_path, script):
     assert after.splitlines()[: len(lines) - 1] == lines[:-1] and len(after.splitlines()) == len(lines)
 
 
+def test_tuples_stay_tuples_on_public_inputs(verifier, tmp_path):
+    check = AssertsCheck(entry_point="f", code="assert f((1, 2)) == 1\nassert f((3, 4)) == 3\n", shown=[0])
+    task = Task(id="f", statement="?", check=check)
+    text = "def f(pair):\n    return {pair: pair[0]}[pair]\n"
+    (run,) = public_runs(verifier, [(task, text)], inputs=5)
+    assert run.shown == [True] and all(run.results)
+
+
+def test_a_reward_is_a_selector_and_is_asked_once(strop, tmp_path, script):
+    pytest.importorskip("torch")
+    (tmp_path / "mine.py").write_text(
+        "def plain(task, rollout, verdict):\n"
+        "    open('asked', 'a').write('.')\n"
+        "    assert not task.reference and rollout.verdict is None and not rollout.scores\n"
+        "    return None if 'raise' in rollout.answer else -float(rollout.answer.count('dict('))\n"
+    )
+    words = ("--tasks", "python-functions", "--limit", "2", "-n", str(SAMPLES), "--style", "chat")
+    more = ("--reward", "mine.py:plain", "run.name=one", "evaluation.bootstrap=200")
+    done = strop("scale", script, *words, *more, "-o", "out.json")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads((tmp_path / "out.json").read_text())["models"].values()
+    reward = found["selectors"]["mine.py:plain"]
+    assert reward["accuracy"]["value"][-1] == pytest.approx(
+        0.5
+    )  # the right one, or the one that does not parse
+    assert found["selectors"]["first"]["cpu_seconds"][3] < found["selectors"]["random"]["cpu_seconds"][3]
+    asked = (tmp_path / "asked").read_text()
+    assert len(asked) == 2 * SAMPLES
+    done = strop("scale", "--resume", "runs/one", "--reward", "mine.py:plain")
+    assert done.returncode == 0 and (tmp_path / "asked").read_text() == asked, done.stderr
+    assert "mine.py:plain" in done.stdout
+
+
+def test_self_debug_stands_beside_resampling_and_all_is_on_the_page(strop, tmp_path):
+    pytest.importorskip("torch")
+    tasks = list(generate(4))
+    lines = []
+    for text in ("wrong", "right"):
+        for task in tasks:
+            code = task.reference if text == "right" else task.metadata["wrong"][0]
+            lines.append(json.dumps({"task_id": task.id, "answer": f"```python\n{code}```"}))
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    words = ("--tasks", "needs-feedback:4", "--environment", "feedback", "--style", "chat", "-n", "1")
+    done = strop(
+        "scale", "scripted:a.jsonl", *words, "evaluation.bootstrap=200", "run.name=one", "-o", "out.json"
+    )
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads((tmp_path / "out.json").read_text())["models"].values()
+    rounds = found["rounds"]
+    assert rounds["tasks"] == 4 and rounds["debugged"]["value"] == [0.0, 1.0]
+    assert 0 < rounds["tokens"][0] < rounds["tokens"][1] and len(rounds["differences"]["delta"]) == 2
+    assert "after rounds" in done.stdout and "self-debug" in done.stdout
+    page = run_data(tmp_path / "runs/one", "0")
+    (shown,) = page["scaling"]
+    assert (
+        shown["label"] == "scripted:a.jsonl" and shown["rounds"] == rounds and not page["state"]["problems"]
+    )
+    assert shown["selectors"]["shown"]["accuracy"] == found["selectors"]["shown"]["accuracy"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
+        (("x", "--reward", "nosuch"), "no reward named"),
         (("x", "-n", "0"), "samples"),
         (("x", "--chart", "c.png"), ".svg"),
         (("--resume", "nowhere"), "no such folder"),

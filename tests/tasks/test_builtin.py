@@ -3,11 +3,11 @@
 import ast
 
 import pytest
-from tasksets.doctests import is_json
 
 from strop.core.checks import CasesCheck
 from strop.core.task import Task
 from strop.tasks import load_tasks, render
+from strop.tasks.doctests import is_json
 
 
 @pytest.fixture(scope="module")

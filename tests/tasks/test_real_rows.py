@@ -14,8 +14,10 @@ from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, RustCheck, 
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import load_tasks, sources
+from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.js_tests import check_of, literal
 from strop.tasks.adapters.swe_patch import ended, reverse
+from strop.tasks.formats import write_format
 from strop.tasks.levels import level_of
 from strop.verification.verifier import OpenVerifier
 
@@ -164,6 +166,26 @@ def test_the_first_test_of_mbpp_is_shown_and_no_part_of_the_statement(tmp_path: 
     assert [test.shown for test in task.check.single_tests()] == [True, False, False]
     assert task.check.with_tests([0, 2]).only(AssertsCheck).shown == [0]
     assert task.check.with_tests([1, 2]).only(AssertsCheck).shown == []
+
+
+def test_mbpp_of_mxeval_hides_all_tests_but_the_first(tmp_path: Path) -> None:
+    doc = '\n\ndef f(n):\n"""\nAdd one.\n>>> f(1)\n2\n>>> f(2)\n3\n"""\n'  # no Python
+    asserts = "    assert candidate((1,)) == 2\n    assert candidate(2) == 3\n"
+    test = f"\n\nMETADATA = {{}}\n\n\ndef check(candidate):\n{asserts}\n"
+    row = {
+        "task_id": "MBPP/0", "language": "python", "prompt": doc, "description": "Add one.", "entry_point": "f",
+        "test": test, "canonical_solution": "\treturn n + 1",
+    }  # fmt: skip
+    place = written(tmp_path / "m.jsonl", row)
+    (task,) = load_tasks(f"mbxp:{place}")
+    assert (task.id, task.statement, task.signature, task.prompt) == ("MBPP/0", "Add one.", "def f(n):", None)
+    assert task.reference == "def f(n):\n\treturn n + 1\n"
+    assert task.check.examples(()) == "assert f((1,)) == 2" and len(task.check.single_tests()) == 2
+    write_format(ADAPTERS["mbxp"], [task], tmp_path / "again.jsonl")
+    assert json.loads((tmp_path / "again.jsonl").read_text()) == row
+    whole = row | {"prompt": doc.replace('"""', '    """')}
+    (shown,) = load_tasks(written(tmp_path / "h.jsonl", whole))
+    assert shown.prompt == whole["prompt"] and not shown.check.single_tests()
 
 
 UNITTEST = "import unittest\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(f(1), 2)\n"

@@ -130,16 +130,16 @@ def _read(word: str, engine: str, base_url: str | None) -> Model:
 
 def _chosen(model: Model) -> list[str]:
     if model.engine == "openai":
-        url = [f"policy.base_url={_quoted(model.base_url)}"] if model.base_url else []
-        return [f"policy.model={_quoted(model.name)}", *url]
+        url = [f"policy.base_url={quoted(model.base_url)}"] if model.base_url else []
+        return [f"policy.model={quoted(model.name)}", *url]
     if model.engine == "scripted":
-        return [f"policy.answers={_quoted(model.name)}"]
+        return [f"policy.answers={quoted(model.name)}"]
     if model.name in preset_names("model"):
         return [f"model={model.name}"]
-    return [f"model.name={_quoted(model_folder(model.name))}"]
+    return [f"model.name={quoted(model_folder(model.name))}"]
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """Quoted as an override's text value, whatever it contains."""
     return "'" + text.replace("'", "''").replace("${", "\\${") + "'"
 

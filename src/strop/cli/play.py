@@ -81,8 +81,8 @@ def play(
         list[str] | None,
         Argument(
             metavar="[TASK] [RECIPE.yaml...] [KEY=VALUE...]",
-            help="the beginning of a task's id or its number in the set, from 1 (the default); then recipes and "
-            "overrides",
+            help="the beginning of a task's id or its number in the set, from 1 (the default), or a file of one "
+            "task: a Python function with doctests or a task line; then recipes and overrides",
         ),
     ] = None,
     model: Annotated[
@@ -122,58 +122,13 @@ def play(
 
     if save is not None:
         files.check_writable(save)
-    recipe, task = _chosen(words or [], asked, answering, model)
+    from strop.cli.one_task import chosen_task
+
+    recipe, task = chosen_task("play", words or [], asked.overrides(), answering, model)
     line = _play(recipe, task, view, greedy=asked.greedy, model=model)
     if save is not None:
         with files.atomic(save) as file:
             file.write(files.json_line(line) + b"\n")
-
-
-def _chosen(
-    words: list[str], asked: PlayOptions, answering: EngineOptions, model: str | None
-) -> "tuple[Recipe, Task]":
-    """The recipe and the task that the words name. Raises UserError before anything is loaded."""
-    from strop.cli.models import check_there, read_models, recipes_of, split_words
-    from strop.config.load import load_recipe
-    from strop.config.recipes import is_recipe
-    from strop.tasks.task_sets import chosen_tasks
-
-    names, overrides = split_words(words)
-    recipes = [name for name in names if is_recipe(name)]
-    tasks = [name for name in names if name not in recipes]
-    if len(tasks) > 1:
-        raise UserError(f"strop play plays one task, not {len(tasks)}: {' '.join(tasks)!r:.80}")
-    if model is not None:
-        models = read_models([model], answering.engine, answering.base_url)
-        named = recipes_of(models, asked.overrides(), overrides, recipes)
-    elif recipes:
-        named = {recipes[-1]: load_recipe(recipes, [*asked.overrides(), *overrides])}
-    else:
-        raise UserError("--model is missing: name one, such as smollm2-135m, a run, or scripted:FILE")
-    recipe = next(iter(named.values()))
-    if isinstance(recipe.tasks, list):
-        raise UserError("strop play takes one task set; name it with --tasks")
-    from strop.environments.kinds import find_environment
-
-    find_environment(recipe.task_set.environment)
-    found, _ = chosen_tasks(recipe, "all", None)
-    task = _task(tasks[0] if tasks else "1", found, recipe.task_set.source)
-    check_there(named)
-    return recipe, task
-
-
-def _task(word: str, tasks: "Sequence[Task]", source: str) -> "Task":
-    """The task of that id, number (from 1) or beginning of an id. Raises UserError with those that are close."""
-    from strop.reports.terminal.find import pick
-    from strop.tasks.rows import suggestion
-
-    by_id = {task.id: task for task in tasks}
-    if word not in by_id and word.isdecimal() and 1 <= int(word) <= len(tasks):
-        return tasks[int(word) - 1]
-    if not any(name.startswith(word) for name in by_id):
-        close = suggestion(word, list(by_id)) or f"; strop tasks list {source} shows them"
-        raise UserError(printable(f"{source} has no task {word!r:.80}: it has 1 to {len(tasks)}{close}"))
-    return by_id[pick(word, set(by_id), f"task of {source}")]
 
 
 def _play(

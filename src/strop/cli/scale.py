@@ -1,6 +1,7 @@
 """`strop scale`: how far more samples go, and which way of choosing among them gets there at what cost."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,10 @@ from strop.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
     from strop.cli.evaluation_job import EvaluationJob
+    from strop.config.schema import Recipe
+    from strop.core.rollout import Rollout
     from strop.core.task import Task
+    from strop.evaluation.public_runs import PublicRun
     from strop.evaluation.scaling import Scaling
 
 
@@ -26,6 +30,14 @@ def scale(
         Argument(metavar="MODEL... [KEY=VALUE...]", help="as for strop eval"),
     ] = None,
     inputs: Annotated[int, Option(min=1, max=48, help="public inputs on which functions are compared")] = 16,
+    reward: Annotated[
+        list[str] | None,
+        Option(
+            "--reward",
+            help="a reward by which samples are chosen, too, such as model:PATH or file.py:function; it is given no "
+            "hidden test; may be repeated",
+        ),
+    ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="JSON file for the numbers")] = None,
     chart: Annotated[Path | None, Option(help="chart of the curves: a .svg or .html file")] = None,
     resume: Annotated[
@@ -35,7 +47,8 @@ def scale(
     """Compare ways of choosing one of k samples: expected accuracy at every k up to -n, with intervals and costs.
 
     Samples once and runs every answer once, kept in a run folder as by strop eval; --resume goes on there.
-    No way of choosing but the oracle knows the hidden tests.
+    No way of choosing but the oracle knows the hidden tests. With --environment feedback its rounds stand beside blind
+    resampling of as many tokens.
     """
     from strop.cli.eval import check_places, evaluate_model, new_job, prepared
     from strop.cli.evaluation_job import EvaluationJob
@@ -43,7 +56,11 @@ def scale(
     from strop.evaluation.chart import write_chart
     from strop.evaluation.scaling import compare_scaling, scaling_json
     from strop.evaluation.scaling_table import scaling_chart, show_paired, show_scaling
+    from strop.policies import release_memory
+    from strop.rewards.rubric import find_reward
 
+    for name in reward or []:
+        find_reward(name)
     if resume is not None:
         if models or asked != SampleOptions() or answering != EngineOptions():
             raise UserError(
@@ -63,7 +80,9 @@ def scale(
             for word, recipe in job.recipes.items():
                 found = job.done(word) or evaluate_model(job, word, recipe, tasks, seen[word])
                 report.add(word, recipe.policy.engine, found)
-                results[word] = _curves(job, word, tasks, inputs)
+                gc.collect()
+                release_memory()
+                results[word] = _curves(job, word, tasks, inputs, reward or [])
         except KeyboardInterrupt:
             raise KeyboardInterrupt(job.remedy) from None
         except StropError:
@@ -81,45 +100,84 @@ def scale(
         job.finish(report.summary())
 
 
-def _curves(job: "EvaluationJob", word: str, tasks: "Sequence[Task]", inputs: int) -> "Scaling":
+def _curves(
+    job: "EvaluationJob", word: str, tasks: "Sequence[Task]", inputs: int, rewards: Sequence[str]
+) -> "Scaling":
     """The curves of a model whose answers are kept; what they do without hidden tests is kept beside them."""
     from strop.core import files
-    from strop.core.journal import Appender, scan
-    from strop.evaluation.public_runs import PublicRun, public_runs
+    from strop.evaluation.rounds import rounds
     from strop.evaluation.scaling import judged_candidates, scaling
+    from strop.reports.rollout_files import CONTROL
     from strop.reports.run_folder import SCALING
+
+    done = job.done(word)
+    assert job.run is not None and done is not None
+    recipe, name, folder = job.recipes[word], job.name_of(word), job.run.folder
+    config, by_id = recipe.evaluation, {task.id: task for task in tasks}
+    path = folder.path / SCALING / f"{name}.jsonl"
+    with files.writing(path.parent):
+        path.parent.mkdir(exist_ok=True)
+    plays = [one for one in folder.iter_evaluation_rollouts(name) if one.task_id in by_id]
+    beside = "resampled" in done.controls
+    control = list(folder.iter_evaluation_rollouts(f"{name}{CONTROL}")) if beside else []
+    runs = _public_runs(path, recipe, by_id, plays, control, inputs, rewards)
+    judged, left_out = judged_candidates(tasks, plays, runs, samples=config.samples, inputs=inputs)
+    if not judged:
+        raise StropError(f"no task of {word} has all its {config.samples} samples judged: {left_out}")
+    found = scaling(
+        judged,
+        samples=config.samples,
+        left_out=left_out,
+        sampling_cpu=done.cpu_seconds / max(1.0, sum(float(one.tokens.sum()) for one in judged)),
+        rewards=rewards,
+        resamples=config.bootstrap,
+        confidence=config.confidence,
+    )
+    if control:
+        both = rounds(done, tasks, plays, control, runs, inputs=inputs, resamples=config.bootstrap)
+        found = found.model_copy(update={"rounds": both})
+    files.write_json(path.with_suffix(".json"), found.as_json())
+    return found
+
+
+def _public_runs(
+    path: Path,
+    recipe: "Recipe",
+    tasks: "Mapping[str, Task]",
+    plays: "Sequence[Rollout]",
+    control: "Sequence[Rollout]",
+    inputs: int,
+    rewards: Sequence[str],
+) -> "dict[str, PublicRun]":
+    """What the answers do without hidden tests, and the values of rewards: read from the file, or found and added."""
+    from strop.core.journal import Appender, scan
+    from strop.evaluation.public_runs import PublicRun, key_of, public_runs, with_rewards
     from strop.reports.terminal.progress import Progress
     from strop.verification import open_configured
 
-    assert job.run is not None
-    recipe, name = job.recipes[word], job.name_of(word)
-    samples, by_id = recipe.evaluation.samples, {task.id: task for task in tasks}
-    path = job.run.path / SCALING / f"{name}.jsonl"
-    with files.writing(path.parent):
-        path.parent.mkdir(exist_ok=True)
     runs = {run.key: run for _, line in scan(path) if (run := PublicRun.model_validate(line))}
-    rollouts = [one for one in job.run.folder.iter_evaluation_rollouts(name) if one.task_id in by_id]
-    with (
-        closing(Appender(path)) as log,
-        open_configured(recipe.sandbox, recipe.verifier) as verifier,
-        Progress(f"running the answers of {word}") as progress,
-    ):
-        answers = ((by_id[one.task_id], one.answer) for one in rollouts)
-        for found in public_runs(verifier, answers, inputs=inputs, known=runs):
-            if found is not None:
-                log.append(found.model_dump(mode="json"))
-                runs[found.key] = found
-            progress.step(found is not None and all(found.shown))
-    judged, left_out = judged_candidates(tasks, rollouts, runs, samples=samples, inputs=inputs)
-    if not judged:
-        raise StropError(f"no task of {word} has all its {samples} samples judged: {left_out}")
-    done = job.done(word)
-    spent, sampled = done.cpu_seconds if done else 0.0, sum(one.tokens.sum() for one in judged)
-    return scaling(
-        judged,
-        samples=samples,
-        left_out=left_out,
-        sampling_cpu=spent / max(1.0, float(sampled)),
-        resamples=recipe.evaluation.bootstrap,
-        confidence=recipe.evaluation.confidence,
-    )
+    with closing(Appender(path)) as log:
+
+        def keep(run: PublicRun) -> None:
+            log.append(run.model_dump(mode="json"))
+            runs[run.key] = run
+
+        with (
+            open_configured(recipe.sandbox, recipe.verifier) as verifier,
+            Progress("answers run") as progress,
+        ):
+            answers = ((tasks[one.task_id], one.answer) for one in [*plays, *control])
+            for found in public_runs(verifier, answers, inputs=inputs, known=runs):
+                if found is not None:
+                    keep(found)
+                progress.step(found is not None and all(found.shown))
+        keyed = {key_of(tasks[one.task_id], one.answer, inputs): one for one in plays}
+        for reward in rewards:
+            left = [
+                (tasks[one.task_id], one, runs[key])
+                for key, one in keyed.items()
+                if key in runs and reward not in runs[key].rewards_cpu
+            ]
+            for run in with_rewards(reward, left):
+                keep(run)
+    return runs

@@ -29,14 +29,17 @@ def resampled(
     sampled: Spent,
     greedy: Spent,
     params: SamplingParams,
+    see: Callable[[tuple[str, int], Rollout], None] = lambda key, rollout: None,
 ) -> Evaluation:
     """The control of an evaluation whose plays sampled so many tokens.
 
     Greedy plays are resampled at `params`, too: a greedy answer would only repeat itself. Plays that are solved are not
-    sampled further. Raises nothing of its own.
+    sampled further. `see` gets each answer with the (task, index) of the play beside which it stands, -1 for a greedy
+    one. Raises nothing of its own.
     """
     left = {(task, index): tokens for (task, index), tokens in sampled.items()}
     left |= {(task, -1): tokens for (task, _), tokens in greedy.items()}
+    left = dict(sorted(left.items(), key=lambda item: (item[0][0], item[0][1] < 0, item[0][1])))
     spent: Counter[tuple[str, int]] = Counter()
     scored: set[tuple[str, int]] = set()
     passed: set[tuple[str, int]] = set()
@@ -47,6 +50,7 @@ def resampled(
             chosen = [task for task in tasks if len(open_.get(task.id, ())) == count]
             for rollout in play(chosen, count, params, f"resampled.{round}"):
                 key, verdict = open_[rollout.task_id][rollout.index], rollout.verdict
+                see(key, rollout)
                 spent[key] += max(1, sum(len(turn.completion.token_ids) for turn in rollout.turns))
                 if verdict is not None:
                     outcomes[verdict.outcome.value] += 1

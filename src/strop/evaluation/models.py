@@ -30,7 +30,7 @@ from strop.evaluation.table import (
 _BAR, _SHORTEST_BAR = 40, 8
 """Columns of a bar that is 1, where there is room for it."""
 
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442")
+COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442", "#000000")
 """Of the models in charts, in turn: Okabe and Ito's, which the colour-blind can tell apart."""
 
 _COSTS: dict[str, Callable[[Evaluation], str]] = {

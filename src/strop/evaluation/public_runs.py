@@ -5,26 +5,34 @@ the jail, and what leaves it is a digest of each result; results that count as e
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator
+import time
+from collections.abc import Container, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import islice
 
+from pydantic import Field
+
 from strop.code.python.source import below
-from strop.core.checks import AssertsCheck, Case, CasesCheck
+from strop.core.checks import AssertsCheck, Case, CasesCheck, NoneCheck
 from strop.core.ids import content_hash
-from strop.core.protocols import Verifier
+from strop.core.protocols import JudgedRollout, Verifier
 from strop.core.records import Record
+from strop.core.rollout import Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.core.window import ahead
+from strop.rewards.rubric import WeightedRubric
 from strop.tasks.inputs import more_inputs
 from strop.tasks.public import public_task
 
 _ENTRY = "strop_behaves"
 _RETURNED = re.compile(r"returned '([0-9a-f]{24})'")
+_PROMPTED = ("broken", "message", "stub", "examples", "choices", "prefix", "suffix")
+"""Metadata that prompts show; the rest may hold tests and solutions."""
 _AHEAD = 64
 """Answers that wait for the verifier at most."""
-_CODE = """import hashlib
+_CODE = """import ast
+import hashlib
 import sys
 import types
 
@@ -49,7 +57,8 @@ if _found is None:
     _found = getattr(_answer.Solution(), NAME)
 
 
-def strop_behaves(args, kwargs):
+def strop_behaves(given):
+    args, kwargs = ast.literal_eval(given)
     text = _plain(_found(*args, **kwargs))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
 """
@@ -67,6 +76,10 @@ class PublicRun(Record):
     shown_cpu: float
     """CPU seconds of the jailed runs."""
     results_cpu: float
+    rewards: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    """Values by the rewards' names; a reward that gave none is left out."""
+    rewards_cpu: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
+    """CPU seconds of this process for each reward that was asked."""
 
 
 def key_of(task: Task, answer: str, inputs: int) -> str:
@@ -80,6 +93,14 @@ def shown_part(task: Task) -> Task | None:
     if not marked and "public_tests" not in task.metadata:
         return None
     return public_task(task).model_copy(update={"reference": ""})
+
+
+def public_parts(task: Task, inputs: int) -> tuple[Task | None, Task | None]:
+    """What judges answers by the shown tests, and what asks what they return on public inputs; None where there is
+    no such thing.
+    """
+    public = shown_part(task)
+    return public, public and _behaviour(public, inputs)
 
 
 def public_runs(
@@ -96,8 +117,7 @@ def public_runs(
                 continue
             seen.add(key)
             if task.id not in parts:
-                public = shown_part(task)
-                parts[task.id] = public, public and _behaviour(public, inputs)
+                parts[task.id] = public_parts(task, inputs)
             public, behaviour = parts[task.id]
             wrapped = _wrapped(public, answer) if public and answer.strip() else ""
             yield (
@@ -122,13 +142,54 @@ def public_runs(
         )
 
 
+def with_rewards(name: str, found: Sequence[tuple[Task, Rollout, PublicRun]]) -> list[PublicRun]:
+    """The runs with a reward's values, which is asked once for all. It is given the task with its shown tests alone,
+    the rollout without a verdict, and the verdict *unjudged*. Raises UserError for a reward that cannot be asked.
+    """
+    rubric = WeightedRubric.from_names([(name, 1.0)])
+    parts = {task.id: _shown_alone(task) for task, _, _ in found}
+    unjudged = Verdict(outcome=Outcome.UNJUDGED)
+    began = time.process_time()
+    scores = rubric.score_all(
+        [JudgedRollout(parts[task.id], _unjudged(one), unjudged) for task, one, _ in found]
+    )
+    each = (time.process_time() - began) / max(1, len(found))
+    return [
+        run.model_copy(
+            update={
+                "rewards": run.rewards | ({} if score.value is None else {name: score.value}),
+                "rewards_cpu": run.rewards_cpu | {name: each},
+            }
+        )
+        for (_, _, run), (score,) in zip(found, scores, strict=True)
+    ]
+
+
+def _shown_alone(task: Task) -> Task:
+    part = shown_part(task) or task.model_copy(update={"check": NoneCheck(), "reference": ""})
+    kept = {key: value for key, value in task.metadata.items() if key in _PROMPTED}
+    return part.model_copy(update={"metadata": kept})
+
+
+def _unjudged(rollout: Rollout) -> Rollout:
+    turns = [Turn(prompt_ids=turn.prompt_ids, completion=turn.completion) for turn in rollout.turns]
+    return Rollout(
+        task_id=rollout.task_id,
+        index=rollout.index,
+        seed=rollout.seed,
+        prompt=rollout.prompt,
+        turns=turns,
+        answer=rollout.answer,
+    )
+
+
 def _behaviour(public: Task, inputs: int) -> Task | None:
     """The task that asks what a function returns; None for other answers than Python functions, or without calls."""
     check = public.check
     if public.language != "python" or not isinstance(check, CasesCheck | AssertsCheck):
         return None
     given = list(islice(more_inputs(public), inputs))
-    cases = [Case(args=[list(args), kwargs], expected=None) for args, kwargs in given]
+    cases = [Case(args=[repr((args, kwargs))], expected=None) for args, kwargs in given]
     return Task(statement="behaves", check=CasesCheck(entry_point=_ENTRY, cases=cases)) if cases else None
 
 

@@ -14,17 +14,28 @@ from strop.core.records import Record
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.evaluation.public_runs import PublicRun, key_of
+from strop.evaluation.rounds import Rounds
 from strop.evaluation.selectors import (
+    FIRST,
     ORACLE,
     RANDOM,
     SELECTORS,
     SHOWN,
     Candidates,
     PublicSample,
+    Selector,
     by_order,
+    by_reward,
     expected,
 )
-from strop.evaluation.statistics import Difference, Estimate, Floats, mean_intervals
+from strop.evaluation.statistics import (
+    Difference,
+    Estimate,
+    Floats,
+    differences_json,
+    estimates_json,
+    mean_intervals,
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,8 @@ class JudgedCandidates:
     tokens: Floats
     """(n,): sampled."""
     cpu: Mapping[str, float]
-    """CPU seconds of one sample's runs: of "shown" tests, on public inputs ("results"), of all tests ("truth")."""
+    """CPU seconds of one sample: of "shown" tests, on public inputs ("results"), of all tests ("truth"), of what its
+    environment had run ("play"), and of each reward."""
 
     @property
     def worth(self) -> Floats:
@@ -74,26 +86,25 @@ class Scaling(Record):
     curves: dict[str, SelectorCurve]
     per_task: dict[str, dict[str, list[float]]]
     """{selector: {task id: accuracy at every k}}"""
+    rounds: Rounds | None = None
+    """Of plays with feedback: their rounds beside blind resampling."""
 
     def as_json(self) -> dict[str, Any]:
         """The numbers as JSON values; an interval is [low, high]."""
-
-        def estimates(found: Sequence[Estimate]) -> dict[str, Any]:
-            return {"value": [e.value for e in found], "interval": [[e.low, e.high] for e in found]}
-
         return {
             **self.model_dump(include={"tasks", "samples", "left_out", "notes", "confidence"}),
             "k": list(range(1, self.samples + 1)),
             "selectors": {
                 name: {
-                    "accuracy": estimates(curve.accuracy),
-                    "false_positives": estimates(curve.false_positives),
+                    "accuracy": estimates_json(curve.accuracy),
+                    "false_positives": estimates_json(curve.false_positives),
                     "samples": curve.samples,
                     "cpu_seconds": curve.cpu_seconds,
-                    "differences": {other: _differences(d) for other, d in curve.differences.items()},
+                    "differences": {other: differences_json(d) for other, d in curve.differences.items()},
                 }
                 for name, curve in self.curves.items()
             },
+            **({"rounds": self.rounds.as_json()} if self.rounds else {}),
         }
 
 
@@ -115,7 +126,7 @@ def judged_candidates(
         if rollout.index < samples:
             found.setdefault(rollout.task_id, {}).setdefault(rollout.index, rollout)
             says = says or any(any(turn.completion.logprobs) for turn in rollout.turns)
-    kept, errors = [], 0
+    kept, errors, rewards = [], 0, sorted({name for run in runs.values() for name in run.rewards_cpu})
     for task in tasks:
         group = list(found.get(task.id, {}).values())
         public = [runs.get(key_of(task, one.answer, inputs)) for one in group]
@@ -125,11 +136,13 @@ def judged_candidates(
             errors += 1
             continue
         pairs = list(zip(group, known, strict=True))
-        candidates = Candidates(task.statement, tuple(_candidate(one, run, says) for one, run in pairs))
+        candidates = Candidates(task.statement, tuple(public_sample(one, run, says) for one, run in pairs))
         costs = {
             SHOWN: float(np.mean([run.shown_cpu for run in known])),
             "results": float(np.mean([run.results_cpu for run in known])),
             "truth": float(np.mean([verdict.cpu_seconds for verdict in judged])),
+            "play": float(np.mean([_played_cpu(one) for one in group])),
+            **{name: float(np.mean([run.rewards_cpu.get(name, 0.0) for run in known])) for name in rewards},
         }
         passed = np.array([float(verdict.passed) for verdict in judged])
         tokens = np.array([float(sample.tokens) for sample in candidates.samples])
@@ -137,7 +150,8 @@ def judged_candidates(
     return kept, {"a sample could not be judged": errors} if errors else {}
 
 
-def _candidate(rollout: Rollout, run: PublicRun, says: bool) -> PublicSample:
+def public_sample(rollout: Rollout, run: PublicRun, says: bool) -> PublicSample:
+    """What of a rollout a selector sees. `says`: whether its policy gives log-probabilities."""
     logprobs = [value for turn in rollout.turns for value in turn.completion.logprobs]
     return PublicSample(
         text=rollout.answer,
@@ -145,7 +159,13 @@ def _candidate(rollout: Rollout, run: PublicRun, says: bool) -> PublicSample:
         logprob=sum(logprobs) if says else None,
         shown=tuple(run.shown),
         results=tuple(run.results),
+        rewards=run.rewards,
     )
+
+
+def _played_cpu(rollout: Rollout) -> float:
+    """CPU seconds of the jailed runs between a play's turns."""
+    return sum(turn.verdict.cpu_seconds for turn in rollout.turns if turn.verdict is not None)
 
 
 def scaling(
@@ -154,29 +174,32 @@ def scaling(
     samples: int,
     left_out: Mapping[str, int],
     sampling_cpu: float,
+    rewards: Sequence[str] = (),
     resamples: int = 10_000,
     confidence: float = 0.95,
 ) -> Scaling:
     """The curves of every selector that has what it needs on some task; on a task without it, it takes any sample.
 
     sampling_cpu  CPU seconds that a sampled token cost
+    rewards       that choose, too, by name
     """
-    names = [name for name, one in SELECTORS.items() if any(one.fits(task.candidates) for task in judged)]
-    tables = {name: np.array([_by_k(name, task) for task in judged]) for name in [*names, ORACLE]}
-    why = {"logprob": "the policy gives no log-probabilities", "shown": "no task shows a test",
-           "results": "no task has public inputs of a Python function"}  # fmt: skip
-    without = [(name, one) for name, one in SELECTORS.items() if name not in names]
-    notes = [f"{name}: {'; '.join(why[need] for need in sorted(one.needs))}" for name, one in without]
+    asked = {**SELECTORS, **{name: by_reward(name) for name in rewards}}
+    fit = {name: one for name, one in asked.items() if any(one.fits(task.candidates) for task in judged)}
+    tables = {name: np.array([_by_k(one, task) for task in judged]) for name, one in fit.items()}
+    tables[ORACLE] = np.array([by_order(task.passed, task.worth) for task in judged])
+    without = [(name, one) for name, one in asked.items() if name not in fit]
+    notes = [f"{name}: {why_not(one)}" for name, one in without]
     sampled = sampling_cpu * float(np.mean([task.tokens.mean() for task in judged]))
+    sampled += float(np.mean([task.cpu["play"] for task in judged]))
 
     def intervals(values: Floats) -> list[tuple[float, float, float]]:
         return mean_intervals(values, resamples=resamples, confidence=confidence)
 
     curves = {}
     for name, table in tables.items():
-        needs = SELECTORS[name].needs - {"logprob"} if name in SELECTORS else {"truth"}
+        needs = fit[name].needs - {"logprob"} if name in fit else {"truth"}
         each = sampled + sum(float(np.mean([task.cpu[need] for task in judged])) for need in needs)
-        ks = [1 if name == RANDOM else k for k in range(1, samples + 1)]
+        ks = [1 if name == FIRST else k for k in range(1, samples + 1)]
         others = [other for other in (RANDOM, SHOWN) if other in tables and other != name]
         curves[name] = SelectorCurve(
             accuracy=[Estimate(*one) for one in intervals(table[:, :, 0])],
@@ -225,20 +248,20 @@ def scaling_json(
         "models": {name: found.as_json() for name, found in results.items()},
         "first": next(iter(results)),
         "differences": {
-            name: {selector: _differences(one) for selector, one in found.items()}
+            name: {selector: differences_json(one) for selector, one in found.items()}
             for name, found in paired.items()
         },
     }
 
 
-def _differences(found: Sequence[Difference]) -> dict[str, Any]:
-    return {"delta": [d.delta for d in found], "interval": [[d.low, d.high] for d in found]}
+def why_not(selector: Selector) -> str:
+    """Why there is nothing that it could choose by."""
+    why = {"logprob": "the policy gives no log-probabilities", "shown": "no task shows a test",
+           "results": "no task has public inputs of a Python function"}  # fmt: skip
+    return "; ".join(why.get(need, "the reward gives no value") for need in sorted(selector.needs))
 
 
-def _by_k(name: str, task: JudgedCandidates) -> Floats:
-    if name == ORACLE:
-        return by_order(task.passed, task.worth)
-    selector = SELECTORS[name]
+def _by_k(selector: Selector, task: JudgedCandidates) -> Floats:
     return expected(
         selector if selector.fits(task.candidates) else SELECTORS[RANDOM], task.candidates, task.worth
     )

@@ -9,6 +9,7 @@ from rich.text import Text
 from strop.core.text import printable
 from strop.evaluation.chart import CurvePanel, curves_svg
 from strop.evaluation.models import TableColumn, split_table
+from strop.evaluation.rounds import Rounds
 from strop.evaluation.scaling import Scaling
 from strop.evaluation.selectors import ORACLE, RANDOM, SHOWN
 from strop.evaluation.statistics import Difference
@@ -25,13 +26,21 @@ def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
         left_out = "".join(f"; {count} left out: {why}" for why, count in found.left_out.items())
         lines = [
             f"{found.tasks} tasks, {found.samples} samples each{left_out}; {found.confidence:.0%} intervals over "
-            "tasks; random: any one, such as the first; oracle: any that passes",
+            "tasks; first: no other is sampled; oracle: any that passes",
             f"false positives: chosen, passes the shown tests, fails others; CPU s: of sampling and of what the choice "
             f"runs, a task, at k = {found.samples}",
             *found.notes,
         ]
         tables[-1].caption = printable("\n".join(lines))
         show(*tables, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
+        if found.rounds is not None:
+            rounds = _rounds(found.rounds, gap)
+            rows = split_table(rounds, console.width if console.is_terminal else 1 << 30, f"rounds: {name}")
+            rows[-1].caption = printable(
+                f"{found.rounds.tasks} tasks; resampled: single answers until they have as many tokens; of both the "
+                "first answer that passes the shown tests"
+            )
+            show(*rows, width=max(PLAIN_WIDTH, sum(column.width for column in rounds) + 2))
 
 
 def show_paired(paired: Mapping[str, Mapping[str, list[Difference]]], first: str) -> None:
@@ -61,6 +70,18 @@ def scaling_chart(results: Mapping[str, Scaling], *, title: str) -> str:
     return curves_svg(
         panels, title=title, note=f"{tasks.tasks} tasks; {tasks.confidence:.0%} intervals over tasks"
     )
+
+
+def _rounds(found: Rounds, gap: str) -> list[TableColumn]:
+    count = len(found.tokens)
+    tokens = zip(found.tokens, found.resampled_tokens, strict=True)
+    return [
+        TableColumn("after rounds", [Text(str(at + 1)) for at in range(count)]),
+        TableColumn("self-debug", [estimate_text(one, gap) for one in found.debugged]),
+        TableColumn("resampled", [estimate_text(one, gap) for one in found.resampled]),
+        TableColumn("difference", [difference_text(one, gap) for one in found.differences]),
+        TableColumn("tokens", [Text(f"{mine:.0f}, {other:.0f}") for mine, other in tokens]),
+    ]
 
 
 def _columns(found: Scaling, gap: str) -> list[TableColumn]:

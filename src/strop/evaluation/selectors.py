@@ -3,12 +3,14 @@
 A selector is given `Candidates`: what a user would have, and no hidden test, by type. It scores the samples of each
 subset; the highest score is chosen, and of equals any one at random, so nothing depends on the samples' order.
 
-    random          any one, such as the first: pass@1
+    first           the first, which no other is sampled for: pass@1
+    random          any one of them, for the same accuracy at the cost of all: what a choice has to be better than
     log-prob        highest sum of the tokens' log-probabilities; log-prob-mean the mean of a token
     shown           most shown tests passed
     majority        MBR-exec (Shi et al. 2022, arXiv 2204.11454): most samples with the same results on the public
                     inputs, itself included, then the sum of log-probabilities
     shown-majority  the same among those that pass most shown tests
+    a reward        by its name, such as model:PATH: the highest value of a learned reward, which is given no more
     codet           CodeT (Chen et al. 2022, arXiv 2207.10397): sqrt(|S|) |T| of the samples S that pass the same
                     tests T, both with multiplicity; sets of equal score are merged
 
@@ -17,8 +19,8 @@ Deviations: 1. MBR-exec's inputs are made from the shown calls, and samples that
 it returned as the expected value. So a subset holds the tests of its own samples.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -50,6 +52,8 @@ class PublicSample:
     """Which of the shown tests it passed."""
     results: tuple[str | None, ...]
     """What it returned on each public input, as a text that equals have in common; None where it returned nothing."""
+    rewards: Mapping[str, float] = field(default_factory=dict)
+    """Values of rewards that were given no hidden test, by name."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Selector:
 
     score: Callable[[Candidates, Members], Floats]
     needs: frozenset[str] = frozenset()
-    """Of "logprob", "shown" and "results" what every sample must have, and what is paid for."""
+    """Of "logprob", "shown", "results" and a reward's name what samples must have, and what is paid for."""
     alone: bool = False
     """Whether a sample's score depends on nothing but the sample, so that there is a formula for every k."""
 
@@ -102,7 +106,8 @@ class Selector:
             "shown": any(sample.shown for sample in candidates.samples),
             "results": any(sample.results for sample in candidates.samples),
         }
-        return all(have[need] for need in self.needs)
+        rewards = set().union(*(sample.rewards for sample in candidates.samples))
+        return all(have.get(need, need in rewards) for need in self.needs)
 
     def choice(self, candidates: Candidates, members: Members) -> Floats:
         """(subsets, n): how likely each sample is chosen."""
@@ -132,6 +137,13 @@ def expected(selector: Selector, candidates: Candidates, worth: Floats) -> Float
         for members in subsets(len(order), "".join(sample.text for sample in candidates.samples))
     ]
     return np.array(rows)
+
+
+def best(selector: Selector, candidates: Candidates) -> list[int]:
+    """The samples of which it chooses any, from all: the likelier ones first, of equals the earlier."""
+    everything = np.ones((1, len(candidates.samples)), dtype=np.bool_)
+    found = np.flatnonzero(selector.choice(candidates, everything)[0])
+    return sorted(map(int, found), key=lambda at: (-candidates.logprobs[at], at))
 
 
 def by_order(scores: Floats, worth: Floats) -> Floats:
@@ -206,9 +218,20 @@ def codet(passed: Floats, written: Floats, members: Members) -> Floats:
     return score
 
 
-RANDOM, SHOWN, ORACLE = "random", "shown", "oracle"
+def by_reward(name: str) -> Selector:
+    """The highest value of a reward; a sample without one is the last to be chosen."""
+
+    def values(found: Candidates) -> list[float]:
+        return [sample.rewards.get(name, -np.inf) for sample in found.samples]
+
+    return Selector(_alone(values), frozenset({name}), alone=True)
+
+
+_ANY = Selector(_alone(lambda found: np.zeros(len(found.samples))), alone=True)
+FIRST, RANDOM, SHOWN, ORACLE = "first", "random", "shown", "oracle"
 SELECTORS = {
-    RANDOM: Selector(_alone(lambda found: np.zeros(len(found.samples))), alone=True),
+    FIRST: _ANY,
+    RANDOM: _ANY,
     "log-prob": Selector(_alone(lambda found: found.logprobs), frozenset({"logprob"}), alone=True),
     "log-prob-mean": Selector(
         _alone(
@@ -222,5 +245,4 @@ SELECTORS = {
     SHOWN: Selector(_alone(lambda found: found.shown), frozenset({"shown"}), alone=True),
     "shown-majority": Selector(_shown_majority, frozenset({"shown", "results"})),
 }
-"""By name. A learned reward is another one that scores samples alone. The oracle knows the truth, so it is none:
-`by_order` of the truth."""
+"""By name; rewards are `by_reward`. The oracle knows the truth, so it is none: `by_order` of the truth."""

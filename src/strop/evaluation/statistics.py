@@ -8,7 +8,7 @@ one point: 0 of 164 passed gives [0, 0], although the true rate may be up to abo
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,16 @@ class Difference(NamedTuple):
     delta: float
     low: float
     high: float
+
+
+def estimates_json(found: Sequence[Estimate]) -> dict[str, Any]:
+    """{"value": [...], "interval": [[low, high], ...]}"""
+    return {"value": [one.value for one in found], "interval": [[one.low, one.high] for one in found]}
+
+
+def differences_json(found: Sequence[Difference]) -> dict[str, Any]:
+    """{"delta": [...], "interval": [[low, high], ...]}"""
+    return {"delta": [one.delta for one in found], "interval": [[one.low, one.high] for one in found]}
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:

@@ -152,6 +152,33 @@ SUMMARY = fields(
 ASKED = fields({"models": table(fields({"word": text, "engine": text}))})
 """eval.json."""
 
+_RATES = fields({"value": items(number), "interval": items(sequence(number, number))})
+_DELTAS = fields({"delta": items(number), "interval": items(sequence(number, number))})
+_CURVE = fields(
+    {
+        **dict.fromkeys(("accuracy", "false_positives"), _RATES),
+        **dict.fromkeys(("samples", "cpu_seconds"), items(number)),
+        "differences": table(_DELTAS),
+    }
+)
+SCALING = fields(
+    {
+        **_numbers("tasks", "samples", "confidence"),
+        "left_out": table(number),
+        "notes": items(text),
+        "selectors": table(_CURVE),
+        "rounds": fields(
+            {
+                "tasks": number,
+                **dict.fromkeys(("tokens", "resampled_tokens"), items(number)),
+                **dict.fromkeys(("debugged", "resampled"), _RATES),
+                "differences": _DELTAS,
+            }
+        ),
+    }
+)
+"""scaling/NAME.json."""
+
 VERSIONS = fields({"git": fields({})})
 """versions.json."""
 

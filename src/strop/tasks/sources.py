@@ -8,7 +8,16 @@ from pathlib import Path
 from strop.core.errors import UserError
 from strop.core.registry import Registry
 from strop.core.task import Split, Task
-from strop.tasks import builtin, edit_tasks, needs_feedback, places, splits, stdio_problems, toy_repositories
+from strop.tasks import (
+    builtin,
+    doctests,
+    edit_tasks,
+    needs_feedback,
+    places,
+    splits,
+    stdio_problems,
+    toy_repositories,
+)
 from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
 from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail
@@ -30,6 +39,7 @@ GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
         "toy-repositories": toy_repositories.load,
         "needs-feedback": needs_feedback.load,
         "tool-worlds": "strop.tasks.tool_worlds:load",
+        "doctests": doctests.load,
         "openenv": "strop.neighbours.openenv:load",
         "verifiers": "strop.neighbours.verifiers_tasks:load",
     },
@@ -49,9 +59,10 @@ def iter_tasks(
 
     source    "python-functions", "rust-functions", "humaneval"; "stdio-problems[:COUNT[@SEED][/kinds]]" (see
               `strop.tasks.stdio_problems.generate`), "needs-feedback[:COUNT[@SEED]]",
-              "toy-repositories[:COUNT[@SEED]]", "tool-worlds[:COUNT[@SEED]]"; or FORMAT:PLACE, where FORMAT is
-              one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see `strop.tasks.places`); or a
-              PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits (see `strop.tasks.edit_tasks`);
+              "toy-repositories[:COUNT[@SEED]]", "tool-worlds[:COUNT[@SEED]]", "doctests:FILE.py"; or FORMAT:PLACE, where
+              FORMAT is one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see
+              `strop.tasks.places`); or a PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits (see
+              `strop.tasks.edit_tasks`);
               or NAME[:REST], where NAME is another package's entry point in strop.tasks (docs/api.md)
     columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     on_bad    takes one line for each row that makes no task and for damage to a file; the rest goes through. Without

@@ -15,7 +15,7 @@ from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.alarms import alarms
 from strop.reports.rollout_files import CONTROL, evaluation_file
-from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SUMMARY, VERSIONS, rollout_steps
+from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SCALING, SUMMARY, VERSIONS, rollout_steps
 from strop.reports.run_state import (
     Metrics,
     check_run,
@@ -83,6 +83,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
             name: comparison(results, name, _inside(paired, "extra", name))
             for name in sorted({name for name, _ in results} - {""})
         },
+        "scaling": _scaling(folder, asked or {}, problems),
         "steps": rollout_steps(folder),
         "groups": [],
         "tasks": {},
@@ -139,6 +140,16 @@ def _evaluation(
         "task_ids": [t["task_id"] for t in result.get("per_task") or () if "task_id" in t],
         "result": {key: value for key, value in result.items() if key != "per_task"},
     }
+
+
+def _scaling(folder: Path, asked: Mapping[str, Any], problems: list[str]) -> list[dict[str, Any]]:
+    """What `strop scale` found of each model of an evaluation, with the word that names it as `label`."""
+    found = []
+    for name, one in (asked.get("models") or {}).items():
+        numbers = _json(folder / SCALING / f"{name}.json", shapes.SCALING, problems)
+        if numbers:
+            found.append({"label": str((one or {}).get("word") or name), **numbers})
+    return found
 
 
 def _going_on(folder: Path, models: Mapping[str, Any], done: set[str]) -> list[dict[str, Any]]:

@@ -6,12 +6,14 @@ code; the statement is the prose of the prompt.
 
 MBXP (Apache-2.0, CC BY 4.0): github.com/amazon-science/mxeval; Athiwaratkun et al. 2022, arXiv:2210.14868. Rows:
 task_id, language, prompt, description, entry_point, test, canonical_solution (not in every row). Python's rows have
-HumanEval's form and are read as that.
+HumanEval's form and are taken for that; read as `mbxp` they are MBPP's own tasks (5).
 
 1. Python's tests are *asserts*, Rust's are unit tests. JavaScript's are taken apart (`js_tests`).
 2. C++: the tests' `main` is compiled with the answer, so the exit status is all that is known; an import says so.
 3. Other languages are carried: a *workspace* check, with the reason in `metadata.unverifiable`.
 4. Rust's prompts import crates for all tasks together; lines of those that the solution does not use are left out.
+5. MBPP's prompts show all tests. As `mbxp` the description is asked, each assert is a test and the first one is shown,
+   as in `assert_rows`, so that there are hidden ones.
 """
 
 import ast
@@ -19,11 +21,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from strop.code.python.source import UNPARSABLE
+from strop.code.python.source import UNPARSABLE, module_of
 from strop.core.checks import AssertsCheck, Check, CommandCheck, CommandStep, RustCheck, WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter, js_tests
+from strop.tasks.adapters.assert_rows import MBPP
 from strop.tasks.adapters.fields import has, original, text, with_original
 from strop.tasks.adapters.humaneval import called_helpers, closed, test_code
 from strop.tasks.rows import Row
@@ -31,6 +34,7 @@ from strop.tasks.rows import Row
 LANGUAGES = {"cpp": "c++", "js": "javascript", "rust": "rust", "python": "python", "csharp": "c#"}
 """What the sets call a language, lower case, and its name here; others keep theirs."""
 _CRATES = re.compile(r"^[ \t]*use\s+(?:::)?(\w+)(?:::(\w+))?[^;]*;[ \t]*\n", re.M)
+_DOCSTRING = re.compile(r"""\n[ \t]*[rR]?(?:\"{3}|'{3})""")
 _STANDARD = {"std", "core", "alloc", "crate", "super", "self"}
 
 
@@ -153,7 +157,35 @@ def _read_mbxp(row: Row, where: str) -> Iterator[Task]:
     name, entry, said = (text(row, field, where) for field in ("task_id", "entry_point", "language"))
     language = LANGUAGES.get(said.lower(), said.lower())
     solution = text(row, "canonical_solution", where, default="")
+    if language == "python" and (tests := _asserts_of(text(row, "test", where), entry)):
+        yield _mbpp(row, where, name, entry, solution, tests)
+        return
     yield from _task(row, where, language, name, solution, entry, "mbxp")
+
+
+def _asserts_of(test: str, entry: str) -> list[str]:
+    """The asserts that a function `check(candidate)` consists of, with the answer's name; none of another form."""
+    body = module_of(test).body
+    found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    if len(found) != 1 or len(found[0].args.args) != 1:
+        return []
+    for node in ast.walk(found[0]):
+        if isinstance(node, ast.Name) and node.id == found[0].args.args[0].arg:
+            node.id = entry
+    return [ast.unparse(node) for node in found[0].body if isinstance(node, ast.Assert)]
+
+
+def _mbpp(row: Row, where: str, name: str, entry: str, solution: str, tests: list[str]) -> Task:
+    head = _DOCSTRING.split(text(row, "prompt", where))[0].strip("\n")
+    asked = {
+        "task_id": name,
+        "text": text(row, "description", where),
+        "code": f"{head}\n{solution}\n" if solution.strip() else "",
+        "test_list": tests,
+    }
+    (task,) = MBPP.read(asked, where)
+    plain: dict[str, Any] = {"id": name, "signature": head, "source": f"mbxp/{name}", "metadata": {}}
+    return with_original(task.model_copy(update=plain), row, ())
 
 
 def _fits_mbxp(row: Row) -> bool:

@@ -9,7 +9,7 @@
     tab: 1,
     render: async (params, host) => {
       const page = await Strop.source.page();
-      host.parts = [headline, alarms, results, hacks, facts].map((build) => ({ build, node: el("section", { class: "o-part" }), seen: "" }));
+      host.parts = [headline, alarms, results, scaled, hacks, facts].map((build) => ({ build, node: el("section", { class: "o-part" }), seen: "" }));
       const curves = el("section", { class: "o-part" });
       host.append(...host.parts.map(({ node }) => node), el("section", { class: "o-curves", hidden: evaluations(page.runs) }, el("h2", {}, "Curves"), curves));
       host.curves = Strop.curves(curves);
@@ -173,6 +173,14 @@
       return made.length ? [el("h2", {}, evaluations(runs) ? "Models" : "Before and after"), el("div", { class: "panel" }, made)] : [];
     };
     return { seen, nodes };
+  }
+
+  function scaled(runs) {
+    const nodes = () => {
+      const made = Strop.scaling(runs);
+      return made.length ? [el("h2", {}, "More samples, and which one to take"), ...made] : [];
+    };
+    return { seen: runs.map(({ name, scaling }) => [name, scaling]), nodes };
   }
 
   const several = (runs, index) => (runs.length > 1 ? [Strop.runName(runs[index], index, runs), " "] : []);

@@ -262,6 +262,8 @@
     );
   }
 
+  Strop.cells = { value: valueCell, difference: differenceCell, grid };
+
   // Every number of a run's evaluations, by step: those in files and those in lines of metrics.
   Strop.evaluated = (run) => {
     if (run.kind === "evaluation") return []; // its models are no points of a curve

@@ -1,0 +1,138 @@
+"""One's own task: which of n samples is the answer, and why. No hidden test is run, and none is looked at."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from strop.core.errors import StropError, UserError
+from strop.core.protocols import Verifier
+from strop.core.rollout import Rollout
+from strop.core.task import Task
+from strop.core.verdict import Outcome, Verdict
+from strop.evaluation.public_runs import PublicRun, key_of, public_parts, public_runs, with_rewards
+from strop.evaluation.scaling import public_sample
+from strop.evaluation.selectors import FIRST, ORACLE, SELECTORS, SHOWN, Candidates, Selector, best, by_reward
+from strop.rewards.rubric import find_reward
+
+USUAL = ("shown-majority", SHOWN, "majority", "log-prob")
+"""Which selector is taken where none is asked for: the first that the task has all for."""
+
+
+class Unjudged:
+    """A verifier that looks at no answer."""
+
+    def submit(self, task: Task, answer: str) -> Future[Verdict]:
+        """*unjudged*, at once."""
+        future: Future[Verdict] = Future()
+        future.set_result(Verdict(outcome=Outcome.UNJUDGED))
+        return future
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def selector_for(name: str | None, task: Task, inputs: int) -> tuple[str, Selector]:
+    """The selector of that name, or the usual one for the task. Raises UserError where the task lacks what it needs."""
+    public, behaviour = public_parts(task, inputs)
+    there = {"shown": public is not None, "results": behaviour is not None}
+    if name is None:
+        name = next(one for one in USUAL if all(there.get(need, True) for need in SELECTORS[one].needs))
+    selector = _named(name)
+    lacks = {
+        "shown": 'shows no test (doctests of a file.py, or cases with "shown": true)',
+        "results": "has no shown call of a Python function to make inputs from",
+    }
+    missing = next(
+        (need for need in ("shown", "results") if need in selector.needs and not there[need]), None
+    )
+    if missing:
+        fits = [one for one in SELECTORS if all(there.get(need, True) for need in SELECTORS[one].needs)]
+        raise UserError(
+            f"--select {name}: task {task.id} {lacks[missing]}; take one of {', '.join(fits)}, or a reward"
+        )
+    return name, selector
+
+
+def _named(name: str) -> Selector:
+    if name in SELECTORS:
+        return SELECTORS[name]
+    if name == ORACLE:
+        raise UserError(
+            "--select oracle: the oracle knows the hidden tests, so it is there in strop scale alone"
+        )
+    if ":" not in name:
+        raise UserError(
+            f"--select {name!r:.60}: there are {', '.join(SELECTORS)}; or a reward: model:PATH or file.py:function"
+        )
+    find_reward(name)
+    return by_reward(name)
+
+
+@dataclass(frozen=True)
+class ChosenAnswer:
+    """The answer of one sample, and what is known of all."""
+
+    index: int
+    text: str
+    selector: str
+    candidates: Candidates
+    equals: int
+    """Samples that the selector would take as well, itself included."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether it fails a shown test."""
+        return not all(self.candidates.samples[self.index].shown)
+
+    def reasons(self) -> Iterator[str]:
+        """Why it was chosen, a line each."""
+        samples = self.candidates.samples
+        mine = samples[self.index]
+        rank = "first" if mine.logprob is None else "likeliest"
+        equal = f", the {rank} of {self.equals} equals" if self.equals > 1 else ""
+        yield f"sample {self.index + 1} of {len(samples)}, by {self.selector}{equal}"
+        if mine.shown:
+            solved = sum(all(one.shown) for one in samples)
+            passed = f"passes {sum(mine.shown)} of {len(mine.shown)} shown tests"
+            yield f"{passed}; {solved} of {len(samples)} samples pass all"
+        if mine.results:
+            groups = Counter(one.results for one in samples if any(one.results))
+            same = groups[mine.results]
+            returns = f"{same} of {len(samples)} samples return the same" if same else "it returns nothing"
+            yield f"{returns} on {len(mine.results)} inputs; behaviours: {len(groups)}"
+        for name, value in mine.rewards.items():
+            yield f"{name}: {value:.4g}"
+        if mine.logprob is not None:
+            yield f"log-probability {mine.logprob:.2f}, {mine.tokens} tokens"
+
+
+def chosen_answer(
+    name: str, selector: Selector, task: Task, rollouts: Sequence[Rollout], verifier: Verifier, inputs: int
+) -> ChosenAnswer:
+    """Runs what is public, and chooses. Raises StropError where no sample could be run, or all are empty."""
+    runs: dict[str, PublicRun] = {}
+    for found in public_runs(verifier, [(task, one.answer) for one in rollouts], inputs=inputs):
+        if found is not None:
+            runs[found.key] = found
+    kept = [(one, runs[key]) for one in rollouts if (key := key_of(task, one.answer, inputs)) in runs]
+    if not kept:
+        raise StropError(
+            f"none of the {len(rollouts)} samples could be run; strop doctor says what the jail lacks"
+        )
+    if not any(one.answer.strip() for one, _ in kept):
+        raise StropError(f"all {len(kept)} samples are empty; raise --max-tokens or try another --style")
+    reward = name not in SELECTORS
+    if reward:
+        kept = [
+            (one, run)
+            for (one, _), run in zip(kept, with_rewards(name, [(task, *pair) for pair in kept]), strict=True)
+        ]
+    says = any(any(turn.completion.logprobs) for one, _ in kept for turn in one.turns)
+    candidates = Candidates(task.statement, tuple(public_sample(one, run, says) for one, run in kept))
+    if not selector.fits(candidates):
+        lacks = "the reward gives no value" if reward else "the policy gives no log-probabilities"
+        raise UserError(f"--select {name}: {lacks}; choose another selector")
+    found_best = best(selector, candidates)
+    at = 0 if name == FIRST else found_best[0]
+    return ChosenAnswer(at, kept[at][0].answer, name, candidates, 1 if name == FIRST else len(found_best))

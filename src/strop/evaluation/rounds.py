@@ -1,0 +1,165 @@
+"""Rounds of self-debug beside blind resampling of as many tokens, both held to what the shown tests say.
+
+A play with feedback ends with the first answer that passes the shown tests. After r rounds it is worth what that answer
+is worth; one that still fails a shown test is wrong. Beside each play stand single answers of the same model
+(`control.resampled`), in the order in which they were sampled, until they have at least as many tokens as the play had
+after r rounds; of them the first that passes the shown tests is taken, the rule by which the play ended.
+
+The control stops early at an answer that passes all tests, which passes the shown ones too: so no answer that would
+have been taken is missing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from strop.core.records import Record
+from strop.core.rollout import Rollout, SamplingParams
+from strop.core.task import Task
+from strop.evaluation.control import resampled
+from strop.evaluation.public_runs import PublicRun, key_of
+from strop.evaluation.result import Evaluation
+from strop.evaluation.statistics import (
+    Difference,
+    Estimate,
+    Floats,
+    differences_json,
+    estimates_json,
+    mean_intervals,
+)
+
+Key = tuple[str, int]
+"""(task id, index) of a play."""
+
+
+class Rounds(Record):
+    """Numbers after 1, 2, ... rounds, means over tasks of the means over their plays."""
+
+    tasks: int
+    tokens: list[float]
+    """Sampled by a play until then, mean."""
+    debugged: list[Estimate]
+    """Share of plays whose answer passes all tests."""
+    resampled: list[Estimate]
+    resampled_tokens: list[float]
+    differences: list[Difference]
+    """Self-debug minus resampling."""
+
+    def as_json(self) -> dict[str, Any]:
+        """As JSON values; an interval is [low, high]."""
+        return {
+            **self.model_dump(include={"tasks", "tokens", "resampled_tokens"}),
+            "debugged": estimates_json(self.debugged),
+            "resampled": estimates_json(self.resampled),
+            "differences": differences_json(self.differences),
+        }
+
+
+def rounds(
+    result: Evaluation,
+    tasks: Sequence[Task],
+    plays: Iterable[Rollout],
+    control: Iterable[Rollout],
+    runs: Mapping[str, PublicRun],
+    *,
+    inputs: int,
+    resamples: int = 10_000,
+) -> Rounds | None:
+    """Of an evaluation with its plays and the answers of its control, as they are kept; None where they do not belong
+    together, or no task shows a test.
+    """
+    sampled, greedy = _apart(plays)
+    beside = _beside(result, tasks, sampled, greedy, control)
+    by_id = {task.id: task for task in tasks}
+    shown = {run.key: bool(run.shown) and all(run.shown) for run in runs.values() if run.shown}
+    rows: defaultdict[str, list[Floats]] = defaultdict(list)
+    most = max((len(play.turns) for play in sampled.values()), default=0)
+    for (task_id, index), play in sorted(sampled.items()) if beside is not None else ():
+        answers = beside.get((task_id, index), []) if beside else []
+        keys = [key_of(by_id[task_id], one.answer, inputs) for one in answers]
+        if play.verdict is None or not play.verdict.judged or any(key not in shown for key in keys):
+            continue
+        right = [bool(one.verdict and one.verdict.passed) for one in answers]
+        drawn = list(zip(map(_tokens, answers), (shown[key] for key in keys), right, strict=True))
+        rows[task_id].append(np.array([_row(play, drawn, turns) for turns in range(1, most + 1)]))
+    if not rows:
+        return None
+    table = np.array([np.mean(found, axis=0) for found in rows.values()])
+
+    def intervals(values: Floats) -> list[tuple[float, float, float]]:
+        return mean_intervals(values, resamples=resamples, confidence=result.confidence)
+
+    debugged, other = table[:, :, 0], table[:, :, 1]
+    return Rounds(
+        tasks=len(table),
+        tokens=table[:, :, 2].mean(axis=0).tolist(),
+        debugged=[Estimate(*one) for one in intervals(debugged)],
+        resampled=[Estimate(*one) for one in intervals(other)],
+        resampled_tokens=table[:, :, 3].mean(axis=0).tolist(),
+        differences=[Difference(*one) for one in intervals(debugged - other)],
+    )
+
+
+def _row(play: Rollout, drawn: Sequence[tuple[int, bool, bool]], turns: int) -> list[float]:
+    """[the play is right after so many turns, resampling is, tokens of the play, tokens of resampling]."""
+    done = len(play.turns) <= turns
+    budget = sum(len(turn.completion.token_ids) for turn in play.turns[:turns])
+    spent, taken = 0, False
+    for tokens, passes, right in drawn:
+        if spent >= budget:
+            break
+        spent += tokens
+        if passes:
+            taken = right
+            break
+    return [float(bool(done and play.verdict and play.verdict.passed)), float(taken), budget, spent]
+
+
+def _beside(
+    result: Evaluation,
+    tasks: Sequence[Task],
+    sampled: Mapping[Key, Rollout],
+    greedy: Mapping[Key, Rollout],
+    control: Iterable[Rollout],
+) -> dict[Key, list[Rollout]] | None:
+    """The control's answers by the play for which they were sampled: its rule is followed again."""
+    kept: defaultdict[str, list[Rollout]] = defaultdict(list)
+    for one in control:
+        kept[one.task_id].append(one)
+    left = {task: iter(found) for task, found in kept.items()}
+    found: defaultdict[Key, list[Rollout]] = defaultdict(list)
+
+    def again(some: Sequence[Task], count: int, params: SamplingParams, tag: str) -> Iterator[Rollout]:
+        for task in some:
+            for index in range(count):
+                yield next(left[task.id]).model_copy(update={"index": index})
+
+    try:
+        resampled(
+            result,
+            again,
+            tasks,
+            {key: _tokens(play) for key, play in sampled.items()},
+            {key: _tokens(play) for key, play in greedy.items()},
+            SamplingParams(),
+            see=lambda key, one: found[key].append(one),
+        )
+    except (StopIteration, KeyError, RuntimeError):
+        return None
+    return dict(found)
+
+
+def _apart(plays: Iterable[Rollout]) -> tuple[dict[Key, Rollout], dict[Key, Rollout]]:
+    """Sampled plays and greedy ones, which come second under their index."""
+    sampled: dict[Key, Rollout] = {}
+    greedy: dict[Key, Rollout] = {}
+    for one in plays:
+        key = one.task_id, one.index
+        (greedy if key in sampled else sampled)[key] = one
+    return sampled, greedy
+
+
+def _tokens(rollout: Rollout) -> int:
+    return sum(len(turn.completion.token_ids) for turn in rollout.turns)
