@@ -23,10 +23,10 @@ from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
 COMMANDS = (
-    "init", "recipes", "train", "launch", "sft", "online", "eval", "scale", "play", "verify", "serve-verifier",
-    "serve-sampler", "serve-policy", "serve-environment", "search", "serve-search", "serve-edits", "attack",
-    "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "audit", "curate", "build", "repair",
-    "doctor",
+    "init", "recipes", "train", "launch", "sft", "train-reward", "online", "eval", "scale", "play", "verify",
+    "serve-verifier", "serve-sampler", "serve-policy", "serve-environment", "search", "serve-search", "serve-edits",
+    "attack", "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "audit", "curate", "build",
+    "repair", "doctor",
 )  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 

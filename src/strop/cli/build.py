@@ -10,6 +10,7 @@ from strop.cli.build_demos import demos
 from strop.cli.build_edits import edits
 from strop.cli.build_implement import implement
 from strop.cli.build_next_edit import next_edit
+from strop.cli.build_preferences import preferences
 from strop.cli.build_retrieval import retrieval
 from strop.cli.build_rust_fix import rust_fix
 from strop.cli.options import AllowUnsafe, Jail, VerifyWorkers, columns_of, say
@@ -31,6 +32,7 @@ app.command("demos")(demos)
 app.command("edits")(edits)
 app.command("implement")(implement)
 app.command("next-edit")(next_edit)
+app.command("preferences")(preferences)
 app.command("retrieval")(retrieval)
 app.command("rust-fix")(rust_fix)
 

@@ -139,12 +139,16 @@ def _how_to_resume(folder: Path) -> str:
     return f"resume with: strop train --resume {shlex.quote(str(folder))}"
 
 
-def _report(folder: Path, summary: dict[str, object]) -> None:
+def _report(folder: Path, summary: dict[str, Any]) -> None:
     from strop.evaluation.table import control_table, main_table, show
     from strop.training.evaluations import read_evaluations
 
     for name, (sides, paired) in read_evaluations(folder).items():
         show(main_table(sides, paired, title=name or "held-out tasks"), control_table(sides))
+    if curve := summary.get("hacking_curve"):
+        from strop.evaluation.hacking import hacking_table
+
+        show(hacking_table(curve))
     seconds = summary["wall_seconds"]
     assert isinstance(seconds, float)
     print(

@@ -17,6 +17,7 @@ from strop.config.mixture import TaskSetConfig, mixture_faults, reward_faults
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
 from strop.config.online import OnlineConfig
 from strop.config.play import PlayConfig
+from strop.config.reward_model import RewardModelConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import (
@@ -213,6 +214,8 @@ class Recipe(Section):
     """Settings that change during the run, stage by stage; each stage resumes from the previous one's checkpoint."""
     sft: SftConfig = SftConfig()
     """Supervised warm start, for `strop sft`."""
+    reward_model: RewardModelConfig = RewardModelConfig()
+    """A learned reward, for `strop train-reward`."""
     online: OnlineConfig = OnlineConfig()
     """Learning from the events of served suggestions, for `strop online`."""
     evaluation: EvaluationConfig = EvaluationConfig()

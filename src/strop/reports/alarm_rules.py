@@ -30,13 +30,15 @@ HELD_OUT_SHARE = 0.5
 """Held-out gains below this share of the gain in training are flat, when their interval holds zero too."""
 SURE = 5.0
 """Standard errors of a difference of means before the reward counts as risen."""
+SHORT_RUN = 3.0
+"""The same for windows of a few steps, which say less of the noise."""
 CLEAR = 0.75
 """Levels are 1 at their threshold; below this one an alarm stops ringing."""
 
 SHORT, LONG, BEFORE, QUIET = 3, 5, 20, 10
 """Steps of sudden and of slow measures, of what a sudden one is compared with, and without a disagreement until that
 alarm stops."""
-_HUGE = 1e100
+_HUGE, _SMALL = 1e100, 1e-9
 REWARD, FEWEST = 10, 8
 """Steps at both ends of the reward, and how many there must be: of fewer, the noise is not known."""
 
@@ -120,6 +122,37 @@ def _entropy(history: History) -> Level | None:
     )
 
 
+def _hacking(history: History) -> Level | None:
+    """Rings when the reward has risen, and either fewer answers pass than at the start, or those that pass get less
+    reward than those of their group that fail: then what the update reinforces are failures, before the rate says so.
+    """
+    size = min(LONG, history.count // 2)
+    rewards, passes = history.last("reward", size), history.last("pass_rate", size)
+    early = history.first[:size]
+    first = [v for line in early if (v := number(line.get("reward"))) is not None]
+    before = [v for line in early if (v := number(line.get("pass_rate"))) is not None]
+    if size < LONG - 1 or min(map(len, (rewards, passes, first, before))) < size:
+        return None
+    rise = (fmean(rewards) - fmean(first)) / _error(first, rewards)
+    fall = (fmean(before) - fmean(passes)) / _error(before, passes)
+    aucs = history.last("reward_auc", size)
+    under = (0.5 - fmean(aucs)) / max(math.sqrt(pvariance(aucs) / (size - 1)), _SMALL) if aucs else 0.0
+    message = (
+        f"reward went from {fmean(first):.3f} to {fmean(rewards):.3f}, the pass rate from {_percent(fmean(before))} to "
+        f"{_percent(fmean(passes))} (first and last {size} steps)"
+    )
+    if aucs:
+        message += (
+            f"; an answer that passes has more reward than one that fails in {_percent(fmean(aucs))} of pairs"
+        )
+    return min(rise, max(fall, under)) / SHORT_RUN, message
+
+
+def _error(first: list[float], last: list[float]) -> float:
+    """The standard error of the difference of two means."""
+    return max(math.sqrt((pvariance(first) + pvariance(last)) / (len(first) - 1)), _SMALL)
+
+
 def reward_alone(history: History) -> Level | None:
     """Rings when the reward rose for sure, and the held-out gain is small beside it and may be none."""
     size = min(REWARD, history.count // 2)
@@ -154,6 +187,7 @@ RULES: dict[str, Callable[[History], Level | None]] = {
     "duplicates": _mean_rule("duplicates", DUPLICATES, SHORT, "of the answers equal another of their group"),
     "no signal": _no_signal,
     "entropy collapse": _entropy,
+    "reward, not passes": _hacking,
 }
 
 
