@@ -20,7 +20,7 @@ from strop.core.errors import UserError
 
 UNITS = {
     "alpha": "", "at_once": "plays", "batch_rows": "rows", "batch_size": "examples", "bootstrap": "resamples",
-    "concurrency": "requests", "cpus": "cores", "cutoff": "day", "each": "answers",
+    "concurrency": "requests", "continuations": "answers", "cpus": "cores", "cutoff": "day", "each": "answers",
     "epochs": "passes over the examples", "every": "steps",
     "every_limit": "tasks", "every_samples": "answers", "feedback": "times", "from": "day", "group_size": "rollouts",
     "iterations": "updates", "k": "answers", "keep_checkpoints": "checkpoints", "levels": "", "limit": "tasks",
