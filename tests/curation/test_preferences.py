@@ -99,7 +99,7 @@ def test_pairs_within_a_task_and_counts(run: Path, tmp_path: Path) -> None:
     assert {one["split"] for name, one in found.items() if name in ("f4", "f5")} == {"held-out"}
     assert "train: 3 pairs of 2 tasks" in done.stdout and "held-out: 4 pairs of 2 tasks" in done.stdout
     assert "left out: 1 tasks near-duplicates of held-out tasks" in done.stdout
-    assert "left out: 1 answers not judged" in done.stdout and "17 judged answers read" in done.stdout
+    assert "left out: 1 answers not judged" in done.stdout and "21 judged answers read" in done.stdout
 
 
 def test_another_split_keeps_each_task_on_one_side(run: Path, tmp_path: Path) -> None:

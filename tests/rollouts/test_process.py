@@ -1,10 +1,11 @@
 """Process rewards: where steps end, what the beginnings are worth by execution, and what their tokens get."""
 
 import pytest
+from tests.rollouts.test_groups import doubling
 
 from strop.code.python.source import statement_ends
 from strop.config.algorithms import ProcessAdvantage
-from strop.core.rollout import Completion, Rollout, SamplingParams, Turn
+from strop.core.rollout import Completion, Group, Rollout, SamplingParams, Turn
 from strop.core.verdict import Outcome, Verdict
 from strop.environments.kinds import framed
 from strop.environments.single_turn import SingleTurn
@@ -16,8 +17,6 @@ from strop.rollouts.groups import play_groups
 from strop.rollouts.process import step_ends, with_steps
 from strop.training.batch import Advantages, sample_of
 from strop.verification.pool.pool import VerifierPool
-
-from .test_groups import doubling
 
 
 def test_statements_end_where_their_last_line_does() -> None:
@@ -62,8 +61,9 @@ def test_values_are_shares_of_what_goes_on_and_equal_beginnings_have_one(verifie
         text = policy.tokenizer.decode(prompt).rpartition("int:")[2]
         if "m = " not in text:
             return "\n    m = n\n    return m * 2" if again % 3 else "\n    m = 0\n    return m"
-        asked.append(text.strip())
-        return "    return m * 2" if again % 2 else "    return m"
+        _, _, begun = text.rpartition("\n")
+        asked.append(text.strip().rpartition("\n")[2].strip())
+        return " " * (4 - len(begun)) + ("return m * 2" if again % 2 else "return m")
 
     policy = ScriptedPolicy(say)
     player = Dispatcher(policy, verifier, framed(SingleTurn, "continue"))
@@ -101,8 +101,6 @@ def test_a_turn_is_a_step_where_turns_are_rewarded() -> None:
         two.model_copy(update={"reward": 0.5}),
         two.model_copy(update={"reward": None}),
     ]
-    from strop.core.rollout import Group
-
     (found,) = Advantages(ProcessAdvantage(steps="turn")).of([Group(task_id="t", step=0, rollouts=plays)])
     first, second, third = found.rollouts
     assert [step.advantage for t in first.turns for step in t.steps] == pytest.approx([0.0, 0.9998], abs=1e-3)

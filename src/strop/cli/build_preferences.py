@@ -1,12 +1,18 @@
 """`strop build preferences`: pairs of answers, one passed and one failed, for a reward model."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from strop.cli.options import say
 from strop.core.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from strop.core.rollout import Rollout
+    from strop.core.task import Split, Task
 
 
 def preferences(
@@ -29,12 +35,14 @@ def preferences(
     if output.suffix != ".jsonl":
         raise UserError(f"--output {output}: name a file that ends in .jsonl")
     files.check_writable(output)
-    found, counts = build_preferences(runs, held_out=held_out, say=say)
+    kept = (one for folder in runs for one in _kept(folder))
+    found, counts = build_preferences(_tasks_of(runs), kept, held_out=held_out)
     if not any(one.pair_count for one in found):
         raise UserError("no task has answers that passed and answers that failed; sample more of each task")
     with files.atomic(output) as file:
         file.writelines(files.json_line(one.model_dump(mode="json")) for one in found)
-    for side in ("train", "held-out"):
+    sides: tuple[Split, ...] = ("train", "held-out")
+    for side in sides:
         some = on_side(found, side)
         pairs, both = sum(one.pair_count for one in some), sum(bool(one.pair_count) for one in some)
         answers = sum(len(one.answers) for one in some)
@@ -43,8 +51,51 @@ def preferences(
         what = "tasks" if reason in counts.tasks_left_out else "answers"
         print(f"left out: {count} {what} {reason}")
     print(f"{counts.answers} judged answers read; {output}")
-    for side in ("train", "held-out"):
+    for side in sides:
         if not any(one.pair_count for one in on_side(found, side)):
             say(
                 f"note: no pair is on the side {side}: add runs with such tasks, or split anew with --held-out .2"
             )
+
+
+def _tasks_of(runs: list[Path]) -> "Mapping[str, Task]":
+    """Every task that the runs' recipes name, with its split; one that any of them holds out is held out."""
+    from strop.config.load import load_recipe
+    from strop.reports.run_folder import RECIPE, RunFolder
+    from strop.tasks.task_sets import each, tasks_of
+
+    tasks: dict[str, Task] = {}
+    for folder in runs:
+        RunFolder.read(folder)
+        for one in each(load_recipe([folder / RECIPE])).values():
+            for task in tasks_of(one):
+                if task.id not in tasks or task.split == "held-out":
+                    tasks[task.id] = task
+    return tasks
+
+
+def _kept(folder: Path) -> "Iterator[tuple[str, Rollout]]":
+    """(where it was sampled, the rollout) of every step and evaluation of a run. Of an evaluation's answers of one
+    index, a sampled and a greedy one, the first counts. What cannot be read is said.
+    """
+    from strop.core.rollout import Rollout
+    from strop.reports.rollout_files import WHOLE, evaluation_name, read_whole
+    from strop.reports.run_folder import EVALUATION, RunFolder, rollout_steps
+
+    run = RunFolder.read(folder)
+    for step in rollout_steps(folder):
+        try:
+            for group in run.iter_groups(step):
+                yield from ((f"{folder.name} step {step}", one) for one in group.rollouts)
+        except UserError as error:
+            say(f"note: {error}")
+    for path in sorted((folder / EVALUATION).glob(f"*{WHOLE}")):
+        name, seen = evaluation_name(path.name), set[tuple[str, int]]()
+        try:
+            for line in read_whole(path):
+                rollout = Rollout.model_validate(line)
+                if (rollout.task_id, rollout.index) not in seen:
+                    seen.add((rollout.task_id, rollout.index))
+                    yield f"{folder.name} {name}", rollout
+        except UserError as error:
+            say(f"note: {error}")

@@ -5,21 +5,16 @@ one that any run held out is held out, and a training task that is a near-duplic
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from strop.code.near.form import form
-from strop.config.load import load_recipe
 from strop.core.errors import UserError
 from strop.core.rollout import Rollout
 from strop.core.task import Split, Task
 from strop.core.verdict import Outcome, Verdict
-from strop.reports.rollout_files import WHOLE, evaluation_name, read_whole
-from strop.reports.run_folder import EVALUATION, RunFolder, rollout_steps
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, reward_prompt
 from strop.tasks.splits import STATEMENT_THRESHOLD, assign_splits, similar_across, statement_shingles
-from strop.tasks.task_sets import each, tasks_of
 
 
 @dataclass
@@ -34,41 +29,37 @@ class PreferenceCounts:
 
 
 def build_preferences(
-    runs: Sequence[Path],
+    tasks: Mapping[str, Task],
+    kept: Iterable[tuple[str, Rollout]],
     *,
     held_out: float | None = None,
-    say: Callable[[str], None],
 ) -> tuple[list[ComparedAnswers], PreferenceCounts]:
-    """The tasks of the runs with their different answers, those without any pair too, in the order of their ids.
+    """The tasks with their different answers, those without any pair too.
 
-    held_out  this share of the tasks is held out, in place of each run's own split; near-duplicates stay together
-    Raises UserError for a folder that is no run, and where nothing was judged.
+    tasks     by id, each with its split
+    kept      (where it was sampled, the rollout)
+    held_out  this share of the tasks is held out, in place of their own split; near-duplicates stay together
+    Raises UserError where nothing was judged.
     """
-    tasks: dict[str, Task] = {}
     answers: dict[str, dict[str, ComparedAnswer]] = {}
     counts = PreferenceCounts()
     verdicts: dict[tuple[str, str], set[bool]] = {}
-    for folder in runs:
-        known = _tasks_of(folder)
-        for task_id, task in known.items():
-            if task_id not in tasks or task.split == "held-out":
-                tasks[task_id] = task
-        for policy, rollout in _kept(folder, say):
-            verdict, task = rollout.verdict, tasks.get(rollout.task_id)
-            if verdict is None or not verdict.judged:
-                counts.left_out["not judged"] += 1
-            elif task is None:
-                counts.left_out["of a task that the run's recipe no longer gives"] += 1
-            else:
-                counts.answers += 1
-                answer = _answer(task, rollout, verdict, policy)
-                verdicts.setdefault((task.id, answer.text), set()).add(answer.passed)
-                found, key = answers.setdefault(task.id, {}), _key(answer, task)
-                if (before := found.get(key)) is None:
-                    found[key] = answer
-                    continue
-                counts.left_out["equal to another but for names and layout"] += 1
-                found[key] = before.model_copy(update={"count": before.count + 1})
+    for policy, rollout in kept:
+        verdict, task = rollout.verdict, tasks.get(rollout.task_id)
+        if verdict is None or not verdict.judged:
+            counts.left_out["not judged"] += 1
+        elif task is None:
+            counts.left_out["of a task that the run's recipe no longer gives"] += 1
+        else:
+            counts.answers += 1
+            answer = _answer(task, rollout, verdict, policy)
+            verdicts.setdefault((task.id, answer.text), set()).add(answer.passed)
+            found, key = answers.setdefault(task.id, {}), _key(answer, task)
+            if (before := found.get(key)) is None:
+                found[key] = answer
+                continue
+            counts.left_out["equal to another but for names and layout"] += 1
+            found[key] = before.model_copy(update={"count": before.count + 1})
     for (task_id, text), said in verdicts.items():
         for key in [key for key, one in answers[task_id].items() if len(said) > 1 and one.text == text]:
             counts.left_out["equal to one with the other verdict"] += answers[task_id].pop(key).count
@@ -78,7 +69,7 @@ def build_preferences(
 
 
 def _split(
-    tasks: dict[str, Task],
+    tasks: Mapping[str, Task],
     answers: dict[str, dict[str, ComparedAnswer]],
     held_out: float | None,
     counts: PreferenceCounts,
@@ -110,39 +101,6 @@ def _split(
         for side, some in sides.items()
         for task in some
     ]
-
-
-def _tasks_of(folder: Path) -> dict[str, Task]:
-    """Every task that the run's recipe names, with its split."""
-    RunFolder.read(folder)
-    recipe = load_recipe([folder / "recipe.yaml"])
-    return {task.id: task for one in each(recipe).values() for task in tasks_of(one)}
-
-
-def _kept(folder: Path, say: Callable[[str], None]) -> Iterator[tuple[str, Rollout]]:
-    """(where it was sampled, the rollout) of every step and evaluation. Of an evaluation's answers of one index, a
-    sampled and a greedy one, the first counts.
-    """
-    run = RunFolder.read(folder)
-    for step in rollout_steps(folder):
-        try:
-            for group in run.iter_groups(step):
-                yield from ((f"{folder.name} step {step}", one) for one in group.rollouts)
-        except UserError as error:
-            say(f"note: {error}")
-    for path in sorted((folder / EVALUATION).glob(f"*{WHOLE}")):
-        name, seen = evaluation_name(path.name), set[tuple[str, int]]()
-        try:
-            for rollout in _rollouts(path):
-                if (rollout.task_id, rollout.index) not in seen:
-                    seen.add((rollout.task_id, rollout.index))
-                    yield f"{folder.name} {name}", rollout
-        except UserError as error:
-            say(f"note: {error}")
-
-
-def _rollouts(path: Path) -> Iterable[Rollout]:
-    return map(Rollout.model_validate, read_whole(path))
 
 
 def _key(answer: ComparedAnswer, task: Task) -> str:
