@@ -13,7 +13,7 @@ from strop.core.protocols import JudgedRollout
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.judges.reward_model import RewardModel, batches
+from strop.judges.reward_model import RewardModel
 from strop.rewards.rubric import WeightedRubric, find_reward
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, reward_prompt
 from strop.training.reward_model import each_loss, pair_loss
@@ -57,7 +57,7 @@ def learnt(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "train-reward", f"model.name={tiny_model}", "model.compute_dtype=float32", f"run.dir={folder}/judge",
         f"reward_model.pairs={preferences(folder / 'pairs.jsonl')}", "reward_model.batch_size=6",
         "reward_model.steps=30", "reward_model.learning_rate=0.01", "model.gradient_checkpointing=false",
-        "optim.micro_batch_tokens=600", "evaluation.bootstrap=200", "--plain",
+        "optim.micro_batch_tokens=600", "optim.shared_prefix=true", "evaluation.bootstrap=200", "--plain",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "within a task" in done.stdout and f"model:{folder}/judge" in done.stdout
@@ -123,7 +123,7 @@ def test_it_is_a_reward_like_any_other(learnt: Path) -> None:
 
 
 @pytest.mark.train(10)
-def test_a_policy_trains_on_it_and_the_curve_is_kept(
+def test_a_policy_trains_on_it(
     learnt: Path, peaked_model: Path, tmp_path: Path
 ) -> None:
     recipe = tmp_path / "mine.yaml"
@@ -153,7 +153,6 @@ def test_losses_by_hand() -> None:
     assert pair_loss(passed, failed, centering=0.5) == pytest.approx(float(pairs) + 0.5 * (9 + 1) / 2)
     one = (softplus(torch.tensor(-2.0)) + softplus(torch.tensor(0.0))) / 2
     assert each_loss(passed, failed) == pytest.approx(float(one + softplus(torch.tensor(1.0))) / 2)
-    assert batches([5, 1, 9, 2], 6) == [[1, 3], [0], [2]]
 
 
 @pytest.mark.unit

@@ -4,8 +4,10 @@ What it reads is the task as a user's message and the answer as the assistant's,
 one text where it has none; no text of either becomes a control token. Too long ones lose their beginning.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,16 @@ from transformers import AutoModelForSequenceClassification
 
 from strop.core.errors import UserError
 from strop.core.rollout import Message
+from strop.policies.attention import PrefixGroup, attend_in_groups
 from strop.policies.loading import has_fast_bfloat16, load_end_ids, load_tokenizer, model_path
 from strop.policies.tokenizer import HubTokenizer
 
-BATCH_TOKENS = 8192
+BATCH_TOKENS = 4096
 """Tokens in one forward pass that scores, padding included."""
+SHARES = "strop_shared_prefix"
+"""Key of config.json, set where a model attends in groups."""
+Row = tuple[tuple[int, ...], list[int]]
+"""Token ids of a task, and of an answer to it."""
 LONGEST = 2048
 """Tokens of a task and an answer, where the model has positions for them."""
 
@@ -35,6 +42,16 @@ class RewardModel:
             )
         context = getattr(model.config, "max_position_embeddings", None) or max_tokens
         self.model, self.tokenizer, self.longest = model, tokenizer, min(max_tokens, context)
+        self.shares = False
+        """Whether answers of one task share its computation."""
+        if getattr(model.config, SHARES, False):
+            self.share()
+
+    def share(self) -> None:
+        """Has answers of one task share its computation: for models whose layers all attend."""
+        attend_in_groups(self.model)
+        setattr(self.model.config, SHARES, True)
+        self.shares = True
 
     @classmethod
     def load(
@@ -65,65 +82,107 @@ class RewardModel:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         return cls(model.to(device).eval(), tokenizer, max_tokens=max_tokens)
 
-    def ids(self, prompt: str, answer: str) -> list[int]:
-        """Token ids of a task and an answer, at least one."""
+    def row(self, prompt: str, answer: str) -> Row:
+        """Token ids of a task and of an answer, at least one each."""
         tokenizer = self.tokenizer
         if tokenizer.inner.chat_template:
             head = tokenizer.encode_chat([Message(role="user", content=prompt)])
-            found = [*head, *(tokenizer.encode(answer, opens=True) if answer else []), *tokenizer.turn_end]
+            tail = [*(tokenizer.encode(answer, opens=True) if answer else []), *tokenizer.turn_end]
         else:
-            found = [*tokenizer.encode_text(f"{prompt}\n\n{answer}"), *tokenizer.text_end]
-        return found[-self.longest :] or [tokenizer.pad_id]
+            head = tokenizer.encode_text(f"{prompt}\n\n")
+            tail = [*(tokenizer.encode(answer) if answer else []), *tokenizer.text_end]
+        whole = [*head, *tail][-self.longest :]
+        whole = [*[tokenizer.pad_id] * (2 - len(whole)), *whole]
+        cut = min(max(1, len(whole) - len(tail)), len(whole) - 1)
+        return tuple(whole[:cut]), whole[cut:]
 
-    def scores(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """(rows,) in float32, with a gradient where there is one: one forward pass, padded on the right, where causal
-        attention never looks.
-        """
-        model = self.model
-        width, device = max(map(len, rows)), model.device
-        ids = torch.full((len(rows), width), self.tokenizer.pad_id, dtype=torch.long)
-        for number, row in enumerate(rows):
-            ids[number, : len(row)] = torch.tensor(row)
-        ends = torch.tensor([len(row) - 1 for row in rows], device=device)
-        hidden = model.base_model(input_ids=ids.to(device), use_cache=False).last_hidden_state
-        chosen = hidden[torch.arange(len(rows), device=device), ends]
-        found: torch.Tensor = model.score(chosen.to(model.score.weight.dtype))[:, 0].float()
+    def scores(self, rows: Sequence[Row]) -> torch.Tensor:
+        """(rows,) in float32, with a gradient where there is one, by one forward pass."""
+        hidden = self._packed(rows) if self.shares else self._padded(rows)
+        head = self.model.score
+        found: torch.Tensor = head(hidden.to(head.weight.dtype))[:, 0].float()
         return found
+
+    def _padded(self, rows: Sequence[Row]) -> torch.Tensor:
+        """Last hidden states of rows padded on the right, where causal attention never looks."""
+        device, whole = self.model.device, [[*prompt, *answer] for prompt, answer in rows]
+        ids = torch.full((len(rows), max(map(len, whole))), self.tokenizer.pad_id, dtype=torch.long)
+        for number, row in enumerate(whole):
+            ids[number, : len(row)] = torch.tensor(row)
+        ends = torch.tensor([len(row) - 1 for row in whole], device=device)
+        hidden: torch.Tensor = self.model.base_model(
+            input_ids=ids.to(device), use_cache=False
+        ).last_hidden_state
+        return hidden[torch.arange(len(rows), device=device), ends]
+
+    def _packed(self, rows: Sequence[Row]) -> torch.Tensor:
+        """The same; neighbours with one prompt share its computation."""
+        device, groups = self.model.device, list[PrefixGroup]()
+        ids, positions, ends = list[int](), list[int](), list[int]()
+        for prompt, members in groupby(rows, key=itemgetter(0)):
+            answers, start = [answer for _, answer in members], len(ids)
+            longest, before = max(map(len, answers)), len(prompt)
+            ids += prompt
+            positions += range(before)
+            origin, places = list(range(before)), list[list[int]]()
+            for number, answer in enumerate(answers):
+                first, size = len(ids), len(answer)
+                ids += answer
+                positions += range(before, before + size)
+                ends.append(len(ids) - 1)
+                places.append([*range(first, first + size), *[start] * (longest - size)])
+                origin += range(before + number * longest, before + number * longest + size)
+            where = slice(start, start + before)
+            groups.append(
+                PrefixGroup(where, torch.tensor(places, device=device), torch.tensor(origin, device=device))
+            )
+        hidden: torch.Tensor = self.model.base_model(
+            input_ids=torch.tensor([ids], device=device),
+            position_ids=torch.tensor([positions], device=device),
+            prefix_groups=groups,
+            use_cache=False,
+        ).last_hidden_state
+        return hidden[0, torch.tensor(ends, device=device)]
+
+    def cost(self, rows: Sequence[Row]) -> int:
+        """Tokens of one forward pass."""
+        if not self.shares:
+            return len(rows) * max((len(prompt) + len(answer) for prompt, answer in rows), default=0)
+        prompts = sum(len(prompt) for prompt, _ in groupby(rows, key=itemgetter(0)))
+        return prompts + sum(len(answer) for _, answer in rows)
 
     @torch.no_grad()
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """One number for each (task's prompt, answer), in order."""
-        rows = [self.ids(*pair) for pair in pairs]
+        """One number for each (task's prompt, answer), in order. Answers of one task should be neighbours."""
+        rows = [self.row(*pair) for pair in pairs]
+        order = list(range(len(rows)))
+        if not self.shares:
+            order.sort(key=lambda number: len(rows[number][0]) + len(rows[number][1]))
         found = [0.0] * len(rows)
-        training = self.model.training
+        training, kind = self.model.training, self.model.device.type
         self.model.eval()
-        kind = self.model.device.type
         try:
             with torch.autocast(kind, dtype=torch.bfloat16, enabled=has_fast_bfloat16()):
-                for batch in batches([len(row) for row in rows], BATCH_TOKENS):
-                    for number, value in zip(
-                        batch, self.scores([rows[n] for n in batch]).tolist(), strict=True
-                    ):
-                        found[number] = value
+                for some in self.batches([rows[number] for number in order], BATCH_TOKENS):
+                    values = self.scores([rows[order[at]] for at in some]).tolist()
+                    for at, value in zip(some, values, strict=True):
+                        found[order[at]] = value
         finally:
             self.model.train(training)
         return found
+
+    def batches(self, rows: Sequence[Row], most: int) -> Iterator[range]:
+        """Neighbours of at most so many tokens, or one row."""
+        start = 0
+        for end in range(1, len(rows) + 1):
+            if end == len(rows) or self.cost(rows[start : end + 1]) > most:
+                yield range(start, end)
+                start = end
 
     def save(self, folder: Path) -> None:
         """Writes model and tokenizer as transformers loads them."""
         self.model.save_pretrained(folder)
         self.tokenizer.inner.save_pretrained(folder)
-
-
-def batches(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Numbers in batches of like sizes, each at most `most` with padding, or one number."""
-    found: list[list[int]] = []
-    for number in sorted(range(len(sizes)), key=lambda number: sizes[number]):
-        if found and (len(found[-1]) + 1) * sizes[number] <= most:
-            found[-1].append(number)
-        else:
-            found.append([number])
-    return found
 
 
 @cache

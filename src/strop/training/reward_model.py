@@ -25,19 +25,19 @@ from strop.core import files
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed, rng
 from strop.evaluation.reward_card import reward_card
-from strop.judges.reward_model import RewardModel
+from strop.judges.reward_model import RewardModel, Row
 from strop.policies import release_memory
 from strop.policies.loading import resolve_dtype
 from strop.policies.open import tokenizer_of
 from strop.reports.run_folder import CARD, RunFolder
-from strop.tasks.preferences import ComparedAnswers, on_side
+from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, on_side
 from strop.training.backend import computes_in_bfloat16
 
 RELEASE_EVERY = 8
 """Updates after which freed memory goes back to the kernel."""
 
-Compared = tuple[list[list[int]], list[list[int]]]
-"""Of one task the token ids of answers that passed, and of those that failed."""
+Compared = tuple[list[Row], list[Row]]
+"""Of one task the answers that passed, and those that failed."""
 
 
 def train_reward(
@@ -70,6 +70,8 @@ def train_reward(
         tokenizer=tokenizer_of(recipe),
         max_tokens=config.max_tokens,
     )
+    if recipe.optim.shared_prefix:
+        judge.share()
     examples = [_drawn(one, judge, config, recipe.seed) for one in sides["train"]]
     pairs = sum(len(passed) * len(failed) for passed, failed in examples)
     with ExitStack() as stack:
@@ -95,7 +97,6 @@ def train_reward(
             status=status,
         )
         files.write_json(run.path / CARD, card)
-        run.write_summary({"name": recipe.run.name, "card": card})
     return card
 
 
@@ -103,9 +104,9 @@ def _drawn(one: ComparedAnswers, judge: RewardModel, config: RewardModelConfig, 
     """Some answers of a task, as many of each kind at most."""
     draw = rng(seed, "preferences", one.task_id)
 
-    def rows(answers: Sequence[Any]) -> list[list[int]]:
+    def rows(answers: Sequence[ComparedAnswer]) -> list[Row]:
         some = draw.sample(answers, min(config.each, len(answers)))
-        return [judge.ids(one.prompt, answer.text) for answer in some]
+        return [judge.row(one.prompt, answer.text) for answer in some]
 
     return rows(one.passed), rows(one.failed)
 
@@ -142,11 +143,11 @@ def fit(
             order += again
         batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
         total = right = 0.0
-        for tasks in _micro_batches(batch, recipe.optim.micro_batch_tokens):
+        for tasks in _micro_batches(judge, batch, recipe.optim.micro_batch_tokens):
             with torch.autocast(
                 model.device.type, dtype=torch.bfloat16, enabled=computes_in_bfloat16(recipe)
             ):
-                scores = judge.scores([row for task in tasks for rows in task for row in rows])
+                scores = judge.scores(_rows(tasks))
             loss, ranked = _loss(scores, tasks, config)
             (loss / len(batch)).backward()
             total, right = total + float(loss.detach()) / len(batch), right + ranked / len(batch)
@@ -170,22 +171,18 @@ def fit(
     model.eval()
 
 
-def _micro_batches(batch: Sequence[Compared], most: int) -> list[list[Compared]]:
-    """Whole tasks of like lengths, of at most so many tokens with padding, or one task."""
+def _rows(tasks: Sequence[Compared]) -> list[Row]:
+    return [row for task in tasks for rows in task for row in rows]
 
-    def longest(task: Compared) -> int:
-        return max(len(row) for rows in task for row in rows)
 
+def _micro_batches(judge: RewardModel, batch: Sequence[Compared], most: int) -> list[list[Compared]]:
+    """Whole tasks of like size, of at most so many tokens in a forward pass, or one task."""
     found: list[list[Compared]] = []
-    count = 0
-    for task in sorted(batch, key=longest):
-        mine = sum(map(len, task))
-        if found and (count + mine) * longest(task) <= most:
+    for task in sorted(batch, key=lambda task: judge.cost(_rows([task]))):
+        if found and judge.cost(_rows([*found[-1], task])) <= most:
             found[-1].append(task)
-            count += mine
         else:
             found.append([task])
-            count = mine
     return found
 
 
