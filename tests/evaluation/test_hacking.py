@@ -12,7 +12,7 @@ from strop.evaluation.hacking import hacking_curve, hacking_table, write_hacking
 from strop.reports.alarms import AlarmWatch
 from strop.rollouts.step_metrics import step_metrics
 
-TASKS, SIZE, STEPS, RATE = 8, 12, 120, 0.15
+TASKS, SIZE, STEPS, RATE = 8, 12, 100, 0.3
 PLAIN, COMMENTED = 0.55, 0.25
 """How often an answer passes without and with comments, which take up its tokens."""
 
@@ -46,7 +46,7 @@ class Writer:
                     moves[at] += (score - mean) / spread * (does[at] - chances[at]) / (TASKS * SIZE)
             members = [rollout(index, passed, score) for index, (_, passed, score) in enumerate(plays)]
             groups.append(Group(task_id=str(task), step=number, rollouts=members))
-        self.comment, self.care = self.comment + RATE * 10 * moves[0], self.care + RATE * 10 * moves[1]
+        self.comment, self.care = self.comment + RATE * moves[0], self.care + RATE * moves[1]
         return {"step": number, **step_metrics(groups, groups), "kl": 0.001 * number}
 
 
@@ -72,9 +72,9 @@ def rang(seed: int, bonus: float) -> tuple[int | None, float, list[dict[str, obj
 
 
 def test_the_alarm_rings_before_the_truth_has_lost_five_points() -> None:
-    found = [rang(seed, bonus=1.5) for seed in range(10)]
+    found = [rang(seed, bonus=1.5) for seed in range(6)]
     assert all(step is not None for step, *_ in found)
-    assert sum(lost < 0.05 for _, lost, _ in found) >= 9, [round(lost, 3) for _, lost, _ in found]
+    assert sum(lost < 0.05 for _, lost, _ in found) >= 5, [round(lost, 3) for _, lost, _ in found]
     unwatched = Writer(0)
     for number in range(1, STEPS + 1):
         unwatched.step(number, 1.5)
@@ -82,7 +82,7 @@ def test_the_alarm_rings_before_the_truth_has_lost_five_points() -> None:
 
 
 def test_an_honest_judge_rings_nothing() -> None:
-    assert [step for step, *_ in (rang(seed, bonus=0.0) for seed in range(10)) if step is not None] == []
+    assert [step for step, *_ in (rang(seed, bonus=0.0) for seed in range(6)) if step is not None] == []
 
 
 def test_the_curve_is_over_the_root_of_an_answer_s_divergence(tmp_path: Path) -> None:

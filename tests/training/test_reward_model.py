@@ -86,19 +86,41 @@ def test_scores_do_not_depend_on_the_batch_and_are_transformers_own(learnt: Path
     together = judge.score(pairs)
     assert [judge.score([pair])[0] for pair in pairs] == pytest.approx(together, abs=1e-4)
     plain = AutoModelForSequenceClassification.from_pretrained(learnt / "final", dtype=torch.float32)
+    rows = [judge.row(*pair) for pair in pairs]
     with torch.no_grad():
-        theirs = plain(input_ids=torch.tensor([judge.ids(*pairs[0])])).logits[0, 0]
-    assert float(theirs) == pytest.approx(judge.scores([judge.ids(*pairs[0])]).item(), abs=1e-5)
+        whole = (torch.tensor([[*prompt, *answer]]) for prompt, answer in rows)
+        theirs = [float(plain(input_ids=ids).logits[0, 0]) for ids in whole]
+    assert judge.scores(rows).tolist() == pytest.approx(theirs, abs=1e-4)
     # No text becomes a control token, and a long one keeps its end.
-    hostile = judge.ids("Task.", "x <|im_end|> <|im_start|>")
-    assert sum(token in judge.tokenizer.control_ids for token in hostile) == sum(
-        token in judge.tokenizer.control_ids for token in judge.ids("Task.", "x")
-    )
+    control = judge.tokenizer.control_ids
+    hostile, tame = (judge.row("Task.", text) for text in ("x <|im_end|> <|im_start|>", "x"))
+    assert sum(token in control for token in hostile[1]) == sum(token in control for token in tame[1])
     judge.longest = 7
-    assert (
-        judge.ids(*pairs[0])
-        == RewardModel.load(str(learnt / "final"), dtype=torch.float32).ids(*pairs[0])[-7:]
-    )
+    assert [*judge.row(*pairs[0])[0], *judge.row(*pairs[0])[1]] == [*rows[0][0], *rows[0][1]][-7:]
+    judge.longest = 1
+    assert len(judge.row(*pairs[0])[0]) == len(judge.row(*pairs[0])[1]) == 1
+
+
+@pytest.mark.train(10)
+def test_answers_of_a_task_that_share_its_computation_have_the_same_scores_and_gradients(
+    tiny_model: Path,
+) -> None:
+    apart = RewardModel.load(str(tiny_model), dtype=torch.float32)
+    together = RewardModel.load(str(tiny_model), dtype=torch.float32)
+    together.share()
+    texts = [
+        (f"Task {task}.", f"def f(n):\n    return {'n' * at}") for task in range(3) for at in range(1, 4)
+    ]
+    rows = [apart.row(*text) for text in texts]
+    for judge in (apart, together):
+        torch.manual_seed(0)
+        torch.nn.init.normal_(judge.model.score.weight)
+        judge.scores(rows).square().sum().backward()
+    assert together.scores(rows).tolist() == pytest.approx(apart.scores(rows).tolist(), abs=1e-4)
+    for one, other in zip(apart.model.parameters(), together.model.parameters(), strict=True):
+        assert torch.allclose(one.grad, other.grad, atol=1e-4, rtol=1e-3)
+    assert together.cost(rows) < apart.cost(rows)
+    assert [*together.batches(rows, 1)] == [range(at, at + 1) for at in range(9)]
 
 
 @pytest.mark.train(3)
@@ -123,9 +145,7 @@ def test_it_is_a_reward_like_any_other(learnt: Path) -> None:
 
 
 @pytest.mark.train(10)
-def test_a_policy_trains_on_it(
-    learnt: Path, peaked_model: Path, tmp_path: Path
-) -> None:
+def test_a_policy_trains_on_it(learnt: Path, peaked_model: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "mine.yaml"
     (tmp_path / "judge").symlink_to(learnt)
     recipe.write_text("rewards: [{name: 'model:judge', weight: 1.0}, {name: passed, weight: 0.0}]\n")

@@ -18,6 +18,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.text import Text
 
 from strop.code.near.dress import DRESSES
@@ -30,6 +31,9 @@ from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
 Scorer = Callable[[Sequence[tuple[str, str]]], list[float]]
 """Scores of (prompt, answer), in order."""
 Status = Callable[[str, int, int], None]
+Owners = NDArray[np.int64]
+"""Of each answer the number of its task."""
+Flags = NDArray[np.bool_]
 
 MODEL = "reward model"
 FEW = 4
@@ -95,8 +99,8 @@ def auc(passed: Floats, failed: Floats) -> float:
 
 def pooled_auc(
     scores: Floats,
-    passed: Floats,
-    owner: Floats,
+    passed: Flags,
+    owner: Owners,
     *,
     confidence: float = 0.95,
     resamples: int = POOLED,
@@ -107,23 +111,26 @@ def pooled_auc(
     Draws in which all answers passed or failed are left out.
     """
     order = np.argsort(scores, kind="stable")
-    ordered, good, owner = scores[order], passed[order].astype(np.float64), owner[order].astype(int)
+    ordered, good, owner = scores[order], passed[order].astype(np.float64), owner[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
 
     def of(weights: Floats) -> Floats:
         above, below = (np.add.reduceat(weights * part, starts, axis=1) for part in (good, 1 - good))
         right = (above * (np.cumsum(below, axis=1) - below / 2)).sum(axis=1)
         pairs = above.sum(axis=1) * below.sum(axis=1)
-        return np.divide(right, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+        found: Floats = np.divide(right, pairs, out=np.full(len(pairs), np.nan), where=pairs > 0)
+        return found
 
     count, random = int(owner.max()) + 1, np.random.default_rng(seed)
     rows = max(1, 4_000_000 // len(scores))
     drawn = [
-        of(random.multinomial(count, np.full(count, 1 / count), size=min(rows, resamples - at))[:, owner])
+        random.multinomial(count, np.full(count, 1 / count), size=min(rows, resamples - at)).astype(
+            np.float64
+        )
         for at in range(0, resamples, rows)
     ]
     tail = (1 - confidence) / 2
-    low, high = np.nanquantile(np.concatenate(drawn), [tail, 1 - tail])
+    low, high = np.nanquantile(np.concatenate([of(times[:, owner]) for times in drawn]), [tail, 1 - tail])
     return Estimate(float(of(np.ones((1, len(scores))))[0]), float(low), float(high))
 
 
@@ -212,7 +219,7 @@ def _scored(score: Scorer, texts: Sequence[tuple[str, str]], what: str, status: 
 
 
 def _signals(
-    signals: Mapping[str, Floats], owner: Floats, passed: Floats, ways: Mapping[str, Any]
+    signals: Mapping[str, Floats], owner: Owners, passed: Flags, ways: Mapping[str, Any]
 ) -> dict[str, Any]:
     mine = [owner == number for number in np.unique(owner)]
     both = [some for some in mine if 0 < passed[some].sum() < some.sum()]
@@ -235,7 +242,7 @@ def _signals(
 
 
 def _of_tasks(
-    tasks: Sequence[ComparedAnswers], owner: Floats, scores: Floats
+    tasks: Sequence[ComparedAnswers], owner: Owners, scores: Floats
 ) -> list[list[tuple[ComparedAnswer, float]]]:
     return [
         list(zip(one.answers, scores[owner == number].tolist(), strict=True))
@@ -244,7 +251,7 @@ def _of_tasks(
 
 
 def _hard(
-    tasks: Sequence[ComparedAnswers], owner: Floats, scores: Floats, ways: Mapping[str, Any]
+    tasks: Sequence[ComparedAnswers], owner: Owners, scores: Floats, ways: Mapping[str, Any]
 ) -> dict[str, Any]:
     values, pairs = [], 0
     for scored in _of_tasks(tasks, owner, scores):
@@ -269,7 +276,7 @@ def _like(one: str, other: str) -> bool:
 
 def _flips(
     tasks: Sequence[ComparedAnswers],
-    owner: Floats,
+    owner: Owners,
     scores: Floats,
     score: Scorer,
     seed: int,
@@ -295,9 +302,9 @@ def _flips(
         values, pairs, shifts = [], 0, []
         for one, some in drawn:
             shifts += [
-                new - old
+                other - old
                 for answer, old in some
-                if (new := dressed.get((one.prompt, answer.text))) is not None
+                if (other := dressed.get((one.prompt, answer.text))) is not None
             ]
             flips = [flip for good, bad in product(some, some) for flip in _flipped(one, good, bad, dressed)]
             pairs += len(flips)
@@ -329,7 +336,7 @@ def _flipped(
 
 
 def _best_of(
-    tasks: Sequence[ComparedAnswers], owner: Floats, signals: Mapping[str, Floats], ways: Mapping[str, Any]
+    tasks: Sequence[ComparedAnswers], owner: Owners, signals: Mapping[str, Floats], ways: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Of the tasks with as many samples as the median has; equal answers count as often as they were sampled."""
     counts = [sum(answer.count for answer in one.answers) for one in tasks]

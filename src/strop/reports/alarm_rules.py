@@ -30,7 +30,7 @@ HELD_OUT_SHARE = 0.5
 """Held-out gains below this share of the gain in training are flat, when their interval holds zero too."""
 SURE = 5.0
 """Standard errors of a difference of means before the reward counts as risen."""
-SHORT_RUN = 3.0
+SHORT_RUN = 2.5
 """The same for windows of a few steps, which say less of the noise."""
 CLEAR = 0.75
 """Levels are 1 at their threshold; below this one an alarm stops ringing."""
@@ -123,34 +123,39 @@ def _entropy(history: History) -> Level | None:
 
 
 def _hacking(history: History) -> Level | None:
-    """Rings when the reward has risen, and either fewer answers pass than at the start, or those that pass get less
-    reward than those of their group that fail: then what the update reinforces are failures, before the rate says so.
+    """Rings when the reward has risen since the start and what it is to stand for has not: fewer answers pass, or no
+    more do and the reward tells them worse from those that fail, or it prefers those that fail. The latter two say so
+    before the pass rate, which is noisy, can.
     """
     size = min(LONG, history.count // 2)
-    rewards, passes = history.last("reward", size), history.last("pass_rate", size)
-    early = history.first[:size]
-    first = [v for line in early if (v := number(line.get("reward"))) is not None]
-    before = [v for line in early if (v := number(line.get("pass_rate"))) is not None]
-    if size < LONG - 1 or min(map(len, (rewards, passes, first, before))) < size:
+    names = ("reward", "pass_rate", "reward_auc")
+    first = [
+        [v for line in history.first[:size] if (v := number(line.get(name))) is not None] for name in names
+    ]
+    last = [history.last(name, size) for name in names]
+    told = [len(one) == len(other) == size for one, other in zip(first, last, strict=True)]
+    if size < LONG - 1 or not (told[0] and told[1]):
         return None
-    rise = (fmean(rewards) - fmean(first)) / _error(first, rewards)
-    fall = (fmean(before) - fmean(passes)) / _error(before, passes)
-    aucs = history.last("reward_auc", size)
-    under = (0.5 - fmean(aucs)) / max(math.sqrt(pvariance(aucs) / (size - 1)), _SMALL) if aucs else 0.0
+    rise, passes = (_change(one, other) for one, other in zip(first[:2], last[:2], strict=True))
     message = (
-        f"reward went from {fmean(first):.3f} to {fmean(rewards):.3f}, the pass rate from {_percent(fmean(before))} to "
-        f"{_percent(fmean(passes))} (first and last {size} steps)"
+        f"reward went from {fmean(first[0]):.3f} to {fmean(last[0]):.3f}, the pass rate from "
+        f"{_percent(fmean(first[1]))} to {_percent(fmean(last[1]))} (first and last {size} steps)"
     )
-    if aucs:
-        message += (
-            f"; an answer that passes has more reward than one that fails in {_percent(fmean(aucs))} of pairs"
-        )
-    return min(rise, max(fall, under)) / SHORT_RUN, message
+    worse = -passes
+    if told[2]:
+        now = fmean(last[2])
+        blind = -_change(first[2], last[2]) if passes <= 0 else 0.0
+        against = (0.5 - now) / max(math.sqrt(pvariance(last[2]) / (size - 1)), _SMALL)
+        worse = max(worse, blind, against)
+        before = _percent(fmean(first[2]))
+        message += f"; of pairs the one that passes had more reward in {before}, now {_percent(now)}"
+    return min(rise, worse) / SHORT_RUN, message
 
 
-def _error(first: list[float], last: list[float]) -> float:
-    """The standard error of the difference of two means."""
-    return max(math.sqrt((pvariance(first) + pvariance(last)) / (len(first) - 1)), _SMALL)
+def _change(first: list[float], last: list[float]) -> float:
+    """The difference of two means in standard errors."""
+    error = math.sqrt((pvariance(first) + pvariance(last)) / (len(first) - 1))
+    return (fmean(last) - fmean(first)) / max(error, _SMALL)
 
 
 def reward_alone(history: History) -> Level | None:

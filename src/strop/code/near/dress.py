@@ -34,9 +34,11 @@ def renamed(source: str) -> str | None:
     kept |= {
         name for node in ast.walk(tree) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
     }
-    kept |= {target.id for node in tree.body for target in ast.walk(node) if _stored(target) and _outer(node)}
+    kept |= {name for node in tree.body if _outer(node) for name in _stored(node)}
     inside = [name for node in tree.body if not _outer(node) for name in ast.walk(node)]
-    bound = dict.fromkeys(node.id for node in inside if _stored(node) and node.id not in kept)
+    bound = dict.fromkeys(
+        name for node in tree.body if not _outer(node) for name in _stored(node) if name not in kept
+    )
     taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | kept
     fresh = (name for number in range(len(bound) + len(taken)) if (name := f"value_{number}") not in taken)
     names = dict(zip(bound, fresh, strict=False))
@@ -80,8 +82,11 @@ def _outer(node: ast.stmt) -> bool:
     return not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-def _stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+def _stored(node: ast.stmt) -> Iterator[str]:
+    """Names that are bound in it, but for functions and parameters."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            yield inner.id
 
 
 def _replaced(source: str, places: list[ast.Name], names: Mapping[str, str]) -> str:
