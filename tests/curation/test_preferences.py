@@ -79,7 +79,9 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_pairs_within_a_task_and_counts(run: Path, tmp_path: Path) -> None:
-    done = strop("build", "preferences", run, "-o", tmp_path / "pairs.jsonl")
+    done = strop(
+        "build", "preferences", run, "-o", tmp_path / "pairs.jsonl", "--pairs", tmp_path / "trl.jsonl"
+    )
     assert done.returncode == 0, done.stderr
     found = {
         one["task_name"]: one for one in map(json.loads, (tmp_path / "pairs.jsonl").read_text().splitlines())
@@ -91,6 +93,9 @@ def test_pairs_within_a_task_and_counts(run: Path, tmp_path: Path) -> None:
     assert texts["n"]["passed"] is False and texts["n"]["shown"] == 1.0 and texts["n * 2"]["logprob"] == -3.0
     assert texts["n"]["compiles"] and texts["n"]["seconds"] == 0.5 and texts["n"]["policy"] == "run step 1"
     assert "apples pears plums" in first["prompt"] and "def f0" in first["prompt"]
+    pairs = [json.loads(line) for line in (tmp_path / "trl.jsonl").read_text().splitlines()]
+    assert len(pairs) == 3 and {*pairs[0]} == {"prompt", "chosen", "rejected"}
+    assert all("* 2" in pair["chosen"] and "* 2" not in pair["rejected"] for pair in pairs)
     # What failed at us is nothing; equal texts with both verdicts say nothing.
     assert [answer["passed"] for answer in found["f1"]["answers"]] == [True]
     assert [answer["text"].rpartition(" ")[2] for answer in found["f2"]["answers"]] == ["2", "missing(n)"]

@@ -184,6 +184,7 @@ def test_mistakes(tiny_model: Path, tmp_path: Path) -> None:
     for words, said in (
         (["train-reward", f"model.name={tiny_model}"], "reward_model.pairs names no file"),
         (["train-reward", "reward_model.pairs=none.jsonl"], "strop build preferences"),
+        (["train", "reward-laptop"], "strop train-reward reward-laptop"),
         (["train", "demo", "rewards=[{name: 'model:nothing/at/all'}]", "--dry-run"], "no such folder"),
     ):
         done = strop(*words, cwd=tmp_path)

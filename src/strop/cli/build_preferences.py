@@ -22,6 +22,12 @@ def preferences(
         float | None,
         Option(min=0.01, max=0.9, help="hold out this share of the tasks; each run's own split by default"),
     ] = None,
+    pairs: Annotated[
+        Path | None,
+        Option(
+            help="also write the training pairs, a line {prompt, chosen, rejected} each, as TRL reads them"
+        ),
+    ] = None,
 ) -> None:
     """Collect what runs have kept: each answer that passed is preferred to each of its task that failed.
 
@@ -34,13 +40,21 @@ def preferences(
 
     if output.suffix != ".jsonl":
         raise UserError(f"--output {output}: name a file that ends in .jsonl")
-    files.check_writable(output)
+    for path in filter(None, (output, pairs)):
+        files.check_writable(path)
     kept = (one for folder in runs for one in _kept(folder))
     found, counts = build_preferences(_tasks_of(runs), kept, held_out=held_out)
     if not any(one.pair_count for one in found):
         raise UserError("no task has answers that passed and answers that failed; sample more of each task")
     with files.atomic(output) as file:
         file.writelines(files.json_line(one.model_dump(mode="json")) for one in found)
+    if pairs is not None:
+        with files.atomic(pairs) as file:
+            for one in on_side(found, "train"):
+                for good, bad in one.pairs:
+                    file.write(
+                        files.json_line({"prompt": one.prompt, "chosen": good.text, "rejected": bad.text})
+                    )
     sides: tuple[Split, ...] = ("train", "held-out")
     for side in sides:
         some = on_side(found, side)

@@ -57,6 +57,8 @@ def train(
     if print_config:
         print(dump_recipe(resolved), end="")
         return
+    if resolved.reward_model.pairs is not None:
+        raise UserError(f"reward_model.pairs is set, so this is for: strop train-reward {shlex.join(words)}")
     if dry_run:
         _check(resolved)
         return
