@@ -46,7 +46,7 @@ def demos(
     if isinstance(resolved.tasks, list):
         raise UserError("strop build demos takes a recipe with one task set; this one has several")
     tasks = task_sets(resolved, say)[0].train[:limit]
-    misfit = _misfit(asked)
+    misfit: Callable[[Demo], str] | None = None
     failed: Counter[str] = Counter()
     made = 0
     with Progress("demonstrations", each * len(tasks)) as progress, files.atomic(output) as file:
@@ -58,6 +58,7 @@ def demos(
             progress.step(passed)
 
         for demo in build_demos(resolved, tasks, each=each, on_play=played):
+            misfit = misfit or _misfit(asked)
             if why := misfit(demo):
                 failed[why] += 1
                 continue

@@ -23,7 +23,10 @@ from strop.policies.decode_batch import DecodeBatch, DecodedRow, NobodyWaits
 from strop.policies.tokenizer import HubTokenizer
 
 _ROOM = 0.25
-"""Share of max_rows that must be free before waiting requests join others: each joining costs a prefill."""
+"""Share of max_rows that must be free before waiting requests join others, and of the rows being sampled that must wait:
+each joining costs a prefill, and copies the keys and values of all rows."""
+_HOLD = 16
+"""Tokens that a request waits for others to join with it, at most."""
 
 
 class TransformersPolicy:
@@ -60,6 +63,8 @@ class TransformersPolicy:
         self._batch = DecodeBatch(self._model, tokenizer.pad_id)
         self._waiting: list[tuple[Request, Future[Completion]]] = []
         self._futures: dict[DecodedRow, Future[Completion]] = {}
+        self._held = 0
+        """Steps for which requests wait for others to join with."""
 
     @torch.no_grad()
     def update(self, version: int, weights: Iterable[tuple[str, torch.Tensor]]) -> None:
@@ -115,9 +120,13 @@ class TransformersPolicy:
 
     def _admit(self) -> None:
         """Lets waiting requests join, prompts of like length first, within `max_rows` and `max_tokens_held`."""
-        free = self.max_rows - len(self._futures)
-        if not self._waiting or (self._futures and free < min(len(self._waiting), _ROOM * self.max_rows)):
+        live, waiting = len(self._futures), len(self._waiting)
+        full = self.max_rows - live < min(waiting, _ROOM * self.max_rows)
+        few = waiting < _ROOM * live and self._held < _HOLD
+        if not waiting or (live and (full or few)):
+            self._held = self._held + 1 if waiting else 0
             return
+        self._held, free = 0, self.max_rows - live
         order = sorted(
             range(len(self._waiting)),
             key=lambda i: (len(self._waiting[i][0].prompt), tuple(self._waiting[i][0].prompt), i),

@@ -63,7 +63,7 @@ def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[tuple[list[int], lis
 
 def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, play: int | None) -> str:
     """Why no model could play so within these numbers of tokens, "" if one could. As the dispatcher has it, each answer
-    but the first needs room for `answer` tokens.
+    but the first needs room for `answer` tokens, and no answer is longer.
     """
     before = 0
     for number, (given, said) in enumerate(demo_turns(demo, tokenizer)):
@@ -72,6 +72,8 @@ def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, p
             return f"a prompt of more than tasks.max_prompt_tokens={prompt}"
         if play is not None and before + (answer if number else 1) > play:
             return f"a play that play.max_tokens={play} has no room for"
+        if len(said) > answer:
+            return f"an answer of more than sampling.max_tokens={answer}"
         before += len(said)
     return ""
 
