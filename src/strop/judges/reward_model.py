@@ -97,11 +97,13 @@ class RewardModel:
         return tuple(whole[:cut]), whole[cut:]
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """(rows,) in float32, with a gradient where there is one, by one forward pass."""
-        hidden = self._packed(rows) if self.shares else self._padded(rows)
-        head = self.model.score
-        found: torch.Tensor = head(hidden.to(head.weight.dtype))[:, 0].float()
-        return found
+        """(rows,) in float32, with a gradient where there is one, by one forward pass; the head never in bfloat16, whose
+        few digits would make different scores equal.
+        """
+        hidden, head = (self._packed if self.shares else self._padded)(rows), self.model.score
+        with torch.autocast(self.model.device.type, enabled=False):
+            bias = None if head.bias is None else head.bias.float()
+            return torch.nn.functional.linear(hidden.float(), head.weight.float(), bias)[:, 0]
 
     def _padded(self, rows: Sequence[Row]) -> torch.Tensor:
         """Last hidden states of rows padded on the right, where causal attention never looks."""
