@@ -97,8 +97,8 @@ class RewardModel:
         return tuple(whole[:cut]), whole[cut:]
 
     def scores(self, rows: Sequence[Row]) -> torch.Tensor:
-        """(rows,) in float32, with a gradient where there is one, by one forward pass; the head never in bfloat16, whose
-        few digits would make different scores equal.
+        """(rows,) in float32, with a gradient where there is one, by one forward pass; the head never in bfloat16,
+        whose few digits would make different scores equal.
         """
         hidden, head = (self._packed if self.shares else self._padded)(rows), self.model.score
         with torch.autocast(self.model.device.type, enabled=False):
