@@ -20,7 +20,7 @@ from strop.core.verdict import Verdict
 from strop.environments.kinds import Kind, find_environment, played_by
 from strop.evaluation.evaluate import check, evaluate_with
 from strop.evaluation.result import Evaluation
-from strop.rewards.rubric import WeightedRubric, find_reward
+from strop.rewards.rubric import WeightedRubric, find_reward, score_name
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.groups import play_groups
@@ -228,7 +228,7 @@ def _rubric(recipe: Recipe, rewards: Rewards | None) -> WeightedRubric:
         if not isinstance(reward, str) and not callable(reward):
             raise UserError(f"rewards: {reward!r:.60} is neither a name nor a function")
         if isinstance(reward, str):
-            named.append((reward.rpartition(":")[2], find_reward(reward), weight))
+            named.append((score_name(reward), find_reward(reward), weight))
         else:
             named.append((getattr(reward, "__name__", type(reward).__name__), reward, weight))
     return WeightedRubric(named)

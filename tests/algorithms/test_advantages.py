@@ -5,11 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.algorithms.advantages import (
+    EPSILON,
     RunningBaseline,
     by_calls,
     group_relative,
     leave_one_out,
     per_turn,
+    process,
 )
 
 REWARD = st.none() | st.floats(-5, 5).map(lambda value: round(value, 3))
@@ -103,3 +105,14 @@ def test_with_one_turn_each_turn_credit_is_the_group_s(rewards, discount):
 def test_a_turn_that_one_play_reached_or_that_was_not_scored_has_no_advantage():
     assert per_turn([[0.0, 5.0], [1.0]], 0.0)[0][1] == 0.0
     assert per_turn([[None, 1.0], [1.0, 0.0], [0.0, 0.0]], 1.0)[0][0] == 0.0
+
+
+def test_a_step_answers_for_itself_and_what_follows_against_all_steps_of_the_group():
+    found = process([[0.0, 1.0], [0.5], []])
+    mean, spread = 0.5, 0.5 + EPSILON
+    assert found == [pytest.approx([0.0, (1.0 - mean) / spread]), pytest.approx([0.0]), []]
+    alone = process([[1.0], [0.0], [0.0]])
+    assert [play[0] for play in alone] == group_relative([[1.0, 0.0, 0.0]])[
+        0
+    ]  # one step each: the outcome form
+    assert process([[None, 1.0], [0.0]])[0][0] == process([[None, 1.0], [0.0]])[0][1]

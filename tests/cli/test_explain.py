@@ -36,6 +36,7 @@ def test_the_last_part_and_names_from_elsewhere_are_understood() -> None:
     assert {key.name for key in explain("learning_rate")} == {
         "optim.learning_rate",
         "sft.learning_rate",
+        "reward_model.learning_rate",
         "stages[].optim.learning_rate",
     }
     names = {key.name for key in keys()}

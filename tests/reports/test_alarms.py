@@ -65,6 +65,7 @@ FAULTS: dict[str, tuple[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "duplicates": (3, lambda line: {"duplicates": 0.95}),
     "no signal": (5, lambda line: {"groups_with_signal": 1}),
     "entropy collapse": (3, lambda line: {"entropy": 0.05 * line["entropy"]}),
+    "reward, not passes": (5, lambda line: {"reward": line["reward"] + 0.5, "pass_rate": 0.0}),
 }
 """Name -> (within how many steps it must ring, what it does to a line)."""
 

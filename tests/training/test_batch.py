@@ -83,6 +83,7 @@ def test_each_form_of_advantage_reaches_the_tokens() -> None:
             config.LeaveOneOutAdvantage(),
             config.RunningBaselineAdvantage(),
             config.PerTurnAdvantage(discount=0.5),
+            config.ProcessAdvantage(steps="turn"),
         )
     }
     assert found == {
@@ -91,6 +92,8 @@ def test_each_form_of_advantage_reaches_the_tokens() -> None:
         "running-baseline": [[0.5] * 2, [-0.5] * 4, [0.0] * 2],
         # Returns 1; 0, 0; 0.25, 0.5: the first turns have the mean 5/12, the second 1/4.
         "per-turn": [[0.583] * 2, [-0.417, -0.417, -0.25, -0.25], [-0.167, 0.25]],
+        # Rewards 1; 0, 0; 0, 0.5 of the steps: mean .3, standard deviation .447; sums of this and later steps.
+        "process": [[1.565] * 2, [-1.341, -1.341, -0.671, -0.671], [-0.224, 0.447]],
     }
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import next_edits
@@ -12,8 +13,12 @@ from strop.config.algorithms import DapoLoss
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
 
+from .test_reward_model import preferences
+
 ROOT = Path(__file__).parents[2]
 RECIPES = sorted((ROOT / "src/strop/recipes").glob("*.yaml"))
+JUDGES = [path for path in RECIPES if load_recipe([path]).reward_model.pairs]
+"""Recipes of `strop train-reward`."""
 
 
 @pytest.fixture(scope="session")
@@ -75,8 +80,39 @@ def made_small(recipe: Path, bugs: Path, searches: Path, edits: Path) -> list[st
     return words
 
 
+def judged(recipe: Path, model: Path, folder: Path) -> list[str]:
+    """Of a recipe with a learned reward that reward, of a tiny model."""
+    names = [reward.name for reward in load_recipe([recipe]).rewards]
+    if not any(name.startswith("model:") for name in names):
+        return []
+    trained_judge(model, folder, JUDGES[-1])
+    ours = [
+        "{name: 'model:judge'}" if name.startswith("model:") else f"{{name: {name}, weight: 0}}"
+        for name in names
+    ]
+    rewards = ", ".join(ours)
+    return [f"rewards=[{rewards}]"]
+
+
+@pytest.mark.train(10)
+@pytest.mark.parametrize("recipe", JUDGES, ids=lambda path: path.stem)
+def test_two_updates_of_a_reward_model(recipe: Path, tiny_model: Path, tmp_path: Path) -> None:
+    done = trained_judge(tiny_model, tmp_path, recipe)
+    assert [line["steps"] for line in done] == [2, 2]
+
+
+def trained_judge(model: Path, folder: Path, recipe: Path) -> list[dict[str, Any]]:
+    pairs = preferences(folder / "pairs.jsonl")
+    done = strop(
+        "train-reward", str(recipe), f"model.name={model}", f"run.dir={folder}/judge", f"reward_model.pairs={pairs}",
+        "reward_model.steps=2", "reward_model.batch_size=2", "reward_model.warmup_steps=0", "evaluation.bootstrap=100",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in (folder / "judge" / "metrics.jsonl").read_text().splitlines()]
+
+
 @pytest.mark.train(30)
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("recipe", sorted({*RECIPES} - {*JUDGES}), ids=lambda path: path.stem)
 def test_two_steps(
     recipe: Path,
     tiny_model: Path,
@@ -92,7 +128,7 @@ def test_two_steps(
         "optim.steps=2", "grpo.tasks_per_step=2", "grpo.group_size=4", "optim.micro_batch_tokens=64",
         "sampling.max_tokens=8",
         "tasks.limit=30", "evaluation.limit=3", "evaluation.extra=[]", "optim.warmup_steps=0", "sft.steps=1",
-        *made_small(recipe, bugs, searches, edits),
+        *made_small(recipe, bugs, searches, edits), *judged(recipe, tiny_model, tmp_path),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]

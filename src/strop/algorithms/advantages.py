@@ -6,6 +6,7 @@ Legend: G rollouts of a group. A reward of None is "not scored": it is in no bas
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 from statistics import fmean, stdev
 from typing import Any
 
@@ -115,6 +116,19 @@ def per_turn(plays: Sequence[Rewards], discount: float, scale: Scale = "none") -
         for play, advantage in zip(here, column, strict=True):
             found[play].append(advantage)
     return found
+
+
+def process(plays: Sequence[Rewards]) -> list[list[float]]:
+    """One advantage a step of each of the G plays of a group: the sum of the normalised rewards of this and all later
+    steps (DeepSeekMath, arXiv 2402.03300, section 4.1.3).
+
+    Normalised, r -> (r - mean) / (std + EPSILON), over all steps of the group together. A step that was not scored
+    counts as 0.
+    """
+    ends = list(accumulate(map(len, plays), initial=0))
+    (flat,) = group_relative([[reward for rewards in plays for reward in rewards]])
+    parts = [flat[start:end] for start, end in pairwise(ends)]
+    return [list(accumulate(reversed(part)))[::-1] for part in parts]
 
 
 def _returns(rewards: Rewards, discount: float) -> list[float | None]:

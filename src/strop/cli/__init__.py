@@ -23,7 +23,8 @@ from strop.core.errors import ConfigError, StropError, UserError
 from strop.core.text import printable
 
 COMMANDS = (
-    "init", "recipes", "train", "launch", "sft", "online", "eval", "scale", "answer", "play", "verify",
+    "init", "recipes", "train", "launch", "sft", "train-reward", "online", "eval", "scale", "answer", "play",
+    "verify",
     "serve-verifier", "serve-sampler", "serve-policy", "serve-environment", "search", "serve-search", "serve-edits",
     "attack", "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "audit", "curate", "build",
     "repair", "doctor",

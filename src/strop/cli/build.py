@@ -12,6 +12,7 @@ from strop.cli.build_edits import edits
 from strop.cli.build_env import env
 from strop.cli.build_implement import implement
 from strop.cli.build_next_edit import next_edit
+from strop.cli.build_preferences import preferences
 from strop.cli.build_retrieval import retrieval
 from strop.cli.build_rust_fix import rust_fix
 from strop.cli.options import AllowUnsafe, Jail, VerifyWorkers, columns_of, say
@@ -35,6 +36,7 @@ app.command("edits")(edits)
 app.command("env")(env)
 app.command("implement")(implement)
 app.command("next-edit")(next_edit)
+app.command("preferences")(preferences)
 app.command("retrieval")(retrieval)
 app.command("rust-fix")(rust_fix)
 

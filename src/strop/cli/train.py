@@ -57,6 +57,8 @@ def train(
     if print_config:
         print(dump_recipe(resolved), end="")
         return
+    if resolved.reward_model.pairs is not None:
+        raise UserError(f"reward_model.pairs is set, so this is for: strop train-reward {shlex.join(words)}")
     if dry_run:
         _check(resolved)
         return
@@ -139,12 +141,16 @@ def _how_to_resume(folder: Path) -> str:
     return f"resume with: strop train --resume {shlex.quote(str(folder))}"
 
 
-def _report(folder: Path, summary: dict[str, object]) -> None:
+def _report(folder: Path, summary: dict[str, Any]) -> None:
     from strop.evaluation.table import control_table, main_table, show
     from strop.training.evaluations import read_evaluations
 
     for name, (sides, paired) in read_evaluations(folder).items():
         show(main_table(sides, paired, title=name or "held-out tasks"), control_table(sides))
+    if curve := summary.get("hacking_curve"):
+        from strop.evaluation.hacking import hacking_table
+
+        show(hacking_table(curve))
     seconds = summary["wall_seconds"]
     assert isinstance(seconds, float)
     print(

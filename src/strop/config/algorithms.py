@@ -186,7 +186,24 @@ class PerTurnAdvantage(Section):
             yield "scale", "turns are scaled within their group or not at all; write group or none"
 
 
-Advantage = GroupAdvantage | LeaveOneOutAdvantage | RunningBaselineAdvantage | PerTurnAdvantage
+class ProcessAdvantage(Section):
+    """Each step of an answer is rewarded, and its tokens get what it and the later steps are worth against all steps of
+    the group (DeepSeekMath, arXiv 2402.03300, section 4.1.3)."""
+
+    type: Literal["process"] = "process"
+    """Which form."""
+    steps: Literal["statement", "turn"] = "statement"
+    """statement: a statement of a Python answer, worth the share of `continuations` from there that pass all tests;
+    turn: a turn of a play, worth its own reward."""
+    continuations: int = Field(default=4, ge=1)
+    """Answers that are sampled from the end of each statement but the last, and judged; of equal beginnings once."""
+    most_steps: int = Field(default=6, ge=1)
+    """Steps of an answer, at most; of more statements several make one."""
+
+
+Advantage = (
+    GroupAdvantage | LeaveOneOutAdvantage | RunningBaselineAdvantage | PerTurnAdvantage | ProcessAdvantage
+)
 AdvantageConfig = Annotated[Advantage, Field(discriminator="type")]
 """What a rollout's reward is held against."""
 
@@ -195,6 +212,7 @@ ADVANTAGES: dict[str, type[Section]] = {
     "leave-one-out": LeaveOneOutAdvantage,
     "running-baseline": RunningBaselineAdvantage,
     "per-turn": PerTurnAdvantage,
+    "process": ProcessAdvantage,
 }
 
 

@@ -20,7 +20,8 @@ from strop.core.errors import UserError
 
 UNITS = {
     "alpha": "", "at_once": "plays", "batch_rows": "rows", "batch_size": "examples", "bootstrap": "resamples",
-    "concurrency": "requests", "cpus": "cores", "cutoff": "day", "epochs": "passes over the examples", "every": "steps",
+    "concurrency": "requests", "continuations": "answers", "cpus": "cores", "cutoff": "day", "each": "answers",
+    "epochs": "passes over the examples", "every": "steps",
     "every_limit": "tasks", "every_samples": "answers", "feedback": "times", "from": "day", "group_size": "rollouts",
     "iterations": "updates", "k": "answers", "keep_checkpoints": "checkpoints", "levels": "", "limit": "tasks",
     "max_model_len": "tokens", "max_num_seqs": "rows", "max_refill_rounds": "rounds", "max_staleness": "steps",

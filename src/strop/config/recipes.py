@@ -119,6 +119,15 @@ def _code(text: str, base: Path) -> str:
     return f"{_joined(path, base)}:{name}" if colon and path.endswith(".py") else text
 
 
+def _reward(text: str, base: Path) -> str:
+    """`file.py:Name`, or `model:` and a folder; anything else is a name."""
+    head, colon, place = text.partition(":")
+    if not (colon and head == "model"):
+        return _code(text, base)
+    path = _joined(place, base)
+    return f"model:{path}" if place.startswith((".", "~")) or os.path.isdir(path) else text
+
+
 def _source(text: str, base: Path, edits: bool = False) -> str:
     """A source of tasks: a name or a path, alone or after the name of a format; of edits what they are made from."""
     head, colon, rest = text.partition(":")
@@ -136,10 +145,11 @@ _READERS: Mapping[str, Callable[[str, Path], str]] = {
     "policy.answers": _file,
     "tasks.source": _source,
     "tasks.template": _file,
-    "tasks.rewards.name": _code,
-    "rewards.name": _code,
+    "tasks.rewards.name": _reward,
+    "rewards.name": _reward,
     "sft.source": _source,
     "sft.demos": _file,
+    "reward_model.pairs": _file,
     "evaluation.extra.source": _source,
     "sandbox.rust_vendor": _joined,
     "source": _source,

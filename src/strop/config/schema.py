@@ -12,11 +12,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, ValidationError
 
+from strop.config.algorithms import ProcessAdvantage
 from strop.config.launch import SHARDED, LaunchConfig
 from strop.config.mixture import TaskSetConfig, mixture_faults, reward_faults
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
 from strop.config.online import OnlineConfig
 from strop.config.play import PlayConfig
+from strop.config.reward_model import RewardModelConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import (
@@ -213,6 +215,8 @@ class Recipe(Section):
     """Settings that change during the run, stage by stage; each stage resumes from the previous one's checkpoint."""
     sft: SftConfig = SftConfig()
     """Supervised warm start, for `strop sft`."""
+    reward_model: RewardModelConfig = RewardModelConfig()
+    """A learned reward, for `strop train-reward`."""
     online: OnlineConfig = OnlineConfig()
     """Learning from the events of served suggestions, for `strop online`."""
     evaluation: EvaluationConfig = EvaluationConfig()
@@ -230,6 +234,7 @@ class Recipe(Section):
         """Sections fit together, in every stage."""
         yield from _update_faults(self)
         yield from _sharding_faults(self)
+        yield from _process_faults(self)
         yield from reward_faults(self.rewards, "rewards")
         if isinstance(self.tasks, list):
             yield from mixture_faults(self.tasks, self.optim.steps)
@@ -290,6 +295,19 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
             yield (
                 "policy.sync",
                 "adapter cannot gather adapters that launch.engine=zero3 holds in parts; use files",
+            )
+
+
+def _process_faults(recipe: Recipe) -> Iterator[Complaint]:
+    """Steps of an answer are gone on from where a play is one answer."""
+    advantage = recipe.grpo.advantage
+    if isinstance(advantage, ProcessAdvantage) and advantage.steps == "statement":
+        sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
+        others = [one.environment.type for one in sets if one.environment.type != "single-turn"]
+        if others:
+            yield (
+                "grpo.advantage.steps",
+                f"statement needs environment single-turn, not {others[0]}; write turn",
             )
 
 

@@ -106,7 +106,8 @@ class RewardConfig(Section):
     """One named, weighted part of the reward."""
 
     name: str = Field(min_length=1)
-    """Built-in reward, "file.py:function" for one of your own, or another package's entry point in strop.rewards."""
+    """Built-in reward, "file.py:function" for one of your own, "model:PATH" for one that `strop train-reward` has
+    learnt, or another package's entry point in strop.rewards."""
     weight: float = 1.0
     """Factor in the sum that is the rollout's reward; 0 only logs the score, a negative weight punishes."""
 

@@ -83,6 +83,17 @@ EVENT_TEXT = 4000
 """Most characters of an event's texts."""
 
 
+class ProcessStep(Record):
+    """A statement of an answer, or a few of them."""
+
+    end: int
+    """Tokens of the completion up to its end."""
+    value: float | None
+    """Share of the answers that go on from there and pass; of the last step, whether the answer passed."""
+    advantage: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Of its tokens; left out until the group has them."""
+
+
 class Turn(Record):
     """One exchange: tokens the environment gave (P, no loss), then tokens the policy sampled (T, loss).
 
@@ -107,6 +118,8 @@ class Turn(Record):
     scores: list[Score] = Field(default_factory=list, exclude_if=lambda value: not value)
     reward: float | None = Field(default=None, exclude_if=lambda value: value is None)
     """The turn's own, where turns are rewarded; the play's reward is that of its last turn."""
+    steps: list[ProcessStep] = Field(default_factory=list, exclude_if=lambda value: not value)
+    """Its completion in steps, where these are rewarded; left out elsewhere."""
 
 
 CUT = "turn"

@@ -30,13 +30,15 @@ HELD_OUT_SHARE = 0.5
 """Held-out gains below this share of the gain in training are flat, when their interval holds zero too."""
 SURE = 5.0
 """Standard errors of a difference of means before the reward counts as risen."""
+SHORT_RUN = 2.5
+"""The same for windows of a few steps, which say less of the noise."""
 CLEAR = 0.75
 """Levels are 1 at their threshold; below this one an alarm stops ringing."""
 
 SHORT, LONG, BEFORE, QUIET = 3, 5, 20, 10
 """Steps of sudden and of slow measures, of what a sudden one is compared with, and without a disagreement until that
 alarm stops."""
-_HUGE = 1e100
+_HUGE, _SMALL = 1e100, 1e-9
 REWARD, FEWEST = 10, 8
 """Steps at both ends of the reward, and how many there must be: of fewer, the noise is not known."""
 
@@ -120,6 +122,42 @@ def _entropy(history: History) -> Level | None:
     )
 
 
+def _hacking(history: History) -> Level | None:
+    """Rings when the reward has risen since the start and what it is to stand for has not: fewer answers pass, or no
+    more do and the reward tells them worse from those that fail, or it prefers those that fail. The latter two say so
+    before the pass rate, which is noisy, can.
+    """
+    size = min(LONG, history.count // 2)
+    names = ("reward", "pass_rate", "reward_auc")
+    first = [
+        [v for line in history.first[:size] if (v := number(line.get(name))) is not None] for name in names
+    ]
+    last = [history.last(name, size) for name in names]
+    told = [len(one) == len(other) == size for one, other in zip(first, last, strict=True)]
+    if size < LONG - 1 or not (told[0] and told[1]):
+        return None
+    rise, passes = (_change(one, other) for one, other in zip(first[:2], last[:2], strict=True))
+    message = (
+        f"reward went from {fmean(first[0]):.3f} to {fmean(last[0]):.3f}, the pass rate from "
+        f"{_percent(fmean(first[1]))} to {_percent(fmean(last[1]))} (first and last {size} steps)"
+    )
+    worse = -passes
+    if told[2]:
+        now = fmean(last[2])
+        blind = -_change(first[2], last[2]) if passes <= 0 else 0.0
+        against = (0.5 - now) / max(math.sqrt(pvariance(last[2]) / (size - 1)), _SMALL)
+        worse = max(worse, blind, against)
+        before = _percent(fmean(first[2]))
+        message += f"; of pairs the one that passes had more reward in {before}, now {_percent(now)}"
+    return min(rise, worse) / SHORT_RUN, message
+
+
+def _change(first: list[float], last: list[float]) -> float:
+    """The difference of two means in standard errors."""
+    error = math.sqrt((pvariance(first) + pvariance(last)) / (len(first) - 1))
+    return (fmean(last) - fmean(first)) / max(error, _SMALL)
+
+
 def reward_alone(history: History) -> Level | None:
     """Rings when the reward rose for sure, and the held-out gain is small beside it and may be none."""
     size = min(REWARD, history.count // 2)
@@ -154,6 +192,7 @@ RULES: dict[str, Callable[[History], Level | None]] = {
     "duplicates": _mean_rule("duplicates", DUPLICATES, SHORT, "of the answers equal another of their group"),
     "no signal": _no_signal,
     "entropy collapse": _entropy,
+    "reward, not passes": _hacking,
 }
 
 

@@ -15,6 +15,8 @@
     error.txt                       causes and traces of what ended the run before its time
     stop                            made by anyone: the run saves a checkpoint after its step, removes it and ends
     launch/                         what `strop launch` wrote for the run: script, recipe, logs of its parts
+    card.json                       of `strop train-reward`: the model's report card (evaluation/reward_card.py)
+    hacking.svg                     reward and passing by how far the policy has moved, where the reward is not passing
     summary.json                    what came out, written at the end
 
 A process that writes holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line
@@ -49,9 +51,10 @@ STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 """Name of a file with the rollouts of a step."""
 DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER)
 """What a run leaves but checkpoints."""
+CARD, HACKING = "card.json", "hacking.svg"
 ASKED, SCALING = "eval.json", "scaling"
 """File of a run of `strop eval` that says what was asked; what `strop scale` adds."""
-_OURS = (*DATA, ASKED, SCALING, CHECKPOINTS, *_TRACKERS)
+_OURS = (*DATA, ASKED, SCALING, CARD, HACKING, CHECKPOINTS, *_TRACKERS)
 
 
 class RunFolder:

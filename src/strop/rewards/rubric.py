@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from strop.core import ranges
@@ -153,8 +155,8 @@ class WeightedRubric:
 
     @classmethod
     def from_names(cls, weights: Sequence[tuple[str, float]]) -> "WeightedRubric":
-        """(name, weight) pairs; a name is one of `REWARDS` or `file.py:function`. Raises UserError."""
-        return cls([(name.rpartition(":")[2], find_reward(name), weight) for name, weight in weights])
+        """(name, weight) pairs; a name is one of `REWARDS`, `file.py:function` or `model:PATH`. Raises UserError."""
+        return cls([(score_name(name), find_reward(name), weight) for name, weight in weights])
 
     def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
         """One score a reward, unsummed; every value is None when the verdict is an *error*.
@@ -220,8 +222,23 @@ def total(scores: Sequence[Score]) -> float | None:
     return math.fsum(values) if values else None
 
 
+MODEL = "model:"
+"""What a learned reward's name begins with; a folder or a model of the Hub follows (`judges`)."""
+
+
+def score_name(name: str) -> str:
+    """What the scores of a reward are called: of a function its name, of a model that of its run."""
+    if name.startswith(MODEL):
+        parts = [part for part in Path(name.removeprefix(MODEL)).parts if part != "final"]
+        return parts[-1] if parts else name
+    return name.rpartition(":")[2]
+
+
 def find_reward(name: str) -> Reward | BatchReward:
-    """One of `REWARDS`, or the function of a user's file. Raises UserError with a remedy."""
+    """One of `REWARDS`, the function of a user's file, or a learned reward. Raises UserError with a remedy."""
+    if name.startswith(MODEL):
+        judges = import_module("strop.judges")  # above this folder; it imports torch when it scores
+        return judges.learned_reward(name.removeprefix(MODEL))  # type: ignore[no-any-return]
     if ":" not in name:
         if name in BY_DIFFLIB:
             for needed in PACKAGES:

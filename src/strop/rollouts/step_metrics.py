@@ -29,6 +29,7 @@ def step_metrics(
         "rewards": {name: _mean(values) for name, values in scores.items()},
         "stages": _stage_rates(rows),
         **_pass_rate(rows),
+        **_reward_auc(played),
         "completion_tokens": _mean(lengths),
         "truncated": _mean([float(r.truncated) for r in rows]),
         "sampling_surprise": -_mean(logprobs),
@@ -107,6 +108,27 @@ def _pass_rate(rows: Sequence[Rollout]) -> dict[str, float]:
     judged = [float(r.verdict.passed) for r in rows if r.verdict and r.verdict.judged]
     left_to_rewards = any(r.verdict and r.verdict.outcome is Outcome.UNJUDGED for r in rows)
     return {} if left_to_rewards and not judged else {"pass_rate": _mean(judged)}
+
+
+def _reward_auc(groups: Sequence[Group]) -> dict[str, float]:
+    """How well the reward tells answers of a group that passed from those that failed: the chance that one of the
+    former has more, of equals 1/2; mean over the groups that have both. Empty where there is none, and where the reward
+    is passing alone, which has nothing to be held against.
+    """
+    weighted = {s.name for r in rollouts_of(groups) for s in r.scores if s.weight}
+    if weighted <= {"passed"}:
+        return {}
+    shares = []
+    for group in groups:
+        known = [r for r in group.rollouts if r.reward is not None and r.verdict and r.verdict.judged]
+        pairs = [
+            (1.0 if good.reward > bad.reward else 0.5 if good.reward == bad.reward else 0.0)  # type: ignore[operator]
+            for good in known
+            for bad in known
+            if good.verdict.passed and not bad.verdict.passed  # type: ignore[union-attr]
+        ]
+        shares += [_mean(pairs)] if pairs else []
+    return {"reward_auc": _mean(shares)} if shares else {}
 
 
 def _stage_rates(rows: Sequence[Rollout]) -> dict[str, float]:

@@ -26,7 +26,7 @@ from strop.core.protocols import JudgedRollout, Verifier
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.rewards.rubric import WeightedRubric
+from strop.rewards.rubric import WeightedRubric, score_name
 from strop.tasks.answers import answer_in
 from strop.tasks.arrow import without_arrow_nulls
 from strop.verification import open_verifier
@@ -64,7 +64,7 @@ def verdict_reward(
         judged = [_judged(*row) for row in zip(tasks, prompts, codes, verdicts, strict=True)]
         return [scores[0].value for scores in rubric.score_all(judged)]
 
-    score.__name__ = score.__qualname__ = reward.rpartition(":")[2]
+    score.__name__ = score.__qualname__ = score_name(reward)
     return score
 
 

@@ -3,10 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from strop.algorithms.advantages import RunningBaseline, by_calls, group_relative, leave_one_out, per_turn
+from strop.algorithms.advantages import (
+    RunningBaseline,
+    by_calls,
+    group_relative,
+    leave_one_out,
+    per_turn,
+    process,
+)
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
-from strop.core.rollout import Group, Rollout
+from strop.core.rollout import Group, ProcessStep, Rollout, Turn
 from strop.core.sample import Batch, Sample
 
 
@@ -47,6 +54,8 @@ class Advantages:
                 found = self._running.advantages([group.task_id for group in groups], rewards)
             case config.PerTurnAdvantage(discount=discount, scale=scale):
                 return [_by_turn(group, discount, scale) for group in groups]
+            case config.ProcessAdvantage():
+                return [_by_step(group) for group in groups]
         pairs = zip(groups, found, strict=True)
         return [_with(group, [{"advantage": each} for each in advantages]) for group, advantages in pairs]
 
@@ -79,6 +88,31 @@ def _by_turn(group: Group, discount: float, scale: config.Scale) -> Group:
         turns = [turn.model_copy(update={"advantage": advantage}) for turn, advantage in pairs]
         changes.append({"turns": turns, "advantage": sum(advantages) / max(1, len(advantages))})
     return _with(group, changes)
+
+
+def _by_step(group: Group) -> Group:
+    """A turn without steps is one: the last has the play's reward, others their own. A play's own advantage is the mean
+    over its steps, for readers.
+    """
+    turns = [[_in_steps(r, place) for place in range(len(r.turns))] for r in group.rollouts]
+    found = process([[step.value for steps in play for step in steps] for play in turns])
+    changes = []
+    for rollout, play, advantages in zip(group.rollouts, turns, found, strict=True):
+        left = iter(advantages)
+        weighed = [[step.model_copy(update={"advantage": next(left)}) for step in steps] for steps in play]
+        pairs = zip(rollout.turns, weighed, strict=True)
+        kept = [turn.model_copy(update={"steps": steps}) for turn, steps in pairs]
+        changes.append({"turns": kept, "advantage": sum(advantages) / max(1, len(advantages))})
+    return _with(group, changes)
+
+
+def _in_steps(rollout: Rollout, place: int) -> list[ProcessStep]:
+    turn, last = rollout.turns[place], place == len(rollout.turns) - 1
+    steps = turn.steps or [
+        ProcessStep(end=len(turn.completion.token_ids), value=rollout.reward if last else turn.reward or 0.0)
+    ]
+    scored = rollout.reward is not None
+    return steps if scored else [step.model_copy(update={"value": None}) for step in steps]
 
 
 def _with(group: Group, changes: Sequence[dict[str, Any]]) -> Group:
@@ -119,10 +153,20 @@ def sample_of(rollout: Rollout, mask_truncated: bool, weight: float = 1.0) -> Sa
     for turn in rollout.turns:
         given, completion = turn.prompt_ids, turn.completion
         count = len(completion.token_ids)
-        advantage = rollout.advantage if turn.advantage is None else turn.advantage
         ids += [*given, *completion.token_ids]
         mask += [*[0] * len(given), *[int(not out)] * count]
         logprobs += [*[0.0] * len(given), *completion.logprobs]
-        advantages += [*[0.0] * len(given), *[advantage or 0.0] * count]
+        advantages += [*[0.0] * len(given), *_of_tokens(turn, rollout)]
         versions += [*[0] * len(given), *[completion.policy_version] * count]
     return Sample(ids, mask, logprobs, advantages, versions, len(rollout.prompt_ids), weight)
+
+
+def _of_tokens(turn: Turn, rollout: Rollout) -> list[float]:
+    """The advantage of each sampled token: its step's, its turn's or its play's."""
+    count, found = len(turn.completion.token_ids), list[float]()
+    if any(step.advantage is not None for step in turn.steps):
+        for step in turn.steps:
+            found += [step.advantage or 0.0] * (step.end - len(found))
+        return found
+    advantage = rollout.advantage if turn.advantage is None else turn.advantage
+    return [advantage or 0.0] * count

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Protocol
 
+from strop.config.algorithms import ProcessAdvantage
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core import files
@@ -24,6 +25,7 @@ from strop.policies import release_memory
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import fill_step, play_groups
+from strop.rollouts.process import with_steps
 from strop.rollouts.streams import MixedStream, Stream, TaskShare
 from strop.tasks.task_sets import TaskSet
 from strop.training.ranks import Ranks
@@ -97,6 +99,8 @@ class DistributedRollouts:
     ranks: Ranks
     by_turn: bool = False
     """Whether turns that have a verdict get a reward of their own."""
+    process: ProcessAdvantage | None = None
+    """How statements are valued, where they are."""
 
     def apart(self) -> "DistributedRollouts":
         """The same for another thread. All processes must call it."""
@@ -126,6 +130,9 @@ class DistributedRollouts:
             patient=True,
             done=done,
         )
+        if self.process is not None:
+            form = self.process
+            played = with_steps(self.player, mine, played, params, form.continuations, form.most_steps)
         return played if alone else ranks.interleave(ranks.gather(played))
 
     def rollouts(

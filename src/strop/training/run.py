@@ -21,10 +21,11 @@ from strop.core.errors import UserError
 from strop.core.files import open_to_readers, write_json
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
+from strop.evaluation.hacking import hacking_curve, write_hacking
 from strop.evaluation.result import Evaluation
 from strop.policies import release_memory
 from strop.reports.alarms import Alarm, AlarmWatch
-from strop.reports.run_folder import ERROR, RunFolder
+from strop.reports.run_folder import ERROR, HACKING, RunFolder
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
@@ -370,13 +371,16 @@ class _Job:
     def _summarise(
         self, before: dict[str, Evaluation], warm: dict[str, Evaluation], after: dict[str, Evaluation]
     ) -> dict[str, Any]:
-        hacks = self._audit() if after else {}
+        hacks, curve = self._audit() if after else {}, hacking_curve(self._run.iter_metrics())
+        if curve and self._main:
+            write_hacking(self._run.path / HACKING, curve, title=self._recipe.run.name)
         summary = {
             "name": self._recipe.run.name,
             "steps": self._recipe.optim.steps,
             "resumed_at": self._resumed_at,
             "evaluation": evaluation_summary(before, warm, after, self._parts.sets),
             **({"hack_audit": hacks} if hacks else {}),
+            **({"hacking_curve": curve} if curve else {}),
             **({"tasks_set_aside": list(self._set_aside)} if self._set_aside else {}),
             "wall_seconds": time.perf_counter() - self._started,
             "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,

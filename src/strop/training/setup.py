@@ -8,7 +8,7 @@ from pathlib import Path
 
 from transformers import set_seed
 
-from strop.config.algorithms import PerTurnAdvantage
+from strop.config.algorithms import PerTurnAdvantage, ProcessAdvantage
 from strop.config.schema import Recipe
 from strop.core.protocols import Trainable
 from strop.core.task import Task
@@ -76,8 +76,11 @@ def set_up(
     stack.callback(getattr(policy, "close", lambda: None))
     longest = max(one.recipe.task_set.max_prompt_tokens for one in sets)
     player = dispatcher_of(recipe, policy, verifier, environment, prompt=longest)
-    by_turn = isinstance(recipe.grpo.advantage, PerTurnAdvantage)
-    play = DistributedRollouts(player, rubric, ranks, by_turn=by_turn)
+    form = recipe.grpo.advantage
+    process = form if isinstance(form, ProcessAdvantage) else None
+    by_turn = isinstance(form, PerTurnAdvantage) or (process is not None and process.steps == "turn")
+    valued = process if process and process.steps == "statement" else None
+    play = DistributedRollouts(player, rubric, ranks, by_turn=by_turn, process=valued)
     return RunParts(backend, policy, tokenizer, play, ranks, sets, given)
 
 

@@ -3,8 +3,10 @@
 import ast
 import builtins
 import contextlib
+import io
 import re
 import symtable
+import tokenize
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -218,3 +220,18 @@ def signature_of(source: str, entry_point: str) -> str:
     lines = source.splitlines()
     above = "\n".join(lines[: node.lineno - 1 - len(node.decorator_list)]).strip("\n")
     return f"{above}\n\n\n{header(lines, node)}" if above else header(lines, node)
+
+
+def statement_ends(text: str) -> list[int]:
+    """Offsets at which statements, or the lines that begin compound ones, end, with the line break; as far as the text
+    can be read as Python.
+    """
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    found: list[int] = []
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NEWLINE:
+                found.append(min(len(text), starts[token.end[0] - 1] + token.end[1]))
+    return found

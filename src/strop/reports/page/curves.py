@@ -43,6 +43,10 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
         ),
     },
     "Answers": {
+        "reward_auc": _share(
+            "Reward tells passing from failing",
+            "Share of pairs of a group, one passed and one failed, in which the one that passed has more reward.",
+        ),
         "pass_rate": _share("Pass rate", "Share of scored answers that passed, on training tasks."),
         "stages": _share(
             "Rates by stage",

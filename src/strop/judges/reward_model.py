@@ -1,0 +1,194 @@
+"""A reward model: a transformers model with one number at the last token of a task and an answer.
+
+What it reads is the task as a user's message and the answer as the assistant's, by the tokenizer's chat template, or
+one text where it has none; no text of either becomes a control token. Too long ones lose their beginning.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForSequenceClassification
+
+from strop.core.errors import UserError
+from strop.core.rollout import Message
+from strop.policies.attention import PrefixGroup, attend_in_groups
+from strop.policies.loading import has_fast_bfloat16, load_end_ids, load_tokenizer, model_path
+from strop.policies.tokenizer import HubTokenizer
+
+BATCH_TOKENS = 4096
+"""Tokens in one forward pass that scores, padding included."""
+SHARES = "strop_shared_prefix"
+"""Key of config.json, set where a model attends in groups."""
+Row = tuple[tuple[int, ...], list[int]]
+"""Token ids of a task, and of an answer to it."""
+LONGEST = 2048
+"""Tokens of a task and an answer, where the model has positions for them."""
+
+
+class RewardModel:
+    """Scores answers. `model` is transformers' sequence classification model with one label."""
+
+    def __init__(self, model: Any, tokenizer: HubTokenizer, *, max_tokens: int = LONGEST) -> None:
+        if getattr(model.config, "num_labels", 0) != 1 or not hasattr(model, "score"):
+            kind, labels = type(model).__name__, getattr(model.config, "num_labels", 0)
+            raise UserError(
+                f"{kind} with {labels} labels has no scalar head named score at its last token; take a model of a "
+                "family that has, such as Llama, Qwen, Gemma or Mistral"
+            )
+        context = getattr(model.config, "max_position_embeddings", None) or max_tokens
+        self.model, self.tokenizer, self.longest = model, tokenizer, min(max_tokens, context)
+        self.shares = False
+        """Whether answers of one task share its computation."""
+        if getattr(model.config, SHARES, False):
+            self.share()
+
+    def share(self) -> None:
+        """Has answers of one task share its computation: for models whose layers all attend."""
+        attend_in_groups(self.model)
+        setattr(self.model.config, SHARES, True)
+        self.shares = True
+
+    @classmethod
+    def load(
+        cls,
+        name: str,
+        *,
+        dtype: torch.dtype,
+        revision: str | None = None,
+        tokenizer: HubTokenizer | None = None,
+        max_tokens: int = LONGEST,
+    ) -> "RewardModel":
+        """A model that scores, or one of another kind with a head of zeros. Raises UserError."""
+        if tokenizer is None:
+            inner = load_tokenizer(name, revision)
+            tokenizer = HubTokenizer(inner, load_end_ids(name, inner, revision))
+        path = model_path(name, revision)
+        try:
+            model, found = AutoModelForSequenceClassification.from_pretrained(
+                path, revision=revision, num_labels=1, dtype=dtype, output_loading_info=True
+            )
+        except (ValueError, KeyError) as error:
+            raise UserError(
+                f"{name}: no reward model can be made of it: {' '.join(str(error).split()):.300}"
+            ) from None
+        if any(key.startswith("score") for key in found["missing_keys"]):
+            torch.nn.init.zeros_(model.score.weight)
+        model.config.pad_token_id = tokenizer.pad_id
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        return cls(model.to(device).eval(), tokenizer, max_tokens=max_tokens)
+
+    def row(self, prompt: str, answer: str) -> Row:
+        """Token ids of a task and of an answer, at least one each."""
+        tokenizer = self.tokenizer
+        if tokenizer.inner.chat_template:
+            head = tokenizer.encode_chat([Message(role="user", content=prompt)])
+            tail = [*(tokenizer.encode(answer, opens=True) if answer else []), *tokenizer.turn_end]
+        else:
+            head = tokenizer.encode_text(f"{prompt}\n\n")
+            tail = [*(tokenizer.encode(answer) if answer else []), *tokenizer.text_end]
+        whole = [*head, *tail][-self.longest :]
+        whole = [*[tokenizer.pad_id] * (2 - len(whole)), *whole]
+        cut = min(max(1, len(whole) - len(tail)), len(whole) - 1)
+        return tuple(whole[:cut]), whole[cut:]
+
+    def scores(self, rows: Sequence[Row]) -> torch.Tensor:
+        """(rows,) in float32, with a gradient where there is one, by one forward pass; the head never in bfloat16,
+        whose few digits would make different scores equal.
+        """
+        hidden, head = (self._packed if self.shares else self._padded)(rows), self.model.score
+        with torch.autocast(self.model.device.type, enabled=False):
+            bias = None if head.bias is None else head.bias.float()
+            return torch.nn.functional.linear(hidden.float(), head.weight.float(), bias)[:, 0]
+
+    def _padded(self, rows: Sequence[Row]) -> torch.Tensor:
+        """Last hidden states of rows padded on the right, where causal attention never looks."""
+        device, whole = self.model.device, [[*prompt, *answer] for prompt, answer in rows]
+        ids = torch.full((len(rows), max(map(len, whole))), self.tokenizer.pad_id, dtype=torch.long)
+        for number, row in enumerate(whole):
+            ids[number, : len(row)] = torch.tensor(row)
+        ends = torch.tensor([len(row) - 1 for row in whole], device=device)
+        hidden: torch.Tensor = self.model.base_model(
+            input_ids=ids.to(device), use_cache=False
+        ).last_hidden_state
+        return hidden[torch.arange(len(rows), device=device), ends]
+
+    def _packed(self, rows: Sequence[Row]) -> torch.Tensor:
+        """The same; neighbours with one prompt share its computation."""
+        device, groups = self.model.device, list[PrefixGroup]()
+        ids, positions, ends = list[int](), list[int](), list[int]()
+        for prompt, members in groupby(rows, key=itemgetter(0)):
+            answers, start = [answer for _, answer in members], len(ids)
+            longest, before = max(map(len, answers)), len(prompt)
+            ids += prompt
+            positions += range(before)
+            origin, places = list(range(before)), list[list[int]]()
+            for number, answer in enumerate(answers):
+                first, size = len(ids), len(answer)
+                ids += answer
+                positions += range(before, before + size)
+                ends.append(len(ids) - 1)
+                places.append([*range(first, first + size), *[start] * (longest - size)])
+                origin += range(before + number * longest, before + number * longest + size)
+            where = slice(start, start + before)
+            groups.append(
+                PrefixGroup(where, torch.tensor(places, device=device), torch.tensor(origin, device=device))
+            )
+        hidden: torch.Tensor = self.model.base_model(
+            input_ids=torch.tensor([ids], device=device),
+            position_ids=torch.tensor([positions], device=device),
+            prefix_groups=groups,
+            use_cache=False,
+        ).last_hidden_state
+        return hidden[0, torch.tensor(ends, device=device)]
+
+    def cost(self, rows: Sequence[Row]) -> int:
+        """Tokens of one forward pass."""
+        if not self.shares:
+            return len(rows) * max((len(prompt) + len(answer) for prompt, answer in rows), default=0)
+        prompts = sum(len(prompt) for prompt, _ in groupby(rows, key=itemgetter(0)))
+        return prompts + sum(len(answer) for _, answer in rows)
+
+    @torch.no_grad()
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """One number for each (task's prompt, answer), in order. Answers of one task should be neighbours."""
+        rows = [self.row(*pair) for pair in pairs]
+        order = list(range(len(rows)))
+        if not self.shares:
+            order.sort(key=lambda number: len(rows[number][0]) + len(rows[number][1]))
+        found = [0.0] * len(rows)
+        training, kind = self.model.training, self.model.device.type
+        self.model.eval()
+        try:
+            with torch.autocast(kind, dtype=torch.bfloat16, enabled=has_fast_bfloat16()):
+                for some in self.batches([rows[number] for number in order], BATCH_TOKENS):
+                    values = self.scores([rows[order[at]] for at in some]).tolist()
+                    for at, value in zip(some, values, strict=True):
+                        found[order[at]] = value
+        finally:
+            self.model.train(training)
+        return found
+
+    def batches(self, rows: Sequence[Row], most: int) -> Iterator[range]:
+        """Neighbours of at most so many tokens, or one row."""
+        start = 0
+        for end in range(1, len(rows) + 1):
+            if end == len(rows) or self.cost(rows[start : end + 1]) > most:
+                yield range(start, end)
+                start = end
+
+    def save(self, folder: Path) -> None:
+        """Writes model and tokenizer as transformers loads them."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.inner.save_pretrained(folder)
+
+
+@cache
+def loaded(name: str) -> RewardModel:
+    """A model that scores, once a process."""
+    dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    return RewardModel.load(name, dtype=dtype)

@@ -1,0 +1,140 @@
+"""Process rewards by execution: an answer's beginning is worth the share of the answers that go on from it and pass.
+
+A step is a statement of Python code (Math-Shepherd, arXiv 2312.08935, for lines of a proof; VinePPO, arXiv 2410.01679).
+The value at the end of each step but the last is estimated from `continuations` samples of the same policy, each judged
+as any answer; the last step has the answer's own verdict. Equal beginnings of a task have one value.
+"""
+
+import time
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+
+from strop.code.python.source import statement_ends
+from strop.core.ids import derive_seed
+from strop.core.play import Done
+from strop.core.protocols import Request, Tokenizer
+from strop.core.rollout import Completion, Group, ProcessStep, Rollout, SamplingParams
+from strop.core.task import Task
+from strop.core.verdict import Verdict
+from strop.rollouts.admission import WAIT
+from strop.rollouts.dispatcher import Dispatcher
+from strop.tasks.fences import FENCE_LINE
+
+
+@dataclass
+class _Beginning:
+    """A task's prompt with the beginning of an answer, and what goes on from it."""
+
+    task: Task
+    prompt: Sequence[int]
+    tokens: Sequence[int]
+    text: str
+    seed: int
+    verdicts: list[Future[Verdict]] = field(default_factory=list)
+
+    @property
+    def value(self) -> float | None:
+        """None where nothing could be judged."""
+        judged = [verdict for one in self.verdicts if (verdict := one.result()).judged]
+        return sum(verdict.passed for verdict in judged) / len(judged) if judged else None
+
+
+def with_steps(
+    player: Dispatcher,
+    tasks: Sequence[Task],
+    groups: Sequence[Group],
+    params: SamplingParams,
+    continuations: int,
+    most: int,
+) -> list[Group]:
+    """The groups with the steps of each judged answer to a Python task, at most `most`, and the steps' values."""
+    by_id = {task.id: task for task in tasks}
+    known: dict[tuple[str, tuple[int, ...]], _Beginning] = {}
+    ends: dict[tuple[int, int], list[int]] = {}
+    for number, group in enumerate(groups):
+        task = by_id[group.task_id]
+        for place, rollout in enumerate(group.rollouts):
+            if (
+                task.language != "python"
+                or len(rollout.turns) != 1
+                or not (rollout.verdict and rollout.verdict.judged)
+            ):
+                continue
+            (turn,) = rollout.turns
+            ids = turn.completion.token_ids
+            found = ends[number, place] = step_ends(rollout, player.policy.tokenizer, most)
+            for end in found[:-1]:
+                text = turn.completion.text[: len(player.policy.tokenizer.decode(ids[:end]))]
+                seed = derive_seed(rollout.seed, "step", end)
+                beginning = _Beginning(task, turn.prompt_ids, ids[:end], text, seed)
+                known.setdefault((task.id, tuple(ids[:end])), beginning)
+    _go_on(player, list(known.values()), params, continuations)
+    values = {key: one.value for key, one in known.items()}
+    return [
+        group.model_copy(
+            update={
+                "rollouts": [
+                    _in_steps(rollout, ends.get((number, place), []), values)
+                    for place, rollout in enumerate(group.rollouts)
+                ]
+            }
+        )
+        for number, group in enumerate(groups)
+    ]
+
+
+def step_ends(rollout: Rollout, tokenizer: Tokenizer, most: int) -> list[int]:
+    """Tokens of a one-turn answer up to the end of each of its steps; the last ends with the completion."""
+    completion = rollout.turns[0].completion
+    ids, text = completion.token_ids, completion.text
+    first = next((line for line in rollout.answer.split("\n") if line.strip()), "")
+    start = max(0, text.find(first)) if first else 0
+    fence = FENCE_LINE.search(text, start)
+    code = text[start : fence.start() if fence else len(text)]
+    found = [
+        bisect_left(range(len(ids)), start + end, key=lambda count: len(tokenizer.decode(ids[:count])))
+        for end in statement_ends(code)[:-1]
+    ]
+    inner = [end for end in dict.fromkeys(found) if 0 < end < len(ids)]
+    if len(inner) >= most:  # every few statements one step
+        inner = [inner[len(inner) * (number + 1) // most - 1] for number in range(most - 1)]
+    return [*inner, len(ids)]
+
+
+def _in_steps(
+    rollout: Rollout, ends: Sequence[int], values: Mapping[tuple[str, tuple[int, ...]], float | None]
+) -> Rollout:
+    if not ends:
+        return rollout
+    (turn,) = rollout.turns
+    assert rollout.verdict is not None
+    ids = turn.completion.token_ids
+    steps = [ProcessStep(end=end, value=values[rollout.task_id, tuple(ids[:end])]) for end in ends[:-1]]
+    steps.append(ProcessStep(end=ends[-1], value=float(rollout.verdict.passed)))
+    return rollout.model_copy(update={"turns": [turn.model_copy(update={"steps": steps})]})
+
+
+def _go_on(player: Dispatcher, beginnings: Sequence[_Beginning], params: SamplingParams, count: int) -> None:
+    """Samples and has judged `count` answers from each beginning."""
+    started, waiting = time.perf_counter(), list[tuple[_Beginning, Future[Completion]]]()
+    for one in beginnings:
+        opening = player.environment(one.task).begin()
+        longest = opening.max_tokens or params.max_tokens
+        changes = {"stop": params.stop or opening.stop, "max_tokens": max(1, longest - len(one.tokens))}
+        prompt, here = [*one.prompt, *one.tokens], params.model_copy(update=changes)
+        for number in range(count):
+            request = Request(prompt, derive_seed(one.seed, number), here)
+            waiting.append((one, player.policy.submit(request)))
+    while waiting:
+        player.policy.work(WAIT)
+        done = [pair for pair in waiting if pair[1].done()]
+        waiting = [pair for pair in waiting if not pair[1].done()]
+        for one, future in done:
+            completion = future.result()
+            whole = completion.model_copy(update={"text": one.text + completion.text})
+            decision = player.environment(one.task).step(whole)
+            assert isinstance(decision, Done), "an environment of one turn"
+            one.verdicts.append(player.verifier.submit(one.task, decision.answer))
+    player.clock.sampling += time.perf_counter() - started

@@ -1,0 +1,216 @@
+"""A reward model from preferences: transformers' weights under a scalar head, learnt on pairs within a task.
+
+Bradley-Terry (Christiano et al., arXiv 1706.03741): -log sigmoid(r_passed - r_failed) + c (r_passed + r_failed)^2, the
+second term as in arXiv 2312.09244. Every answer of a task is computed once and compared with all of the other kind
+(InstructGPT, arXiv 2203.02155, section 3.5), and each task counts alike. A plain torch loop, as the warm start's: what
+is in memory at a time is whole tasks, whatever the pairs.
+"""
+
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from transformers import get_scheduler, set_seed
+
+from strop.config.load import dump_recipe
+from strop.config.revision import revision
+from strop.config.reward_model import RewardModelConfig
+from strop.config.schema import Recipe
+from strop.core import files
+from strop.core.errors import UserError
+from strop.core.ids import derive_seed, rng
+from strop.evaluation.reward_card import reward_card
+from strop.judges.reward_model import RewardModel, Row
+from strop.policies import release_memory
+from strop.policies.loading import resolve_dtype
+from strop.policies.open import tokenizer_of
+from strop.reports.run_folder import CARD, RunFolder
+from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, on_side
+from strop.training.backend import computes_in_bfloat16
+
+RELEASE_EVERY = 8
+"""Updates after which freed memory goes back to the kernel."""
+
+Compared = tuple[list[Row], list[Row]]
+"""Of one task the answers that passed, and those that failed."""
+
+
+def train_reward(
+    recipe: Recipe,
+    compared: Sequence[ComparedAnswers],
+    *,
+    say: Callable[[str], None],
+    show: Callable[[dict[str, Any]], None],
+    status: Callable[[str, int, int], None] = lambda text, done, total: None,
+) -> dict[str, Any]:
+    """Trains on the training side; returns the report card of the held-out side. Both are written to the run folder.
+
+    Raises UserError where a side has no pair.
+    """
+    sides = {
+        side: [one for one in on_side(compared, side) if one.pair_count] for side in ("train", "held-out")
+    }
+    for side, some in sides.items():
+        if not some:
+            remedy = "add runs with such tasks, or build the file with --held-out .2"
+            raise UserError(f"{recipe.reward_model.pairs}: no pair is on the side {side}; {remedy}")
+    if recipe.model.lora.rank:
+        raise UserError("strop train-reward trains all weights; set model.lora.rank=0")
+    set_seed(recipe.seed % 2**32)
+    config = recipe.reward_model
+    judge = RewardModel.load(
+        recipe.model.name,
+        dtype=resolve_dtype(recipe.model.dtype),
+        revision=recipe.model.revision,
+        tokenizer=tokenizer_of(recipe),
+        max_tokens=config.max_tokens,
+    )
+    if recipe.optim.shared_prefix:
+        judge.share()
+    examples = [_drawn(one, judge, config, recipe.seed) for one in sides["train"]]
+    pairs = sum(len(passed) * len(failed) for passed, failed in examples)
+    with ExitStack() as stack:
+        files_of_run: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
+        overwrite = recipe.run.overwrite
+        run = stack.enter_context(RunFolder.create(recipe.run.folder, overwrite=overwrite, **files_of_run))
+        say(f"{pairs} pairs of {len(examples)} tasks, {step_count(config, len(examples))} updates")
+
+        def note(metrics: dict[str, Any]) -> None:
+            run.append_metrics(metrics)
+            show(metrics)
+
+        fit(recipe, judge, examples, note)
+        judge.save(run.path / "final")
+        files.open_to_readers(run.path / "final")
+        say("scoring held-out answers ...")
+        card = reward_card(
+            on_side(compared, "held-out"),
+            judge.score,
+            seed=recipe.seed,
+            resamples=recipe.evaluation.bootstrap,
+            confidence=recipe.evaluation.confidence,
+            status=status,
+        )
+        files.write_json(run.path / CARD, card)
+    return card
+
+
+def _drawn(one: ComparedAnswers, judge: RewardModel, config: RewardModelConfig, seed: int) -> Compared:
+    """Some answers of a task, as many of each kind at most."""
+    draw = rng(seed, "preferences", one.task_id)
+
+    def rows(answers: Sequence[ComparedAnswer]) -> list[Row]:
+        some = draw.sample(answers, min(config.each, len(answers)))
+        return [judge.row(one.prompt, answer.text) for answer in some]
+
+    return rows(one.passed), rows(one.failed)
+
+
+def step_count(config: RewardModelConfig, tasks: int) -> int:
+    """Updates over that many tasks."""
+    return config.steps or max(1, round(config.epochs * math.ceil(tasks / config.batch_size)))
+
+
+def fit(
+    recipe: Recipe, judge: RewardModel, examples: Sequence[Compared], show: Callable[[dict[str, Any]], Any]
+) -> None:
+    """Trains the model in place; calls `show` with the metrics of each update."""
+    config, model = recipe.reward_model, judge.model
+    steps = step_count(config, len(examples))
+    if not recipe.model.train_embeddings:
+        model.get_input_embeddings().requires_grad_(False)
+    if recipe.model.gradient_checkpointing:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+        model.enable_input_require_grads()
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(
+        weights, lr=config.learning_rate, betas=recipe.optim.betas, weight_decay=recipe.optim.weight_decay
+    )
+    name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
+    scheduler = get_scheduler(name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=steps)
+    order: list[int] = []
+    model.train()
+    for step in range(1, steps + 1):
+        started = time.perf_counter()
+        while len(order) < config.batch_size:
+            again = list(range(len(examples)))
+            random.Random(derive_seed(recipe.seed, "reward", step, len(order))).shuffle(again)
+            order += again
+        batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
+        total = right = 0.0
+        for tasks in _micro_batches(judge, batch, recipe.optim.micro_batch_tokens):
+            with torch.autocast(
+                model.device.type, dtype=torch.bfloat16, enabled=computes_in_bfloat16(recipe)
+            ):
+                scores = judge.scores(_rows(tasks))
+            loss, ranked = _loss(scores, tasks, config)
+            (loss / len(batch)).backward()
+            total, right = total + float(loss.detach()) / len(batch), right + ranked / len(batch)
+        norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))
+        optimizer.step()
+        scheduler.step()
+        optimizer.zero_grad(set_to_none=True)
+        if step % RELEASE_EVERY == 0:
+            release_memory()
+        seconds = time.perf_counter() - started
+        show(
+            {
+                "step": step,
+                "steps": steps,
+                "loss": total,
+                "accuracy": right,
+                "grad_norm": norm,
+                "seconds": seconds,
+            }
+        )
+    model.eval()
+
+
+def _rows(tasks: Sequence[Compared]) -> list[Row]:
+    return [row for task in tasks for rows in task for row in rows]
+
+
+def _micro_batches(judge: RewardModel, batch: Sequence[Compared], most: int) -> list[list[Compared]]:
+    """Whole tasks of like size, of at most so many tokens in a forward pass, or one task."""
+    found: list[list[Compared]] = []
+    for task in sorted(batch, key=lambda task: judge.cost(_rows([task]))):
+        if found and judge.cost(_rows([*found[-1], task])) <= most:
+            found[-1].append(task)
+        else:
+            found.append([task])
+    return found
+
+
+def _loss(
+    scores: torch.Tensor, tasks: Sequence[Compared], config: RewardModelConfig
+) -> tuple[torch.Tensor, float]:
+    """(sum over the tasks of each one's mean loss, sum of their shares of pairs in the right order)."""
+    losses: list[torch.Tensor] = []
+    right, start = 0.0, 0
+    for passed, failed in tasks:
+        good = scores[start : start + len(passed)]
+        bad = scores[start + len(passed) : start + len(passed) + len(failed)]
+        start += len(passed) + len(failed)
+        losses.append(
+            pair_loss(good, bad, centering=config.centering)
+            if config.loss == "bradley-terry"
+            else each_loss(good, bad)
+        )
+        right += float((good[:, None] > bad[None, :]).float().mean())
+    return torch.stack(losses).sum(), right
+
+
+def pair_loss(passed: torch.Tensor, failed: torch.Tensor, *, centering: float) -> torch.Tensor:
+    """Mean over all pairs of -log sigmoid(r_passed - r_failed) + centering (r_passed + r_failed)^2."""
+    good, bad = passed[:, None], failed[None, :]
+    return (-F.logsigmoid(good - bad) + centering * (good + bad) ** 2).mean()
+
+
+def each_loss(passed: torch.Tensor, failed: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy of sigmoid(r) with passing, both kinds of equal weight."""
+    return (-F.logsigmoid(passed).mean() - F.logsigmoid(-failed).mean()) / 2
