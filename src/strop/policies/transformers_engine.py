@@ -23,8 +23,8 @@ from strop.policies.decode_batch import DecodeBatch, DecodedRow, NobodyWaits
 from strop.policies.tokenizer import HubTokenizer
 
 _ROOM = 0.25
-"""Share of max_rows that must be free before waiting requests join others, and of the rows being sampled that must wait:
-each joining costs a prefill, and copies the keys and values of all rows."""
+"""Share of max_rows that must be free before waiting requests join others, and how many must wait for each row that is
+being sampled: each joining costs a prefill, and copies the keys and values of all rows."""
 _HOLD = 16
 """Tokens that a request waits for others to join with it, at most."""
 
