@@ -62,7 +62,8 @@ def iter_tasks(
               "toy-repositories[:COUNT[@SEED]]", "tool-worlds[:COUNT[@SEED]]", "doctests:FILE.py"; or FORMAT:PLACE,
               where FORMAT is one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see
               `strop.tasks.places`); or a PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits
-              (see `strop.tasks.edit_tasks`); or NAME[:REST], where NAME is another package's entry point in strop.tasks (docs/api.md)
+              (see `strop.tasks.edit_tasks`); or NAME[:REST], where NAME is another package's entry point
+              in strop.tasks (docs/api.md)
     columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`
     on_bad    takes one line for each row that makes no task and for damage to a file; the rest goes through. Without
               it the first such row raises UserError.
