@@ -117,8 +117,13 @@ class HistoryBuild:
             threads.shutdown(wait=True)
 
     def close(self) -> None:
-        """Closes the journal and gives the folder free."""
+        """Closes the journal, removes snapshots that no task of it names, and gives the folder free."""
         self._journal.close()
+        tasks = [line["task"] for line in self._known.values() if "task" in line]
+        named = {task["check"]["judge"]["project"] for task in tasks}
+        for path in self.plan.folder.glob("*.project.tar.gz"):
+            if path.name not in named:
+                path.unlink(missing_ok=True)
         os.close(self._lock)
 
     def _begun(
