@@ -30,7 +30,7 @@ class CommitOptions:
     limit: Annotated[int | None, Option(min=1, help="maximum tasks of one repository")] = None
     max_files: Annotated[int, Option(min=1, help="program files that a commit changes, at most")] = 5
     max_lines: Annotated[int, Option(min=1, help="lines of programs that it adds and removes, at most")] = 400
-    seconds: Annotated[float, Option(min=10.0, help="give a commit up after so many seconds")] = 240.0
+    seconds: Annotated[float, Option(min=1.0, help="CPU seconds that the runs of one commit may take")] = 90.0
     mutants: Annotated[int, Option(min=0, help="faults in the changed lines that its tests are tried on")] = 4
     format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
     seed: Annotated[int, Option(help="decides which tests of other files judge, and about faults")] = 0

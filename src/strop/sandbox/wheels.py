@@ -49,9 +49,7 @@ def install_wheels(requirements: Sequence[str], folder: Path, *, seconds: float 
 
 def installed_in(folder: Path) -> dict[str, str]:
     """Versions of the packages in a folder, by name."""
-    return dict(
-        sorted((found.metadata["Name"], found.version) for found in distributions(path=[str(folder)]))
-    )
+    return dict(sorted((found.name, found.version) for found in distributions(path=[str(folder)])))
 
 
 def _cause(errors: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError, VerificationError
 from strop.core.ids import content_hash
 from strop.core.journal import Appender, scan, try_lock
@@ -182,7 +183,7 @@ class HistoryBuild:
 
 def manifest_of(tasks: Sequence[Task], folder: Path) -> dict[str, Any]:
     """What the manifest says of the tasks beside their counts: bytes, environments, strength."""
-    archives = [folder / str(task.check.effective().project) for task in tasks]  # type: ignore[union-attr]
+    archives = [folder / task.check.effective().only(ProjectCheck).project for task in tasks]
     strength = [task.metadata["strength"] for task in tasks]
     return {
         "snapshot_bytes": sum(path.stat().st_size for path in archives),

@@ -22,12 +22,14 @@ from strop.core.errors import StropError, UserError
 from strop.core.snapshots import Files
 from strop.core.verdict import Outcome
 from strop.curation.histories.installation import ProjectInstall
-from strop.curation.histories.runs import TEST_SECONDS, uncollected
+from strop.curation.histories.runs import uncollected
 from strop.sandbox.wheels import install_wheels, installed_in
 from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.runs import ProjectRun, RunRequest
 from strop.verification.settings import Settings
 
+TEST_SECONDS = 5.0
+"""CPU seconds of one test."""
 _FORM = 1
 _ORDER = 48
 

@@ -16,12 +16,12 @@ from strop.verification.project.process import TestsProcess
 from strop.verification.project.runs import BARE, PLAIN, ProjectRun, RunRequest, Warmth, with_room
 from strop.verification.settings import Settings
 
-TEST_SECONDS = 5.0
-"""CPU seconds of one test."""
+TEST_SECONDS = 2.0
+"""CPU seconds of one test; ten times as much wall time, as for imports."""
 _PATIENCE = 3
-_LOADING = 15.0
-_WALL = 3.0
-"""Wall seconds of a run for each of its CPU seconds."""
+_LOADING = 6.0
+_WALL = 10.0
+"""Wall seconds of a run for each of its CPU seconds: a busy machine changes nothing."""
 _OPEN = 4
 _REFUSED = (3, 4)
 """pytest's exit statuses: broken off, and not understood."""

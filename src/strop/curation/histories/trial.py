@@ -48,6 +48,7 @@ SLOW = 0.5
 """CPU seconds above which a test of another file is not drawn."""
 MOST_TASK = 600_000
 """Characters of a task's files, names of tests and reference together."""
+_WALL = 10.0
 _ORDER = 48
 _UNKNOWN = 4
 """pytest's exit status where a test is asked for that there is not, or whose file cannot be imported."""
@@ -61,9 +62,21 @@ class TrialSettings:
     format: str = "search-replace"
     mutants: int = 4
     """Faults in the changed lines that the failing tests are tried on."""
-    seconds: float = 240.0
-    """Wall seconds after which a commit is given up."""
+    seconds: float = 90.0
+    """CPU seconds after which a commit is given up, or `_WALL` times as many of wall time."""
     seed: int = 0
+
+
+class _TrialBudget:
+    """The time that a commit's runs have."""
+
+    def __init__(self, seconds: float) -> None:
+        self.left, self._until = seconds, time.monotonic() + _WALL * seconds
+
+    @property
+    def over(self) -> bool:
+        """Whether none is left."""
+        return self.left < 0 or time.monotonic() > self._until
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,7 @@ class _Sides:
     language: str
     packages: str
     """Name of the folder."""
+    budget: _TrialBudget
 
 
 class CommitTrial:
@@ -91,7 +105,6 @@ class CommitTrial:
 
     def task(self, candidate: HistoryCommit) -> Task:
         """The task, its snapshot written. Raises LeftOut, and VerificationError when our processes broke."""
-        until = time.monotonic() + self.settings.seconds
         sides = self._sides(candidate)
         said = cleaned(candidate.said, sides.before, sides.after)
         files = [path for path in candidate.lines if _holds_tests(path, sides)]
@@ -101,16 +114,20 @@ class CommitTrial:
             for test in touched_tests(path, sides.tree[path].decode(errors="replace"), candidate.lines[path])
         ]
         wanted = self._sieved(sides, touched, files)
-        found = _Found(self, sides, files, wanted, until)
+        found = _JudgingTests(self, sides, files, wanted)
         found.look(candidate)
-        strength = self._strength(candidate, sides, found.failing, until)
+        strength = self._strength(candidate, sides, found.failing)
         return self._made(candidate, sides, said, found, strength)
 
     def run(self, sides: _Sides, request: RunRequest, *, right: bool, **more: object) -> ProjectRun:
-        """One run on a side; `right`: with the oracle."""
+        """One run on a side; `right`: with the oracle. Raises LeftOut where no time is left."""
+        if sides.budget.over:
+            raise LeftOut("takes too long")
         tree = sides.solved if right else sides.tree
         packages = str((self.folders.folder / sides.packages).resolve()) if sides.packages else ""
-        return self.runs.run(tree, request, language=sides.language, packages=packages, **more)  # type: ignore[arg-type]
+        run = self.runs.run(tree, request, language=sides.language, packages=packages, **more)  # type: ignore[arg-type]
+        sides.budget.left -= run.cpu_seconds
+        return run
 
     def _sides(self, candidate: HistoryCommit) -> _Sides:
         try:
@@ -134,7 +151,8 @@ class CommitTrial:
             packages = self.folders.named(install.requirements) if language == "python" else ""
         except UserError:
             raise LeftOut("its packages cannot be installed") from None
-        return _Sides(before, after, tree, applied(tree, after), language, packages)
+        budget = _TrialBudget(self.settings.seconds)
+        return _Sides(before, after, tree, applied(tree, after), language, packages, budget)
 
     def _sieved(self, sides: _Sides, touched: list[str], files: list[str]) -> set[str]:
         """Tests in changed lines that pass with the oracle alone; of these files where pytest has no such test."""
@@ -157,9 +175,7 @@ class CommitTrial:
             )
         return wanted
 
-    def _strength(
-        self, candidate: HistoryCommit, sides: _Sides, failing: Sequence[str], until: float
-    ) -> list[int]:
+    def _strength(self, candidate: HistoryCommit, sides: _Sides, failing: Sequence[str]) -> list[int]:
         """[noticed, tried]: faults in the changed lines that the failing tests were run on."""
         noticed = tried = 0
         if sides.language != "python":
@@ -173,7 +189,7 @@ class CommitTrial:
             }
             for name in sorted(names):
                 for fault in faults(text or "", name, seed=self.settings.seed, key=candidate.commit.id):
-                    if tried >= self.settings.mutants or time.monotonic() > until:
+                    if tried >= self.settings.mutants or sides.budget.over:
                         return [noticed, tried]
                     if not any(a <= fault.lines[0] <= b for a, b in spans):
                         continue
@@ -183,7 +199,7 @@ class CommitTrial:
         return [noticed, tried]
 
     def _made(
-        self, candidate: HistoryCommit, sides: _Sides, said: str, found: "_Found", strength: list[int]
+        self, candidate: HistoryCommit, sides: _Sides, said: str, found: "_JudgingTests", strength: list[int]
     ) -> Task:
         lines, told = patch_lines(sides.before, sides.after), found.told
         text = statement(said, found.failing, *(("", "") if holds(told[0], lines) else told))
@@ -237,13 +253,11 @@ class CommitTrial:
             raise LeftOut(f"unchanged files: {wrong.outcome}")
 
 
-class _Found:
+class _JudgingTests:
     """The tests that judge a task, and why others do not."""
 
-    def __init__(
-        self, trial: CommitTrial, sides: _Sides, files: list[str], wanted: set[str], until: float
-    ) -> None:
-        self.trial, self.sides, self.files, self.wanted, self.until = trial, sides, files, wanted, until
+    def __init__(self, trial: CommitTrial, sides: _Sides, files: list[str], wanted: set[str]) -> None:
+        self.trial, self.sides, self.files, self.wanted = trial, sides, files, wanted
         self.failing: list[str] = []
         self.passing: list[str] = []
         self.quarantined: dict[str, str] = {}
@@ -312,8 +326,6 @@ class _Found:
         return self.sides.language == "python" and not frozen and any(map(_CLOCKS.search, texts))
 
     def _run(self, request: RunRequest, *, right: bool, **more: object) -> ProjectRun:
-        if time.monotonic() > self.until:
-            raise LeftOut("takes too long")
         return self.trial.run(self.sides, request, right=right, **more)
 
 
