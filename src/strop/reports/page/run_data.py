@@ -57,6 +57,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     evaluations = read_evaluations(folder, metrics.last_step, problems, (asked or {}).get("models"))
     if asked:
         evaluations += _going_on(folder, asked.get("models") or {}, {e["file"] for e in evaluations})
+    scaling = _scaling(folder, asked or {}, problems)
     results = {(e["set"], e["name"]): e["result"] for e in evaluations}
     missing = ("", "before") in results and ("", "after") not in results
     if state.kind == "finished" and missing and settings.get("evaluation.after") is not False:
@@ -83,7 +84,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
             name: comparison(results, name, _inside(paired, "extra", name))
             for name in sorted({name for name, _ in results} - {""})
         },
-        "scaling": _scaling(folder, asked or {}, problems),
+        "scaling": scaling,
         "steps": rollout_steps(folder),
         "groups": [],
         "tasks": {},
