@@ -58,9 +58,9 @@ def preferences(
     sides: tuple[Split, ...] = ("train", "held-out")
     for side in sides:
         some = on_side(found, side)
-        pairs, both = sum(one.pair_count for one in some), sum(bool(one.pair_count) for one in some)
+        count, both = sum(one.pair_count for one in some), sum(bool(one.pair_count) for one in some)
         answers = sum(len(one.answers) for one in some)
-        print(f"{side}: {pairs} pairs of {both} tasks; {answers} different answers to {len(some)} tasks")
+        print(f"{side}: {count} pairs of {both} tasks; {answers} different answers to {len(some)} tasks")
     for reason, count in [*counts.left_out.most_common(), *counts.tasks_left_out.items()]:
         what = "tasks" if reason in counts.tasks_left_out else "answers"
         print(f"left out: {count} {what} {reason}")
