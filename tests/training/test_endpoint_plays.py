@@ -169,7 +169,7 @@ def test_a_script_with_the_openai_client_trains(
         assert "status 0" in rollout["turns"][-1]["events"][-1]["result"]
 
 
-@pytest.mark.train(120)
+@pytest.mark.train(60)
 def test_mini_swe_agent_trains_as_it_is(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
     """SmolLM2, which calls nothing, is told so and asked again: two turns, the second of which is a fork.
 
