@@ -83,7 +83,7 @@ def test_names_stay_names(recipe: Path, source: str) -> None:
 
 
 def test_what_makes_tasks_is_known_where_paths_are_read() -> None:
-    assert set(GENERATED) == {*sources.GENERATED, "hub"}
+    assert {*GENERATED, "doctests"} == {*sources.GENERATED, "hub"}, "doctests:FILE.py names a file"
 
 
 def test_a_packaged_recipe_has_its_files_and_takes_the_users(recipe: Path, tmp_path: Path) -> None:
