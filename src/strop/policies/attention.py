@@ -230,7 +230,19 @@ def _attend_behind_prompts(
 def _masses(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scale: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1))."""
+    """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1)), in float32 on a CPU."""
+    if (
+        query.device.type == "cpu" and query.dtype == torch.float32
+    ):  # by the kernel of scaled_dot_product_attention
+        bias = (
+            None
+            if mask is None
+            else torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -torch.inf)
+        )
+        out, log = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, attn_mask=bias, scale=scale
+        )
+        return out, log[..., None]
     scores = torch.matmul(query * scale, key.transpose(-1, -2)).float()
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
