@@ -1,4 +1,4 @@
-"""The rules of the alarms: the level of each trouble at the newest step, with thresholds and the reasons for them.
+"""The rules of the alarms: the level of each fault at the newest step, with thresholds and the reasons for them.
 
 A rule gives a level, 1 at its threshold, and a text; None if the metrics do not say.
 """

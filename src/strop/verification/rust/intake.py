@@ -1,4 +1,4 @@
-"""Takes an answer in: what its text says, the task's tests made safe, and what is wrong with the task itself."""
+"""Takes an answer in: what its text says, the task's tests made safe, and faults of the task itself."""
 
 from strop.code.trees import TooCostly, bounded
 from strop.core.checks import RustCheck
