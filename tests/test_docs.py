@@ -186,5 +186,6 @@ def test_where_a_new_thing_goes_is_a_file_that_exists() -> None:
 
 def test_the_picture_has_every_room() -> None:
     picture = (ROOT / "docs" / "images" / "rooms.svg").read_text(encoding="utf-8")
-    rooms = {path.parent.name for path in (ROOT / "src" / "strop").glob("*/__init__.py")} | {"api", "recipes"}
+    packages = [*ROOT.glob("src/strop/*/__init__.py"), *ROOT.glob("applications/*/__init__.py")]
+    rooms = {path.parent.name for path in packages} | {"api", "recipes"}
     assert set(re.findall(r'class="room"[^>]*>(\w+)<', picture)) == rooms
