@@ -113,7 +113,7 @@ def environments() -> Iterator[str]:
 def commands() -> Iterator[str]:
     """What each command's --help says."""
     yield "# Commands\n"
-    yield "What `strop COMMAND --help` says. Exit codes: 0 done, 1 failed, 2 the input is at fault, 130 interrupted.\n"
+    yield "What `strop COMMAND --help` says. Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 interrupted.\n"
     group: Any = typer.main.get_command(app)
     context = group.make_context("strop", ["doctor"], resilient_parsing=True)
     for name in group.list_commands(context):

@@ -2,7 +2,7 @@
 
 So that `strop --help` is fast, a command module imports at its top only typer, the standard library and what is
 imported here.
-Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted; 143 terminated.
+Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 130 interrupted; 143 terminated.
 """
 
 import importlib
@@ -105,7 +105,7 @@ def _sent_again(lost: Any) -> None:
 
 
 def tell(error: StropError) -> int:
-    """Prints an error on stderr, one line per fault, and returns the exit code."""
+    """Prints an error on stderr, one line per mistake, and returns the exit code."""
     faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
     rank = os.environ.get("RANK", "0")  # several processes may share a terminal
     place = "" if rank == "0" else f"rank {rank}: "

@@ -136,7 +136,7 @@ def blocks_text(blocks: Sequence[Block]) -> str:
 
 
 def _deductions(text: str) -> list[tuple[float, bool]]:
-    """What each fault costs, and whether the text has it."""
+    """What each mistake costs, and whether the text has it."""
     dividers = text.count("=======")
 
     def found(expression: str) -> bool:

@@ -34,7 +34,7 @@ from strop.rewards.published_blocks import Block
 UNREADABLE = 0.25
 """What a block counts that can be seen but not read."""
 PER_FAULT = 0.1
-"""Taken off for each smaller fault of the format, half of the score at most."""
+"""Taken off for each smaller mistake of format, half of the score at most."""
 PER_TAG = 0.25
 PER_STRAY = 0.001
 """Taken off for each character outside of the thought and the answer, white space aside."""
@@ -55,7 +55,7 @@ _TAG = re.compile(f"({'|'.join(_ORDER)})")
 def format_score(answer: str, format: str) -> float:
     """How well an edit is written: 0 where there is none, 1 where nothing is wrong with it.
 
-    A change that is read counts 1, one that is not .25; their mean loses .1 for each smaller fault, half of it at most.
+    A change that is read counts 1, one that is not .25; the mean loses .1 for each smaller mistake, at most half.
     """
     parsed = format_of(format).parse(edit_in(answer))
     fatal = [fault for fault in parsed.faults if fault.fatal]
