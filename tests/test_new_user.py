@@ -113,7 +113,7 @@ def test_from_an_empty_folder_to_a_model_of_ones_own(user: Run, tmp_path: Path) 
         assert result.returncode == 0 and "Traceback" not in result.stderr, result.stdout + result.stderr
         return result.stdout
 
-    assert "demo: SmolLM2" in done("recipes")
+    assert "demo: SmolLM2" in done("recipes") and " attacks\n" in done("attack", "--list", "--language", "c")
     assert "mine/recipe.yaml" in done("init", "mine", "--model", model)
     assert "error: no runs" in user("strop", "show").stderr, "what init wrote is no run"
     assert "5 fit (0 of them with warnings)" in done("audit", "mine/tasks.jsonl")
