@@ -1,4 +1,4 @@
-"""The command line. `main` is the entry point; each command is a module here, imported when it is used.
+"""The command line. `main` is the entry point; each command is a module here or an application's, imported when used.
 
 So that `strop --help` is fast, a command module imports at its top only typer, the standard library and what is
 imported here.
@@ -32,13 +32,16 @@ COMMANDS = (
 )  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
+APPLICATIONS = {"attack": "strop_attack", "repair": "strop_repair"}
+"""Commands that are applications on the library: packages beside this one, each with such a module `command`."""
+
 
 class Commands(typer.core.TyperGroup):
     """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every command that exists."""
-        return [name for name in COMMANDS if find_spec(_module(name))]
+        """Every command that is installed."""
+        return [name for name in COMMANDS if name not in APPLICATIONS or find_spec(APPLICATIONS[name])]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
@@ -115,7 +118,7 @@ def tell(error: StropError) -> int:
 
 
 def _module(name: str) -> str:
-    return f"strop.cli.{name.replace('-', '_')}"
+    return f"{APPLICATIONS[name]}.command" if name in APPLICATIONS else f"strop.cli.{name.replace('-', '_')}"
 
 
 def _load(name: str) -> Any:

@@ -1,7 +1,6 @@
 """Scores in [0, 1] for an answer that is an edit, from texts alone; `rewards/edits.py` offers them to recipes.
 
-Unlike the published forms (`rewards/code_repair.py`, `rewards/swe_rl.py`) they work for answers with many lines and
-many blocks, and measure what an edit does, not how it is written.
+They work for answers with many lines and many blocks, and measure what an edit does, not how it is written.
 
 `change_overlap`: how much of the oracle's change an answer makes, the overlap of two changes of the same files.
 
@@ -27,9 +26,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Indel
 
-from strop.edits import EXACT, EditError, Files, Replace, Tolerance, edit_in, format_of
-from strop.rewards.code_repair import sr_similarity
-from strop.rewards.published_blocks import Block
+from strop.edits import EXACT, EditError, Files, Tolerance, edit_in, format_of
 
 UNREADABLE = 0.25
 """What a block counts that can be seen but not read."""
@@ -87,13 +84,6 @@ def similarity(answer: str, files: Files, oracle: Files, format: str, tolerance:
     return 0.0 if after is None else change_overlap(files, after, oracle)
 
 
-def blocks_similarity(answer: str, files: Files, oracle: Files) -> float:
-    """The published mean over blocks (`sr_similarity`), read by the format's parser; the oracle's are its smallest
-    edit.
-    """
-    return sr_similarity(_blocks(edit_in(answer)), _blocks(format_of("search-replace").render(files, oracle)))
-
-
 def partial_reasoning(text: str) -> float:
     """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` that is there once, after those before it.
 
@@ -124,11 +114,6 @@ def strict_reasoning(text: str) -> float:
 
 def _plain(text: str) -> str:
     return text.replace("<solution>", "<answer>").replace("</solution>", "</answer>")
-
-
-def _blocks(text: str) -> list[Block]:
-    changes = format_of("search-replace").parse(text).changes
-    return [(change.search, change.replace) for change in changes if isinstance(change, Replace)]
 
 
 def change_overlap(before: Files, after: Files, oracle: Files) -> float:
