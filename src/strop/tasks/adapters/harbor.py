@@ -60,7 +60,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         topic=category if isinstance(category, str) else "",
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,
         source=name,
-        metadata={"original": _kept(row, files, {*check.files, *check.binary})},
+        metadata={"original": _kept(row, files, {INSTRUCTION, *check.files, *check.binary})},
     )
 
 
@@ -135,7 +135,6 @@ def _is_text(value: Any) -> bool:
 
 def _kept(row: Row, files: dict[str, dict[str, Any]], held: set[str]) -> dict[str, Any]:
     """The row with the contents left out that the task holds itself."""
-    held = {*held, INSTRUCTION}
     slim = {
         path: {
             key: value
