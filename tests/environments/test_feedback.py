@@ -6,7 +6,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tasksets.needs_feedback import generate
 
 from strop.config.load import load_recipe
 from strop.core.checks import Case, CasesCheck, EditCheck, RustCheck, StdioCase, StdioCheck
@@ -22,6 +21,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.training.batch import sample_of
+from strop_generators.needs_feedback import generate
 
 if TYPE_CHECKING:
     from strop.verification.verifier import OpenVerifier

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tasksets.needs_feedback import generate
 from tests import warm
+
+from strop_generators.needs_feedback import generate
 
 pytest.importorskip("altair")
 

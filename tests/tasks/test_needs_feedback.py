@@ -5,9 +5,6 @@ from collections import Counter, defaultdict
 from typing import Any
 
 import pytest
-from tasksets.needs_feedback import generate, load
-from tasksets.needs_feedback.generate import task_of
-from tasksets.needs_feedback.kinds import KINDS, FactKind
 
 from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
@@ -15,6 +12,9 @@ from strop.core.task import Task
 from strop.tasks.public import public_task
 from strop.tasks.sources import load_tasks
 from strop.tasks.templates import values
+from strop_generators.needs_feedback import generate, load
+from strop_generators.needs_feedback.generate import task_of
+from strop_generators.needs_feedback.kinds import KINDS, FactKind
 
 
 def results(program: str, function: str, task: Task) -> list[Any]:

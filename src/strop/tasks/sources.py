@@ -32,9 +32,9 @@ NAMED: dict[str, Callable[[], list[Task]]] = {
 GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     "tasks",
     {
-        "stdio-problems": "strop.tasks.stdio_problems:load",
-        "toy-repositories": "strop.tasks.toy_repositories:load",
-        "needs-feedback": "strop.tasks.needs_feedback:load",
+        "stdio-problems": "strop_generators.stdio_problems:load",
+        "toy-repositories": "strop_generators.toy_repositories:load",
+        "needs-feedback": "strop_generators.needs_feedback:load",
         "tool-worlds": "strop.tasks.tool_worlds:load",
         "doctests": doctests.load,
         "openenv": "strop.neighbours.openenv:load",

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from ..kind import Problem, kind, letters, lines, one_each, words
+from strop_generators.stdio_problems.kind import Problem, kind, letters, lines, one_each, words
 
 _ANSWERS = (
     ("yes", "no"), ("true", "false"), ("same", "different"), ("palindrome", "other"), ("ok", "bad"),

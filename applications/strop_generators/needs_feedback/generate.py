@@ -12,8 +12,7 @@ from strop.core.checks import Case, CasesCheck
 from strop.core.ids import rng, unit_interval
 from strop.core.task import Task
 from strop.tasks.rows import counted
-
-from .kinds import KINDS, PLACES, Arguments, FactKind
+from strop_generators.needs_feedback.kinds import KINDS, PLACES, Arguments, FactKind
 
 NAME = "needs-feedback"
 DEFAULT_COUNT = 600

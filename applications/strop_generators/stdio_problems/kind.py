@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from . import topics
+from strop_generators.stdio_problems import topics
 
 
 @dataclass(frozen=True)

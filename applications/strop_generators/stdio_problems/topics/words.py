@@ -2,7 +2,7 @@
 
 from random import Random
 
-from ..kind import Problem, kind, lines, one_each, words
+from strop_generators.stdio_problems.kind import Problem, kind, lines, one_each, words
 
 _SHORT = ("map", "sun", "ant", "box", "cat", "dog", "owl", "jam")
 
