@@ -118,7 +118,7 @@ def _made(
         build = HistoryBuild(plan, Settings(allow_unsafe=verifying.allow_unsafe), verifier, tally)
 
         def show(now: "HistoryProgress") -> None:
-            rate = f"{now.tasks} tasks, in {now.repository}"
+            rate = f"{now.tasks} tasks, now in {now.repository}"
             progress.at(now.done, None, now.total or None, rate)
 
         try:

@@ -67,6 +67,10 @@ class TrialSettings:
     seed: int = 0
 
 
+class _NothingFails(LeftOut):
+    """The tests say the same on both sides."""
+
+
 class _TrialBudget:
     """The time that a commit's runs have."""
 
@@ -113,7 +117,13 @@ class CommitTrial:
             for path in files
             for test in touched_tests(path, sides.tree[path].decode(errors="replace"), candidate.lines[path])
         ]
-        wanted = self._sieved(sides, touched, files)
+        try:
+            wanted = self._sieved(sides, touched, files)
+        except _NothingFails:
+            if not files or all(path in files for path in candidate.lines if is_test(path)):
+                raise
+            files = []  # what tests need has changed too, such as their data: any test may tell
+            wanted = self._sieved(sides, files, files, room=WHOLE_SECONDS)
         found = _JudgingTests(self, sides, files, wanted)
         found.look(candidate)
         strength = self._strength(candidate, sides, found.failing)
@@ -154,25 +164,24 @@ class CommitTrial:
         budget = _TrialBudget(self.settings.seconds)
         return _Sides(before, after, tree, applied(tree, after), language, packages, budget)
 
-    def _sieved(self, sides: _Sides, touched: list[str], files: list[str]) -> set[str]:
+    def _sieved(self, sides: _Sides, touched: list[str], files: list[str], **more: object) -> set[str]:
         """Tests in changed lines that pass with the oracle alone; of these files where pytest has no such test."""
-        request = RunRequest(within=touched)
-        without = self.run(sides, request, right=False)
+        request = RunRequest(within=touched, keep=True)
+        without = self.run(sides, request, right=False, **more)
         if touched and without.status == _UNKNOWN and not without.results:
-            request = RunRequest(within=files)
+            request = RunRequest(within=files, keep=True)
             without = self.run(sides, request, right=False)
         if without.tampered:
             raise LeftOut("its tests change what tests them")
         if without.stop and not without.results:
             raise LeftOut("its tests do not come to an end")
         if without.results and not without.uncollected and passed(without) == without.results.keys():
-            raise LeftOut("its tests pass before")
-        right = self.run(sides, request, right=True)
-        wanted = passed(right) - passed(without)
-        if not wanted:
-            raise LeftOut(
-                "no test fails before and passes after" if right.results else "its tests do not run here"
-            )
+            raise _NothingFails("its tests pass before")
+        right = self.run(sides, request, right=True, **more)
+        if not right.results:
+            raise LeftOut("its tests do not run here")
+        if not (wanted := passed(right) - passed(without)):
+            raise _NothingFails("no test fails before and passes after")
         return wanted
 
     def _strength(self, candidate: HistoryCommit, sides: _Sides, failing: Sequence[str]) -> list[int]:
@@ -266,10 +275,10 @@ class _JudgingTests:
 
     def look(self, candidate: HistoryCommit) -> None:
         """Runs the tests. Raises LeftOut."""
-        request = RunRequest(within=self.files)
+        request = RunRequest(within=self.files, keep=True)
         right, wrong = self._run(request, right=True), self._run(request, right=False)
         good, bad = passed(right), passed(wrong)
-        others = RunRequest(left_out=right.results.keys())
+        others = RunRequest(left_out=right.results.keys(), keep=True)
         rest = self._run(others, right=True, room=WHOLE_SECONDS) if self.files else ProjectRun()
         self._unbroken(bad - good, {name for name in rest.results if name not in passed(rest)})
         failing = [name for name in right.results if name in good - bad]
