@@ -387,7 +387,7 @@ def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
     index |= {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(tmp_path / "index"), "UV_OFFLINE": "1"}
     network = {**os.environ, **index}
     repo = Made(tmp_path / "sums")
-    asks = PYPROJECT + 'dependencies = ["sumsdep"]\n'
+    asks = PYPROJECT + 'dependencies = ["sumsdep==1.2", "nothing-of-this-name"]\n'  # neither is there
     tests = ADDS.replace("\n\ndef test_add", "\n\nimport sumsdep\n\n\ndef test_add").replace(
         "== 5", "== sumsdep.FIVE"
     )
@@ -401,7 +401,8 @@ def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
     )
     assert done.returncode == 0 and "2 tests pass twice; 1 packages in packages-" in done.stdout, done.stderr
     lock = json.loads((out / "sums.lock.json").read_text())
-    assert lock["installed"] == {"sumsdep": "1.5"} and lock["requirements"] == ["sumsdep"]
+    assert lock["installed"] == {"sumsdep": "1.5"}
+    assert lock["requirements"] == ["nothing-of-this-name", "sumsdep==1.2"]
     assert "sumsdep==1.5" in (tmp_path / "Containerfile").read_text()
     made = warm.strop("build", "commits", repo.folder, "-o", out, "--mutants", 0, env=network)
     assert made.returncode == 0, made.stderr

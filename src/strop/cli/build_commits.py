@@ -128,4 +128,4 @@ def _made(
         finally:
             build.close()
             for why in build.folders.failures[:3]:
-                say(f"note: packages could not be installed: {why}")
+                say(f"note: packages could not be installed as asked for: {why}")

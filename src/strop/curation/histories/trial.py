@@ -45,7 +45,7 @@ WHOLE_SECONDS = 15.0
 MOST_FAILING, MOST_PASSING, MOST_OTHERS = 60, 40, 30
 """Tests that judge a task: failing, passing ones of the changed files, and of others."""
 SLOW = 0.5
-"""CPU seconds above which a test of another file is not drawn."""
+"""CPU seconds above which a test judges only if it stands in changed lines."""
 MOST_TASK = 600_000
 """Characters of a task's files, names of tests and reference together."""
 _WALL = 10.0
@@ -106,6 +106,8 @@ class CommitTrial:
     ) -> None:  # fmt: skip
         self.repository, self.runs, self.folders, self.verifier = repository, runs, folders, verifier
         self.settings = settings
+        self.overdue: dict[str, frozenset[str]] = {}
+        """By repository tests that took too long with an oracle: other commits do not wait for them."""
 
     def task(self, candidate: HistoryCommit) -> Task:
         """The task, its snapshot written. Raises LeftOut, and VerificationError when our processes broke."""
@@ -275,13 +277,19 @@ class _JudgingTests:
 
     def look(self, candidate: HistoryCommit) -> None:
         """Runs the tests. Raises LeftOut."""
-        request = RunRequest(within=self.files, keep=True)
-        right, wrong = self._run(request, right=True), self._run(request, right=False)
+        overdue = self.trial.overdue.get(candidate.repository, frozenset()) - self.wanted
+        request = RunRequest(within=self.files, left_out=overdue, keep=True)
+        right = self._run(request, right=True)
+        slow = {name for name, test in right.results.items() if test.seconds > SLOW} - self.wanted
+        wrong = self._run(replace(request, left_out=overdue | slow), right=False)
         good, bad = passed(right), passed(wrong)
-        others = RunRequest(left_out=right.results.keys(), keep=True)
+        others = RunRequest(left_out={*right.results, *overdue}, keep=True)
         rest = self._run(others, right=True, room=WHOLE_SECONDS) if self.files else ProjectRun()
-        self._unbroken(bad - good, {name for name in rest.results if name not in passed(rest)})
-        failing = [name for name in right.results if name in good - bad]
+        lost = {name for name in right.results.keys() - good if name in bad or name not in wrong.results}
+        self._unbroken(lost | (rest.results.keys() - passed(rest)))
+        late = {n for run in (right, rest) for n, t in run.results.items() if t.outcome is Outcome.TIMED_OUT}
+        self.trial.overdue[candidate.repository] = overdue | late
+        failing = [name for name in right.results if name in good - bad - slow]
         failing.sort(key=lambda name: name not in self.wanted)
         passing = [name for name in right.results if name in good & bad][:MOST_PASSING]
         quick = sorted(name for name in passed(rest) if rest.results[name].seconds <= SLOW)
@@ -289,12 +297,11 @@ class _JudgingTests:
         passing += sorted(drawn.sample(quick, min(MOST_OTHERS, len(quick))))
         self._steady(failing[:MOST_FAILING], passing, wrong)
 
-    def _unbroken(self, lost: set[str], rest: set[str]) -> None:
+    def _unbroken(self, suspects: set[str]) -> None:
         """Raises LeftOut if one of these passes without the oracle and fails with it."""
-        suspects = sorted(lost | rest)
         if not suspects:
             return
-        request = RunRequest(tests=suspects)
+        request = RunRequest(tests=sorted(suspects))
         wrong = passed(self._run(request, right=False))
         if wrong and (broken := wrong - passed(self._run(request, right=True))):
             raise LeftOut("breaks another test" if broken else "")
