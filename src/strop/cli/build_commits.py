@@ -118,7 +118,7 @@ def _made(
         build = HistoryBuild(plan, Settings(allow_unsafe=verifying.allow_unsafe), verifier, tally)
 
         def show(now: "HistoryProgress") -> None:
-            rate = f"{now.tasks} tasks, in {now.repository}"
+            rate = f"{now.tasks} tasks, now in {now.repository}"
             progress.at(now.done, None, now.total or None, rate)
 
         try:
@@ -128,4 +128,4 @@ def _made(
         finally:
             build.close()
             for why in build.folders.failures[:3]:
-                say(f"note: packages could not be installed: {why}")
+                say(f"note: packages could not be installed as asked for: {why}")
