@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.scale import some
 from tests.sharded_runs import learn
 from tests.warm import in_ranks
 
@@ -92,7 +93,7 @@ def sharded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("learnt")
 
 
-@pytest.mark.parametrize("form", ["plain", "padded", "reference", "adapters"])
+@pytest.mark.parametrize("form", some(["plain", "padded", "reference", "adapters"], 1))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_parts_train_as_the_whole_does(sharded: Path, model: Path, engine: str, form: str) -> None:
     """Micro-batches are of very different size, and differ in number between the processes."""
@@ -105,7 +106,7 @@ def test_parts_train_as_the_whole_does(sharded: Path, model: Path, engine: str, 
     )
 
 
-@pytest.mark.parametrize("form", ["short", "short adapters"])
+@pytest.mark.parametrize("form", some(["short", "short adapters"], 1))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_parts_compute_in_bfloat16(sharded: Path, model: Path, engine: str, form: str) -> None:
     """They round in other places than one whole model does."""
@@ -114,7 +115,7 @@ def test_parts_compute_in_bfloat16(sharded: Path, model: Path, engine: str, form
         assert abs(one["loss"] - two["loss"]) < 1e-3 and abs(one["grad_norm"] - two["grad_norm"]) < 3e-3
 
 
-@pytest.mark.parametrize("form", ["plain", "adapters"])
+@pytest.mark.parametrize("form", some(["plain", "adapters"], 1))
 @pytest.mark.parametrize("engine", [pytest.param("ddp", marks=pytest.mark.unit), *ENGINES])
 def test_two_processes_go_on_to_the_bit_and_one_from_two_or_two_from_one(
     sharded: Path, model: Path, engine: str, form: str
@@ -130,7 +131,7 @@ def test_two_processes_go_on_to_the_bit_and_one_from_two_or_two_from_one(
         assert difference({**parts, "logged": parts["logged"][1:]}, found) < 1e-5
 
 
-@pytest.mark.parametrize("form", ["plain", "adapters"])
+@pytest.mark.parametrize("form", some(["plain", "adapters"], 1))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_saved_model_is_the_gathered_one(sharded: Path, model: Path, engine: str, form: str) -> None:
     from transformers import AutoModelForCausalLM
