@@ -17,10 +17,10 @@ TIERS = {
 }
 BUDGETS = {"rust": 35.0, "train": 45.0, "browser": 30.0, "soak": 40.0}
 """Seconds of one core that a short run spends on each tier it draws from; the other tiers run whole."""
-SECONDS = {"rust": 3.0, "train": 6.0, "browser": 3.0, "soak": 12.0}
+SECONDS = {"jail": 0.1, "rust": 3.0, "train": 6.0, "browser": 3.0, "soak": 12.0}
 """What a test costs whose marker does not say it: `@pytest.mark.soak(40)` is one of about 40 seconds."""
 TABLE = 6
-"""Of a test in the jail that has more cases than these, a short run tries a half of them, or so many."""
+"""Of a test in the jail whose marker says what a case costs, a short run tries half of the cases, or so many."""
 SHARED = ("slurm", "six_steps", "undisturbed")
 """Fixtures that take long to make and serve the tests of several files."""
 SHARED_IN_A_FILE = ("built", "history", "sharded")
@@ -73,12 +73,12 @@ def seconds(item: pytest.Item) -> float:
 
 
 def table(item: pytest.Item) -> str:
-    """The test of which it is a case."""
-    return item.nodeid.partition("[")[0]
+    """Its tier, and the test of which it is a case."""
+    return f"{tier(item)} {item.nodeid.partition('[')[0]}"
 
 
 def drawn(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
-    """All of the cheap tiers, but half of the long tables of the jail, and of each other tier as many tests as its
+    """All of the cheap tiers, but half of the dear tables of the jail, and of each other tier as many tests as its
     budget holds, in an order that the seed decides. The first is taken whatever it costs; what costs more than a budget
     has its turn so much the seldomer.
     """
@@ -94,9 +94,10 @@ def drawn(items: Sequence[pytest.Item], seed: str) -> list[pytest.Item]:
             if lots[item][-1] / 256 * seconds(item) > BUDGETS[name]:
                 continue
             spent[name] += seconds(item)
-        elif name == "jail" and tried[table(item)] >= max(TABLE, (cases[table(item)] + 1) // 2):
-            continue
-        tried[table(item)] += 1
+        elif seconds(item) > SECONDS["jail"]:
+            tried[table(item)] += 1
+            if tried[table(item)] > max(TABLE, (cases[table(item)] + 1) // 2):
+                continue
         chosen.add(item)
     return [item for item in items if item in chosen]
 
