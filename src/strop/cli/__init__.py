@@ -1,8 +1,8 @@
-"""The command line. `main` is the entry point; each command is a module here, imported when it is used.
+"""The command line. `main` is the entry point; each command is a module here or an application's, imported when used.
 
 So that `strop --help` is fast, a command module imports at its top only typer, the standard library and what is
 imported here.
-Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted; 143 terminated.
+Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 130 interrupted; 143 terminated.
 """
 
 import importlib
@@ -10,6 +10,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -31,13 +32,16 @@ COMMANDS = (
 )  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
+APPLICATIONS = {"attack": "strop_attack", "repair": "strop_repair"}
+"""Commands that are applications on the library: packages beside this one, each with such a module `command`."""
+
 
 class Commands(typer.core.TyperGroup):
     """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every command that exists."""
-        return [name for name in COMMANDS if find_spec(_module(name))]
+        """Every command that is installed."""
+        return [name for name in COMMANDS if name not in APPLICATIONS or find_spec(APPLICATIONS[name])]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
@@ -85,6 +89,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminated)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup has it ignored
         signal.signal(signal.SIGHUP, _terminated)
+    sys.unraisablehook = _sent_again
     app(prog_name="strop")
 
 
@@ -93,8 +98,17 @@ def _terminated(number: int, frame: object) -> None:
     raise SystemExit(128 + number)
 
 
+def _sent_again(lost: Any) -> None:
+    """Sends a signal again whose exception Python has dropped: it came in a `__del__` or in an import's clean-up."""
+    number = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}.get(lost.exc_type)
+    if number is None:
+        sys.__unraisablehook__(lost)
+    else:
+        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()  # not here: it would be dropped again
+
+
 def tell(error: StropError) -> int:
-    """Prints an error on stderr, one line per fault, and returns the exit code."""
+    """Prints an error on stderr, one line per mistake, and returns the exit code."""
     faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
     rank = os.environ.get("RANK", "0")  # several processes may share a terminal
     place = "" if rank == "0" else f"rank {rank}: "
@@ -104,7 +118,7 @@ def tell(error: StropError) -> int:
 
 
 def _module(name: str) -> str:
-    return f"strop.cli.{name.replace('-', '_')}"
+    return f"{APPLICATIONS[name]}.command" if name in APPLICATIONS else f"strop.cli.{name.replace('-', '_')}"
 
 
 def _load(name: str) -> Any:

@@ -8,7 +8,6 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from strop.core.play import Opening
 from strop.core.sample import Sample
 from strop.core.task import Task
 from strop.policies import release_memory
-from strop.policies.attention import attend_in_groups
+from strop.policies.attention import attend_in_groups, common
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.reports.run_folder import RunFolder
@@ -188,22 +187,20 @@ def _loss(model: Any, batch: list[Example], recipe: Recipe) -> torch.Tensor:
     """Summed cross entropy of the completions' tokens."""
     device, bfloat16 = next(model.parameters()).device, computes_in_bfloat16(recipe)
     rows = [[token for turn in example for part in turn for token in part] for example in batch]
-    prompts = [example[0][0] for example in batch]
-    begins = sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, zip(*prompts, strict=False)))
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        if recipe.optim.shared_prefix and len(batch) > 1 and begins >= SHARED:
-            samples = [_sample(example, begins) for example in batch]
+        if recipe.optim.shared_prefix and all(common(rows[0], row) >= SHARED for row in rows[1:]):
+            samples = [_sample(example) for example in batch]
             head = model.get_output_embeddings()
             return -token_logps(model, samples, head=head, temperature=1.0)[0].sum()
         return _padded_loss(model, batch, rows, device)
 
 
-def _sample(example: Example, begins: int) -> Sample:
-    """An example whose first tokens are shared with others: to compute with, not to weigh."""
+def _sample(example: Example) -> Sample:
+    """An example to compute with, not to weigh."""
     ids = [token for turn in example for part in turn for token in part]
     mask = [kind for turn in example for kind, part in enumerate(turn) for _ in part]
     nothing = [0] * len(ids)
-    return Sample(ids, mask, nothing, nothing, nothing, begins)
+    return Sample(ids, mask, nothing, nothing, nothing, len(example[0][0]))
 
 
 def _padded_loss(
