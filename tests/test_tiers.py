@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests import needs, scale, tiers
@@ -20,12 +22,39 @@ def test_a_short_run_draws_by_the_seed(request: pytest.FixtureRequest) -> None:
     items = request.session.items
     first, again, other = (tiers.drawn(items, seed) for seed in ("a", "a", "b"))
     assert first == again
-    assert [i for i in first if tiers.tier(i) not in tiers.BUDGETS] == [
-        i for i in other if tiers.tier(i) not in tiers.BUDGETS
-    ]
+    units = [[i for i in many if tiers.tier(i) == "unit"] for many in (items, first, other)]
+    assert units[0] == units[1] == units[2]
+    cases, tried = (
+        Counter(tiers.table(i) for i in many if tiers.tier(i) == "jail") for many in (items, first)
+    )
+    dear = {tiers.table(i) for i in items if tiers.seconds(i) > tiers.SECONDS["jail"]}
+    halves = {table: min(n, max(tiers.TABLE, (n + 1) // 2)) for table, n in cases.items() if table in dear}
+    assert tried == cases | halves
     for name, budget in tiers.BUDGETS.items():
         costs = [tiers.seconds(item) for item in first if tiers.tier(item) == name]
         assert sum(costs) <= max(budget, *costs, 0)
+
+
+class Case:
+    """A case of a table in the jail, or a test that takes long, as far as a draw asks."""
+
+    def __init__(self, nodeid: str, **markers: float) -> None:
+        self.nodeid, self.fixturenames = nodeid, ("verifier",)
+        self.own_markers = [getattr(pytest.mark, name)(cost).mark for name, cost in markers.items()]
+
+    def listchain(self) -> list["Case"]:
+        return [self]
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return next((mark for mark in self.own_markers if mark.name == name), None)
+
+
+def test_every_case_of_a_table_has_its_turn_and_what_is_dear_has_it_seldom() -> None:
+    cases: list[Any] = [Case(f"tests/a.py::test_a[{number}]", jail=2) for number in range(21)]
+    drawn = [tiers.drawn(cases, str(seed)) for seed in range(60)]
+    assert {len(some) for some in drawn} == {11} and {case for some in drawn for case in some} == {*cases}
+    dear: list[Any] = [Case("tests/a.py::test_b", soak=4 * tiers.BUDGETS["soak"])]
+    assert 60 < sum(len(tiers.drawn(dear, str(seed))) for seed in range(400)) < 140
 
 
 def test_samples_move_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:

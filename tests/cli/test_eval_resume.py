@@ -3,15 +3,15 @@
 import json
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests import warm
 from tests.waiting import wait_until
 
 from strop.core import files
@@ -174,6 +174,7 @@ def test_it_is_killed_and_goes_on_without_asking_twice(strop, start, serve, task
     assert refused.returncode == 2 and f"strop eval --resume {run}" in refused.stderr
 
 
+@pytest.mark.soak(12)
 def test_scale_is_killed_and_keeps_its_samples(strop, start, serve, tasks, tmp_path):
     words = (*FEW[:-1], "3")
     whole = serve()
@@ -337,10 +338,18 @@ def test_evaluations_that_begin_together_have_folders_of_their_own(tmp_path: Pat
     (tmp_path / "answers.jsonl").write_text(
         json.dumps({"task_id": "t", "answer": "def f():\n    return 1\n"})
     )
-    words = "eval scripted:answers.jsonl --tasks jsonl:tasks.jsonl -n 1 -k 1 --no-greedy"
-    command = [sys.executable, "-m", "strop.cli", *words.split()]
-    pipe = subprocess.PIPE
-    begun = [subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) for _ in range(3)]
-    ended = [(process.communicate(timeout=300), process.returncode) for process in begun]
-    assert [code for _, code in ended] == [0, 0, 0], ended
+    words = [
+        "eval",
+        "scripted:answers.jsonl",
+        "--tasks",
+        "jsonl:tasks.jsonl",
+        "-n",
+        "1",
+        "-k",
+        "1",
+        "--no-greedy",
+    ]
+    with ThreadPoolExecutor(3) as threads:
+        ended = [*threads.map(lambda _: warm.strop(*words, cwd=tmp_path), range(3))]
+    assert [done.returncode for done in ended] == [0, 0, 0], ended
     assert len(list((tmp_path / "runs").glob("eval-*/summary.json"))) == 3

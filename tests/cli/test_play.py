@@ -182,6 +182,7 @@ def test_a_run_s_rollouts_are_replayed(strop, tmp_path):
     assert line == parts(text)
 
 
+@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -75,7 +75,7 @@ RECIPES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=most(300, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=most(300, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=RECIPES)
 def test_dump_reloads_to_the_same_recipe(tmp_path: Path, data: dict[str, Any]) -> None:
     recipe = Recipe.model_validate(data)
@@ -84,7 +84,7 @@ def test_dump_reloads_to_the_same_recipe(tmp_path: Path, data: dict[str, Any]) -
     assert load_recipe([path]) == recipe
 
 
-@settings(max_examples=most(300, 10), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=most(300, 5), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=RECIPES, second=RECIPES)
 def test_a_full_recipe_replaces_another(
     tmp_path: Path, first: dict[str, Any], second: dict[str, Any]

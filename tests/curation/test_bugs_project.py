@@ -240,6 +240,7 @@ def many(tmp_path_factory):
     return folder
 
 
+@pytest.mark.soak(15)
 def test_what_tests_reach_is_found_in_parts_and_told(many):
     told = []
     with open_project(many, workers=2, test_seconds=2.0) as project:

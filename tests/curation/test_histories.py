@@ -321,6 +321,7 @@ def test_write():
 """
 
 
+@pytest.mark.soak(25)
 def test_a_hostile_project_stays_in_its_folder_and_the_others_go_on(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     mark.mkdir()
@@ -379,6 +380,7 @@ def wheel(folder: Path) -> None:
         file.writestr(f"{info}/RECORD", f"sumsdep.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
 
 
+@pytest.mark.soak(20)
 def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
     tmp_path: Path, verifier: Any
 ) -> None:
@@ -451,6 +453,7 @@ def test_why_there_is_no_environment_is_one_line(tmp_path: Path) -> None:
     assert missing.returncode == 2 and "nowhere" in missing.stderr
 
 
+@pytest.mark.soak(12)
 def test_an_agent_finds_what_the_rules_do_not(tmp_path: Path) -> None:
     wheel(tmp_path / "index")
     index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index"), "UV_NO_INDEX": "1"}

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.scale import some
 
 from strop.core.rollout import Completion, Group, Rollout, Score, Turn
 from strop.core.verdict import Outcome, Verdict
@@ -13,6 +14,7 @@ from strop.reports.alarms import AlarmWatch
 from strop.rollouts.step_metrics import step_metrics
 
 TASKS, SIZE, STEPS, RATE = 8, 12, 100, 0.3
+SEEDS = some(range(6), 2)
 PLAIN, COMMENTED = 0.55, 0.25
 """How often an answer passes without and with comments, which take up its tokens."""
 
@@ -72,9 +74,11 @@ def rang(seed: int, bonus: float) -> tuple[int | None, float, list[dict[str, obj
 
 
 def test_the_alarm_rings_before_the_truth_has_lost_five_points() -> None:
-    found = [rang(seed, bonus=1.5) for seed in range(6)]
+    found = [rang(seed, bonus=1.5) for seed in SEEDS]
     assert all(step is not None for step, *_ in found)
-    assert sum(lost < 0.05 for _, lost, _ in found) >= 5, [round(lost, 3) for _, lost, _ in found]
+    assert sum(lost < 0.05 for _, lost, _ in found) >= len(SEEDS) - 1, [
+        round(lost, 3) for _, lost, _ in found
+    ]
     unwatched = Writer(0)
     for number in range(1, STEPS + 1):
         unwatched.step(number, 1.5)
@@ -82,7 +86,7 @@ def test_the_alarm_rings_before_the_truth_has_lost_five_points() -> None:
 
 
 def test_an_honest_judge_rings_nothing() -> None:
-    assert [step for step, *_ in (rang(seed, bonus=0.0) for seed in range(6)) if step is not None] == []
+    assert [step for step, *_ in (rang(seed, bonus=0.0) for seed in SEEDS) if step is not None] == []
 
 
 def test_the_curve_is_over_the_root_of_an_answer_s_divergence(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from tests.scale import some
 
 from strop.config.launch import SiteConfig
 from strop.launch import plan
@@ -68,8 +69,10 @@ DONE = 'touch "$run/summary.json"'
 
 @pytest.mark.parametrize(
     ("size", "gpus", "ranks", "devices"),
-    [("small", 1, 1, {"trainer": 1}), ("medium", 2, 1, {"sampler-1": 1, "trainer": 1}),
-     ("large", 8, 4, {"sampler-1": 4, "trainer": 4})],
+    some(
+        [("small", 1, 1, {"trainer": 1}), ("medium", 2, 1, {"sampler-1": 1, "trainer": 1}),
+         ("large", 8, 4, {"sampler-1": 4, "trainer": 4})], 1,
+    ),
 )  # fmt: skip
 def test_a_size_gets_the_gpus_that_were_published(
     size: str, gpus: int, ranks: int, devices: dict[str, int], slurm: Slurm, tmp_path: Path
@@ -89,6 +92,7 @@ def test_a_size_gets_the_gpus_that_were_published(
         assert len(set.union(*seen.values())) == gpus
 
 
+@pytest.mark.soak(20)
 def test_a_part_that_dies_ends_the_job_which_is_given_up_after_two_tries(
     slurm: Slurm, tmp_path: Path
 ) -> None:
@@ -101,6 +105,7 @@ def test_a_part_that_dies_ends_the_job_which_is_given_up_after_two_tries(
     assert ended["JobState"] == "COMPLETED" and "the run is finished" in job.log, job.log
 
 
+@pytest.mark.soak(20)
 def test_progress_is_tried_again(slurm: Slurm, tmp_path: Path) -> None:
     job = Job(slurm, tmp_path, "launch.device=cpu")
     save = 'step="$run/checkpoints/checkpoint-${SLURM_RESTART_COUNT:-0}"; mkdir -p "$step"'
@@ -110,7 +115,7 @@ def test_progress_is_tried_again(slurm: Slurm, tmp_path: Path) -> None:
     assert ended["JobState"] == "COMPLETED" and ended["Restarts"] == "2", job.log
 
 
-@pytest.mark.parametrize("part", ["check", "trainer"])
+@pytest.mark.parametrize("part", some(["check", "trainer"], 1))
 def test_a_fault_is_not_tried_again(part: str, slurm: Slurm, tmp_path: Path) -> None:
     job = Job(slurm, tmp_path, "launch.nodes=2", "launch.device=cpu")
     ended = job.submit(**{part: '[ "$SLURM_PROCID" = 0 ] && sleep 1; exit 2'})

@@ -45,7 +45,7 @@ def log(run: Path) -> str:
     return (run / "launch" / "job.log").read_text()
 
 
-@pytest.mark.jail
+@pytest.mark.soak(90)
 def test_a_job_that_is_requeued_goes_on(slurm: Slurm, undisturbed: Path, model: Path, tmp_path: Path) -> None:
     """In a folder whose name would do harm if a shell read it, by a recipe of such a name."""
     launched, run = Launched(tmp_path, model), tmp_path / HOSTILE / "run"

@@ -11,6 +11,8 @@ from strop_repair.candidates import NoCandidate, changed, collect, diff_size
 
 from .conftest import BREAKS, OLD, RIGHT, RIGHT_TOO, block
 
+pytestmark = pytest.mark.unit
+
 SHOWN = ["shop/totals.py"]
 
 

@@ -180,6 +180,7 @@ def rewrite(url: str, task: Any, workspace: Any) -> None:
     ask(url, [said("I begin"), user("d")])
 
 
+@pytest.mark.jail(1)
 @pytest.mark.parametrize(
     "agent", [forge, crash, leave, huge, flood, flood_requests, dawdle, sampling, odd, guess, rewrite]
 )
@@ -196,6 +197,7 @@ def test_a_hostile_agent_gets_nothing(verifier: Any, agent: Callable[..., None])
     assert fault == "returned" or agent in (crash, leave), fault
 
 
+@pytest.mark.jail(2)
 @pytest.mark.parametrize(
     "code",
     {

@@ -9,6 +9,8 @@ from strop.core.rollout import Completion, Group, Rollout, Score, Turn
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.rollouts.step_metrics import contradiction, duplicates, refused, step_metrics
 
+pytestmark = pytest.mark.unit
+
 
 def rollout(
     outcome: Outcome, stages: str = "", *, tests: str = "", passed: float | None = None, answer: str = "x"

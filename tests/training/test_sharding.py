@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.scale import some
 from tests.sharded_runs import learn
 from tests.warm import in_ranks
 
@@ -87,58 +88,58 @@ def difference(one: dict[str, Any], two: dict[str, Any]) -> float:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sharded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of all these runs."""
     return tmp_path_factory.mktemp("learnt")
 
 
-@pytest.mark.parametrize("form", ["plain", "padded", "reference", "adapters"])
+@pytest.mark.parametrize("form", some(["plain", "padded", "reference", "adapters"], 1))
 @pytest.mark.parametrize("engine", ENGINES)
-def test_parts_train_as_the_whole_does(folder: Path, model: Path, engine: str, form: str) -> None:
+def test_parts_train_as_the_whole_does(sharded: Path, model: Path, engine: str, form: str) -> None:
     """Micro-batches are of very different size, and differ in number between the processes."""
-    whole, parts = learnt(folder, model, "ddp", 1, form), learnt(folder, model, engine, 2, form)
+    whole, parts = learnt(sharded, model, "ddp", 1, form), learnt(sharded, model, engine, 2, form)
     assert whole["logged"][0]["grad_norm"] > 0.01
     assert difference(whole, parts) < 1e-5
     assert (
-        difference(whole, {**whole, "weights": learnt(folder, model, "ddp", 1, form, (0, 1))["weights"]})
+        difference(whole, {**whole, "weights": learnt(sharded, model, "ddp", 1, form, (0, 1))["weights"]})
         > 1e-3
     )
 
 
-@pytest.mark.parametrize("form", ["short", "short adapters"])
+@pytest.mark.parametrize("form", some(["short", "short adapters"], 1))
 @pytest.mark.parametrize("engine", ENGINES)
-def test_parts_compute_in_bfloat16(folder: Path, model: Path, engine: str, form: str) -> None:
+def test_parts_compute_in_bfloat16(sharded: Path, model: Path, engine: str, form: str) -> None:
     """They round in other places than one whole model does."""
-    whole, parts = learnt(folder, model, "ddp", 1, form), learnt(folder, model, engine, 2, form)
+    whole, parts = learnt(sharded, model, "ddp", 1, form), learnt(sharded, model, engine, 2, form)
     for one, two in zip(whole["logged"], parts["logged"], strict=True):
         assert abs(one["loss"] - two["loss"]) < 1e-3 and abs(one["grad_norm"] - two["grad_norm"]) < 3e-3
 
 
-@pytest.mark.parametrize("form", ["plain", "adapters"])
+@pytest.mark.parametrize("form", some(["plain", "adapters"], 1))
 @pytest.mark.parametrize("engine", [pytest.param("ddp", marks=pytest.mark.unit), *ENGINES])
 def test_two_processes_go_on_to_the_bit_and_one_from_two_or_two_from_one(
-    folder: Path, model: Path, engine: str, form: str
+    sharded: Path, model: Path, engine: str, form: str
 ) -> None:
-    parts = learnt(folder, model, engine, 2, form)
-    begun, rest = learnt(folder, model, engine, 2, form, (0, 1)), (1, 3)
-    again = learnt(folder, model, engine, 2, form, rest, begun["name"])
+    parts = learnt(sharded, model, engine, 2, form)
+    begun, rest = learnt(sharded, model, engine, 2, form, (0, 1)), (1, 3)
+    again = learnt(sharded, model, engine, 2, form, rest, begun["name"])
     assert difference({**parts, "logged": parts["logged"][1:]}, again) == 0
 
-    whole_begun = learnt(folder, model, "ddp", 1, form, (0, 1))
+    whole_begun = learnt(sharded, model, "ddp", 1, form, (0, 1))
     for count, other, begin in ((1, "ddp", begun["name"]), (2, engine, whole_begun["name"])):
-        found = learnt(folder, model, other, count, form, rest, begin)
+        found = learnt(sharded, model, other, count, form, rest, begin)
         assert difference({**parts, "logged": parts["logged"][1:]}, found) < 1e-5
 
 
-@pytest.mark.parametrize("form", ["plain", "adapters"])
+@pytest.mark.parametrize("form", some(["plain", "adapters"], 1))
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_saved_model_is_the_gathered_one(folder: Path, model: Path, engine: str, form: str) -> None:
+def test_a_saved_model_is_the_gathered_one(sharded: Path, model: Path, engine: str, form: str) -> None:
     from transformers import AutoModelForCausalLM
 
     from strop.policies.loading import named_weights
 
-    parts = learnt(folder, model, engine, 2, form)
-    saved = folder / parts["name"]
+    parts = learnt(sharded, model, engine, 2, form)
+    saved = sharded / parts["name"]
     if form == "adapters":
         from peft import PeftModel
 

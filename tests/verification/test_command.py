@@ -94,6 +94,7 @@ SPOILT = {
 """Right outputs with something that fails them."""
 
 
+@pytest.mark.jail(0.5)
 @pytest.mark.parametrize(
     ("name", "fault"),
     [pytest.param(name, fault, marks=COMPILER[name]) for name in SPOILT for fault in SPOILT[name]],
@@ -123,6 +124,7 @@ def canaries() -> Iterator[Canaries]:
         yield opened
 
 
+@pytest.mark.jail(0.7)
 @pytest.mark.parametrize(
     "attack",
     [

@@ -4,6 +4,8 @@ import pytest
 
 from strop.verification.strength import count_assertions, find_tests, own_tests_hold
 
+pytestmark = pytest.mark.unit
+
 RUST = """
 pub fn f(x: i32) -> i32 { x + 1 }
 pub fn g(x: &str) -> Result<i32, String> { x.parse().map_err(|_| "bad".to_string()) }
