@@ -1,6 +1,6 @@
 """Recipe sections `sampling`, `grpo`, `optim` and `sft`: how the model learns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from strop.config.algorithms import (
     usual_correction,
 )
 from strop.config.section import Complaint, Section
+from strop.core.rollout import SamplingParams
 
 Schedule = Literal["constant", "linear", "cosine"]
 
@@ -39,6 +40,15 @@ class SamplingConfig(Section):
         """An empty stop string would stop everything at once."""
         if self.stop is not None and "" in self.stop:
             yield "stop", "an empty string ends every completion at once; remove it"
+
+    def params(self, stop: Sequence[str] | None = ()) -> SamplingParams:
+        """The same as a policy takes it, with these stop strings: by default the environment's."""
+        return SamplingParams(
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            stop=tuple(stop or ()),
+        )
 
 
 def _usual_correction(given: dict[str, Any]) -> Correction:

@@ -4,30 +4,17 @@ import asyncio
 import os
 import stat
 from collections.abc import Sequence
-from socket import AF_INET, SOCK_STREAM, socket
+from socket import socket
 from typing import BinaryIO
 
 import uvicorn
 
-from strop.core.errors import UserError
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_follow import EditFollower
 from strop.serve.edit_http import EditHttp
 from strop.serve.edit_model import EditModel
 
 _CONNECTIONS = 64
-
-
-def listen(port: int) -> socket:
-    """A socket on loopback. Raises UserError where the port is taken."""
-    listening = socket(AF_INET, SOCK_STREAM)
-    try:
-        listening.bind(("127.0.0.1", port))
-        listening.listen(_CONNECTIONS)  # who is told of it may ask at once
-    except OSError as error:
-        listening.close()
-        raise UserError(f"--port {port}: {error.strerror}; choose another, or 0 for a free one") from None
-    return listening
 
 
 def started_by_an_editor() -> bool:
