@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from strop.core.errors import UserError
-from strop.core.sample import Sample
+from strop.core.rollout import Sample
 from strop.policies.attention import PrefixGroup
 
 CHUNK = 64

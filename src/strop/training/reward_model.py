@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F
 from transformers import set_seed
 
-from strop.config.reward_model import RewardModelConfig
 from strop.config.schema import Recipe
+from strop.config.training import RewardModelConfig
 from strop.core import files
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed, rng

@@ -15,8 +15,7 @@ from strop.core.errors import UserError
 from strop.core.files import open_to_readers
 from strop.core.ids import derive_seed
 from strop.core.play import Opening
-from strop.core.rollout import TurnTokens, end_to_end
-from strop.core.sample import Sample
+from strop.core.rollout import Sample, TurnTokens, end_to_end
 from strop.core.task import Task
 from strop.policies.attention import attend_in_groups
 from strop.policies.open import tokenizer_of

@@ -15,9 +15,8 @@ from transformers import get_scheduler
 
 from strop.config.load import dump_recipe
 from strop.config.revision import revision
-from strop.config.reward_model import RewardModelConfig
 from strop.config.schema import Recipe
-from strop.config.training import SftConfig
+from strop.config.training import RewardModelConfig, SftConfig
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder
 
