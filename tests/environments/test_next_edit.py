@@ -20,7 +20,7 @@ from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.encoding import opening_ids
 from strop.tasks.next_edit import LETTERS, answer_for, edited, prompt_of, window_around
 from strop.tasks.sources import load_tasks
-from strop.verification.next_edit import NextEditToolchain
+from strop.verification.compared import NextEditToolchain
 
 WINDOW = [
     "def total(items):",
