@@ -48,10 +48,9 @@ def next_edit(
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/next-edit.md.
     """
-    from strop.curation.engine.tally import Tally, listed
+    from strop.curation.engine.tally import Tally, listed, once, split_of
     from strop.curation.next_edit import LAYOUT
     from strop.curation.next_edit.balance import balanced
-    from strop.curation.retrieval.build import once, split_of
 
     file, tally = Output(output), Tally(LAYOUT)
     made = list(once(_made(sources, making, tally), tally))

@@ -70,9 +70,8 @@ def retrieval(
     Also writes OUTPUT.manifest.json, with counts and reasons, and OUTPUT.trees.git, which holds the files. See
     docs/search.md.
     """
-    from strop.curation.engine.tally import Tally, listed
+    from strop.curation.engine.tally import Tally, listed, once, split_of
     from strop.curation.retrieval import LAYOUT
-    from strop.curation.retrieval.build import once, split_of
 
     plain = output.name.removesuffix(".gz").removesuffix(".jsonl")
     store = output.with_name(f"{plain}.trees.git")
