@@ -68,7 +68,7 @@ def answer(
 
     Only tests that the task shows are run. `strop scale` says which selector is worth what with a model.
     """
-    from strop.cli.one_task import chosen_task
+    from strop.cli.models import chosen_task
     from strop.evaluation.answering import chosen_answer, selector_for
     from strop.evaluation.selectors import FIRST, RANDOM
     from strop.verification import open_configured

@@ -108,7 +108,7 @@ def play(
 
     if save is not None:
         files.check_writable(save)
-    from strop.cli.one_task import chosen_task
+    from strop.cli.models import chosen_task
 
     recipe, task = chosen_task("play", words or [], asked.overrides(), answering, model)
     line = _play(recipe, task, view, greedy=asked.greedy, model=model)
