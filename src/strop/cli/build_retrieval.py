@@ -1,5 +1,5 @@
-"""`strop build retrieval`: which files and lines matter for a request, from histories, docstrings and bugs. `strop build
-next-edit`: states of commits that are being made, from histories.
+"""`strop build retrieval`: which files and lines matter for a request, from histories, docstrings and bugs. `strop
+build next-edit`: states of commits that are being made, from histories.
 """
 
 import shutil

@@ -37,7 +37,6 @@ def export_command(
     Both ask our verifier for their rewards. Tasks that it cannot hold are reported on stderr and left out. Exit
     code 2 if no task came through.
     """
-    from strop.cli.options import columns_of
     from strop.tasks.formats import adapter_named, write_format
     from strop.tasks.sources import iter_tasks, load_tasks
     from strop.tasks.verifiers_package import write_package
