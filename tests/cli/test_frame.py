@@ -94,6 +94,26 @@ def test_closed_pipe_is_quiet(start):
     assert process.wait(300) in (0, 141)
 
 
+@pytest.mark.parametrize(("sent", "code", "said"), [("SIGINT", 130, "interrupted\n"), ("SIGTERM", 143, "")])
+def test_a_signal_that_comes_while_an_object_is_freed_is_not_lost(sent, code, said):
+    program = f"""if True:
+        import os, signal, sys, time
+        from strop.cli import doctor, main
+        class Freed:
+            def __del__(self):
+                os.kill(os.getpid(), signal.{sent})
+                time.sleep(0.1)
+        def endless():
+            Freed()
+            time.sleep(600)
+        doctor.doctor = endless
+        sys.argv = ["strop", "doctor"]
+        main()
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (code, said)
+
+
 def test_doctor_for_programs(strop):
     from strop.sandbox import jail_names, probe
 

@@ -10,6 +10,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -85,12 +86,22 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminated)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup has it ignored
         signal.signal(signal.SIGHUP, _terminated)
+    sys.unraisablehook = _sent_again
     app(prog_name="strop")
 
 
 def _terminated(number: int, frame: object) -> None:
     """Ends the process as an error would, so that no unfinished file is left."""
     raise SystemExit(128 + number)
+
+
+def _sent_again(lost: Any) -> None:
+    """Sends a signal again whose exception Python has dropped: it came in a `__del__` or in an import's clean-up."""
+    number = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}.get(lost.exc_type)
+    if number is None:
+        sys.__unraisablehook__(lost)
+    else:
+        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()  # not here: it would be dropped again
 
 
 def tell(error: StropError) -> int:
