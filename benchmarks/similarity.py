@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT))
 
 from tests.rewards.edit_pairs import edited, real_pairs
 
-from strop.rewards import code_repair, ratio
 from strop.rewards.edit_scores import change_overlap
+from strop_published import code_repair, ratio
 
 
 class Pair(NamedTuple):

@@ -16,7 +16,7 @@ from strop.cli import app
 from strop.config.explain import Key, bounds_of, keys, type_text, value_text
 from strop.config.layers import PRESETS, preset_names
 from strop.environments.kinds import ENVIRONMENTS
-from strop.rewards.rubric import BUILTIN
+from strop.rewards.rubric import BUILTIN, PUBLISHED, REWARDS
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -66,8 +66,8 @@ def rewards() -> Iterator[str]:
         "Your own function is `file.py:NAME`. How to write one, and the published mixes: [rewards](../rewards.md).\n"
     )
     yield "| name | what it gives |\n|---|---|"
-    for name, reward in BUILTIN.items():
-        yield f"| `{name}` | {_cell(_doc(reward))} |"
+    for name in (*BUILTIN, *PUBLISHED):
+        yield f"| `{name}` | {_cell(_doc(REWARDS[name]))} |"
 
 
 def environments() -> Iterator[str]:
@@ -113,7 +113,7 @@ def environments() -> Iterator[str]:
 def commands() -> Iterator[str]:
     """What each command's --help says."""
     yield "# Commands\n"
-    yield "What `strop COMMAND --help` says. Exit codes: 0 done, 1 failed, 2 the input is at fault, 130 interrupted.\n"
+    yield "What `strop COMMAND --help` says. Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 interrupted.\n"
     group: Any = typer.main.get_command(app)
     context = group.make_context("strop", ["doctor"], resilient_parsing=True)
     for name in group.list_commands(context):

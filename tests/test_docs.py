@@ -170,3 +170,22 @@ def test_every_page_is_in_the_navigation() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_where_a_new_thing_goes_is_a_file_that_exists() -> None:
+    text = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("## Where does")[2]
+    rows = re.findall(r"^\| ([\w ,()-]+) \|.*?\| (.*) \| (.*) \|$", table, re.M)[1:]
+    asked = {"environment", "reward", "loss", "language", "format of a data set", "task set", "engine"}
+    assert asked <= {re.split(r",| \(", thing)[0] for thing, _, _ in rows}
+    for thing, *places in rows:
+        for place in places:
+            named = re.findall(r"`([^`]+)`", place)
+            assert named and all((ROOT / name).exists() for name in named), (thing, place)
+
+
+def test_the_picture_has_every_room() -> None:
+    picture = (ROOT / "docs" / "images" / "rooms.svg").read_text(encoding="utf-8")
+    packages = [*ROOT.glob("src/strop/*/__init__.py"), *ROOT.glob("applications/*/__init__.py")]
+    rooms = {path.parent.name for path in packages} | {"api", "recipes"}
+    assert set(re.findall(r'class="room"[^>]*>(\w+)<', picture)) == rooms

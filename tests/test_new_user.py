@@ -32,7 +32,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this tree, built from a copy, so that nothing of an earlier build gets into it."""
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    shutil.copytree(ROOT / "src/strop", source / "src/strop", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("src/strop", "applications"):
+        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     words = [sys.executable, "-c", BUILD, str(target)]
@@ -95,9 +96,11 @@ def test_the_wheel_is_pure_and_has_the_recipes(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         about = archive.read(next(n for n in names if n.endswith(".dist-info/METADATA"))).decode()
-    data = {p.relative_to(ROOT / "src") for p in (ROOT / "src/strop").rglob("*") if p.is_file()}
-    assert {str(p) for p in data if "__pycache__" not in p.parts} <= names
-    assert not {n for n in names if not n.startswith("strop/") and ".dist-info/" not in n}
+    for folder in (ROOT / "src", ROOT / "applications"):
+        data = {p.relative_to(folder) for p in folder.glob("strop*/**/*") if p.is_file()}
+        assert {str(p) for p in data if not {"__pycache__", "strop.egg-info"} & {*p.parts}} <= names
+    ours = ("strop/", "strop_attack/", "strop_published/", "strop_repair/")
+    assert not {n for n in names if not n.startswith(ours) and ".dist-info/" not in n}
     assert all(f"Python :: 3.{minor}\n" in about for minor in (11, 12, 13, 14))
 
 
@@ -110,7 +113,7 @@ def test_from_an_empty_folder_to_a_model_of_ones_own(user: Run, tmp_path: Path) 
         assert result.returncode == 0 and "Traceback" not in result.stderr, result.stdout + result.stderr
         return result.stdout
 
-    assert "demo: SmolLM2" in done("recipes")
+    assert "demo: SmolLM2" in done("recipes") and " attacks\n" in done("attack", "--list", "--language", "c")
     assert "mine/recipe.yaml" in done("init", "mine", "--model", model)
     assert "error: no runs" in user("strop", "show").stderr, "what init wrote is no run"
     assert "5 fit (0 of them with warnings)" in done("audit", "mine/tasks.jsonl")

@@ -41,7 +41,7 @@ Rewards = Mapping[str | Reward | BatchReward, float]
 def recipe(*words: str | PathLike[str] | Mapping[str, Any]) -> Recipe:
     """The recipe that words name, as on the command line: files, and KEY=VALUE overrides of them.
 
-    A mapping is nested data as in a file: `recipe({"optim": {"steps": 2}})`. Raises UserError with one line a fault.
+    A mapping is nested data as in a file: `recipe({"optim": {"steps": 2}})`. Raises UserError with one line a mistake.
     """
     layers: list[str | Mapping[str, Any]] = []
     for word in words:

@@ -13,15 +13,15 @@ from collections.abc import Callable
 
 import pytest
 
-from strop.attacks.bench import Row, counts, run
-from strop.attacks.canary import Canaries
-from strop.attacks.grader import Grade
-from strop.attacks.leftovers import LeftoverWatch
-from strop.attacks.suite import Trial, load_suite, trial
-from strop.attacks.tasks import build
 from strop.core.checks import CasesCheck
 from strop.core.task import Task
 from strop.sandbox.spawn import source_folder
+from strop_attack.bench import Row, counts, run
+from strop_attack.canary import Canaries
+from strop_attack.grader import Grade
+from strop_attack.leftovers import LeftoverWatch
+from strop_attack.suite import Trial, load_suite, trial
+from strop_attack.tasks import build
 
 
 class Weak:
@@ -240,7 +240,7 @@ def test_only_what_came_out_of_a_box_is_ended() -> None:
 
 
 def test_what_another_strop_makes_meanwhile_is_no_leftover(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("strop.attacks.leftovers.PLACES", (str(tmp_path),))
+    monkeypatch.setattr("strop_attack.leftovers.PLACES", (str(tmp_path),))
 
     def rows() -> list[Row]:
         watch = LeftoverWatch("token")

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from tests import needs
 
-from strop.attacks.grader import Foreign
 from strop.cli import app
 from strop.core.task import Task
 from strop.sandbox import jail_names
+from strop_attack.grader import Foreign
 
 TASK = {
     "id": "inc",

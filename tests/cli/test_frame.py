@@ -17,7 +17,7 @@ HEAVY = ("torch", "transformers", "trl", "vllm", "pydantic", "omegaconf", "numpy
 def test_help_names_every_command(strop):
     done = strop("--help")
     assert done.returncode == 0 and done.stderr == ""
-    for name in ("eval", "verify", "tasks", "doctor"):
+    for name in ("eval", "verify", "attack", "repair", "tasks", "doctor"):
         assert f"\n  {name} " in done.stdout
     alone = strop()
     assert "Usage: strop" in alone.stdout + alone.stderr

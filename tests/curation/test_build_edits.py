@@ -28,7 +28,7 @@ from strop.curation.edits.programs import same_program
 from strop.curation.edits.repository import Commit, Repository
 from strop.curation.engine.tally import LeftOut, Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
-from strop.rewards.rubric import BUILTIN
+from strop.rewards.rubric import REWARDS
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.prompts import render, solution
@@ -132,7 +132,7 @@ def scored(task: Task, text: str, reward: str) -> float | None:
     completion = Completion(token_ids=[1], logprobs=[0.0], text=text, finish_reason="eos")
     turns = [Turn(prompt_ids=[0], completion=completion)]
     rollout = Rollout(task_id=task.id, index=0, seed=0, prompt="?", turns=turns)
-    return BUILTIN[reward](task, rollout, Verdict(outcome=Outcome.PASSED))
+    return REWARDS[reward](task, rollout, Verdict(outcome=Outcome.PASSED))
 
 
 def test_issues_of_a_history(made: Made) -> None:

@@ -25,6 +25,7 @@ from strop.curation.implement.sources import SourceFile, read_sources
 from strop.edits import FORMATS, HOLE, apply_answer
 from strop.rewards.edits import EDITS
 from strop.tasks import render
+from strop_published.edits import EDITS as PUBLISHED
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 EXAMPLE = '''\
@@ -329,7 +330,8 @@ def scored(task, text):
     completion = Completion(token_ids=[1], logprobs=[0.0], text=text, finish_reason="eos")
     turns = [Turn(prompt_ids=[0], completion=completion)]
     rollout = Rollout(task_id=task.id, index=0, seed=0, prompt="", turns=turns, answer=text)
-    return {name: reward(task, rollout, Verdict(outcome=Outcome.PASSED)) for name, reward in EDITS.items()}
+    passed = Verdict(outcome=Outcome.PASSED)
+    return {name: reward(task, rollout, passed) for name, reward in (EDITS | PUBLISHED).items()}
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -11,9 +11,9 @@ from tests import warm
 
 from strop.config.tasks import SandboxConfig
 from strop.policies.scripted import ScriptedPolicy
-from strop.repair import RepairPlan, repair
-from strop.repair.asking import Asker
-from strop.repair.testing import ProjectTests
+from strop_repair.asking import Asker
+from strop_repair.pipeline import RepairPlan, repair
+from strop_repair.testing import ProjectTests
 
 from .conftest import BREAKS, ISSUE, NEEDLESS, OLD, RIGHT, RIGHT_TOO, block
 
@@ -130,7 +130,7 @@ def test_without_tests_the_majority_decides_and_that_is_said(repository):
 
 
 def test_a_repository_without_passing_tests_says_so(folder):
-    from strop.repair import read_repository
+    from strop_repair.repository import read_repository
 
     (folder / "tests/test_totals.py").write_text("def test_no():\n    assert False\n")
     made = ProjectTests(folder, "python", SandboxConfig(workers=1))
@@ -160,7 +160,7 @@ def test_files_fall_back_on_words_and_that_is_said(repository):
 
 
 def test_lines_are_localised_where_files_do_not_fit(repository, folder):
-    from strop.repair import read_repository
+    from strop_repair.repository import read_repository
 
     path = folder / "shop/totals.py"
     path.write_text(

@@ -16,6 +16,7 @@ from strop.rewards import edit_scores
 from strop.rewards.edit_scores import change_overlap, tokens_of
 from strop.rewards.edits import EDITS
 from strop.rewards.rubric import WeightedRubric, total
+from strop_published.edits import EDITS as PUBLISHED
 
 BEFORE = "def f(a, b):\n    return a * b\n\n\ndef g(x):\n    y = x\n\n    return y\n"
 AFTER = BEFORE.replace("a * b", "a + b").replace("    y = x\n", "    y = x + 1\n")
@@ -30,7 +31,9 @@ def scores(text: str, task: Task = TASK, prompt: str = "Repair it.") -> dict[str
     completion = Completion(token_ids=[1], logprobs=[0.0], text=text, finish_reason="eos")
     turns = [Turn(prompt_ids=[0], completion=completion)]
     rollout = Rollout(task_id=task.id, index=0, seed=0, prompt=prompt, turns=turns, answer=text)
-    found = WeightedRubric.from_names([(name, 1.0) for name in EDITS]).score(task, rollout, PASSED)
+    found = WeightedRubric.from_names([(name, 1.0) for name in EDITS | PUBLISHED]).score(
+        task, rollout, PASSED
+    )
     return {score.name: score.value for score in found}
 
 

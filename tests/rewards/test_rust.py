@@ -7,7 +7,7 @@ from strop.core.checks import RustCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
-from strop.rewards.rubric import BUILTIN
+from strop.rewards.rubric import BUILTIN, PUBLISHED, REWARDS
 
 CODE = "/// Adds.\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n"
 TASK = Task(language="rust", statement="Add.", check=RustCheck())
@@ -43,7 +43,7 @@ def scores(answer: str, *, said: str | None = None, test: bool = True) -> dict[s
             Stage(name="test", passed=test),
         ],
     )
-    return {name: reward(TASK, rollout, verdict) for name, reward in BUILTIN.items()}  # type: ignore[misc]
+    return {name: REWARDS[name](TASK, rollout, verdict) for name in (*BUILTIN, *PUBLISHED)}  # type: ignore
 
 
 def test_an_honest_answer_earns_everything_by_both():

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from tests.without import without
 
-from strop.rewards.edits import BY_DIFFLIB, EDITS
-from strop.rewards.ratio import PACKAGES
+from strop.rewards.rubric import BUILTIN, PUBLISHED
+from strop_published import rewards
+from strop_published.edits import BY_DIFFLIB
+from strop_published.ratio import PACKAGES
 
 
 def python(tmp_path: Path, code: str) -> "subprocess.CompletedProcess[str]":
@@ -19,7 +21,7 @@ def python(tmp_path: Path, code: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_names_are_those_that_use_difflib() -> None:
-    assert set(EDITS) > BY_DIFFLIB
+    assert set(PUBLISHED) == set(rewards.PUBLISHED) > BY_DIFFLIB and not BY_DIFFLIB & set(BUILTIN)
     assert {
         "sr_diff_similarity", "published_swe_rl", "published_swe_rl_unidiff", "published_sr_diff_similarity",
         "published_unified_diff_similarity",
@@ -28,11 +30,11 @@ def test_the_names_are_those_that_use_difflib() -> None:
 
 def test_other_rewards_need_nothing(tmp_path: Path) -> None:
     code = (
-        "from strop.rewards.rubric import BUILTIN\nfrom strop.rewards.edits import BY_DIFFLIB\n"
-        "from strop.rewards.rubric import WeightedRubric\nimport strop.curation.edits.make\n"
-        "WeightedRubric.from_names([(n, 1.0) for n in BUILTIN if n not in BY_DIFFLIB])\n"
+        "from strop.rewards.rubric import BUILTIN, PUBLISHED, WeightedRubric\n"
+        "from strop_published.edits import BY_DIFFLIB\nimport strop.curation.edits.make\n"
+        "WeightedRubric.from_names([(n, 1.0) for n in (*BUILTIN, *PUBLISHED) if n not in BY_DIFFLIB])\n"
         "from strop.rewards.edit_scores import similarity\n"
-        "from strop.rewards.swe_rl import search_replace_reward\n"
+        "from strop_published.swe_rl import search_replace_reward\n"
         "print(similarity('x = 2\\n', {'a': 'x = 1\\n'}, {'a': 'x = 2\\n'}, 'whole-file'))"
     )
     done = python(tmp_path, code)
@@ -52,6 +54,6 @@ def test_a_published_reward_says_what_to_install(name: str, tmp_path: Path) -> N
 
 
 def test_a_number_asked_for_in_python_says_it_too(tmp_path: Path) -> None:
-    done = python(tmp_path, "from strop.rewards.ratio import ratio\nratio('a', 'b', autojunk=False)")
+    done = python(tmp_path, "from strop_published.ratio import ratio\nratio('a', 'b', autojunk=False)")
     assert "difflib's ratio needs the package 'difflib-fast'" in done.stderr
     assert "pip install 'strop[similarity]'" in done.stderr

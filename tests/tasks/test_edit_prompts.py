@@ -14,7 +14,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS, HOLE, EditError, apply_answer
 from strop.environments.kinds import framed
 from strop.environments.single_turn import SingleTurn
-from strop.rewards.edits import EDITS
+from strop.rewards.rubric import REWARDS
 from strop.tasks.answers import answer_in
 from strop.tasks.edit_prompts import reference
 from strop.tasks.prompts import STYLES, render, solution
@@ -192,17 +192,17 @@ def rollout(given: Task, style: str, template: str | None = None) -> Rollout:
 def test_rewards_of_edits_see_what_the_prompt_has_begun(style: str, form: str) -> None:
     given, verdict = task(form), Verdict(outcome=Outcome.PASSED)
     for name in ("edit_similarity", "edit_applies", "edit_format"):
-        assert EDITS[name](given, rollout(given, style), verdict) == 1.0, name
+        assert REWARDS[name](given, rollout(given, style), verdict) == 1.0, name
 
 
 @pytest.mark.parametrize("style", ["chat", "chat-prefilled"])
 def test_rewards_of_reasoning(style: str) -> None:
     given, verdict = task(family="swe-rl"), Verdict(outcome=Outcome.PASSED)
     for name in ("edit_similarity", "published_swe_rl", "strict_reasoning", "partial_reasoning"):
-        assert EDITS[name](given, rollout(given, style), verdict) == 1.0, name
+        assert REWARDS[name](given, rollout(given, style), verdict) == 1.0, name
     thinking = task()
     for name in ("edit_similarity", "strict_reasoning"):
-        assert EDITS[name](thinking, rollout(thinking, style, "chat-edit-think"), verdict) == 1.0
+        assert REWARDS[name](thinking, rollout(thinking, style, "chat-edit-think"), verdict) == 1.0
     own = thinking.model_copy(update={"metadata": {"thought": "The sign is wrong."}})
     assert "The sign is wrong." in solution(own, render(own, style, "chat-edit-think"))
 

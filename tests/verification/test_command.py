@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 from tests.scale import some
 
-from strop.attacks.canary import Canaries
-from strop.attacks.suite import Attack, load_suite, trial
-from strop.attacks.tasks import build
 from strop.core.checks import CommandCheck, CommandStep, StdioCase, StdioCheck
 from strop.core.errors import UserError, VerificationError
 from strop.core.task import Task
@@ -18,6 +15,9 @@ from strop.sandbox import Limits, jail_names
 from strop.verification.command.languages import language
 from strop.verification.command.toolchain import CommandToolchain
 from strop.verification.settings import Settings
+from strop_attack.canary import Canaries
+from strop_attack.suite import Attack, load_suite, trial
+from strop_attack.tasks import build
 
 SUM = StdioCheck(cases=[StdioCase(stdin="1 2\n", stdout="3\n"), StdioCase(stdin="20 22\n", stdout="42\n")])
 RIGHT = {

@@ -9,14 +9,14 @@ from contextlib import ExitStack
 import pytest
 from tests.scale import some
 
-from strop.attacks.canary import Canaries
-from strop.attacks.projects import PROJECTS, projects
-from strop.attacks.suite import as_given, load_suite
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.edit import EditToolchain
 from strop.verification.settings import Settings
 from strop.verification.toolchains import build
+from strop_attack.canary import Canaries
+from strop_attack.projects import PROJECTS, projects
+from strop_attack.suite import as_given, load_suite
 
 ATTACKS = {attack.name: attack for attack in load_suite() if attack.task in PROJECTS}
 PYTHON = [name for name, attack in ATTACKS.items() if attack.language == "python"]

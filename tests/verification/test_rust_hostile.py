@@ -8,10 +8,6 @@ from dataclasses import replace
 import pytest
 from tests.scale import some
 
-from strop.attacks.canary import Canaries
-from strop.attacks.projects import PROJECTS
-from strop.attacks.suite import load_suite, trial
-from strop.attacks.tasks import build
 from strop.code.trees import bounded
 from strop.core.checks import RustCheck
 from strop.core.task import Task
@@ -20,6 +16,10 @@ from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.intake import take_in
 from strop.verification.rust.scan import scan, steps_for
+from strop_attack.canary import Canaries
+from strop_attack.projects import PROJECTS
+from strop_attack.suite import load_suite, trial
+from strop_attack.tasks import build
 
 pytestmark = pytest.mark.rust
 

@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from tests.verification.test_rust_second_look import FORGERS, HONEST, POINT, SET
 
-from strop.attacks.canary import Canaries
-from strop.attacks.projects import projects
-from strop.attacks.suite import as_given
 from strop.core.checks import AssertsCheck, PytestCheck, RustCheck, StdioCase, StdioCheck
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
@@ -28,6 +25,9 @@ from strop.verification.rust import RustToolchain
 from strop.verification.rust.tests import StrictRunner
 from strop.verification.settings import Settings
 from strop.verification.toolchains import build
+from strop_attack.canary import Canaries
+from strop_attack.projects import projects
+from strop_attack.suite import as_given
 
 Jobs = list[tuple[Task, str]]
 LIMITS = Limits(cpu_seconds=2, wall_seconds=20)

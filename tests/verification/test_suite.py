@@ -7,9 +7,6 @@ from collections.abc import Iterator
 import pytest
 from tests.scale import some
 
-from strop.attacks.canary import Canaries
-from strop.attacks.suite import Attack, load_suite, trial
-from strop.attacks.tasks import build
 from strop.core.checks import PytestCheck
 from strop.core.errors import VerificationError
 from strop.core.task import Task
@@ -19,6 +16,9 @@ from strop.verification.python.codec import encode, message, tagged
 from strop.verification.python.names import module_names
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
+from strop_attack.canary import Canaries
+from strop_attack.suite import Attack, load_suite, trial
+from strop_attack.tasks import build
 
 
 def opened(wall_seconds: float) -> Iterator[PythonToolchain]:

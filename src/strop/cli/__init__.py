@@ -1,8 +1,8 @@
-"""The command line. `main` is the entry point; each command is a module here, imported when it is used.
+"""The command line. `main` is the entry point; each command is a module here or an application's, imported when used.
 
 So that `strop --help` is fast, a command module imports at its top only typer, the standard library and what is
 imported here.
-Exit codes: 0 done; 1 failed; 2 the input is at fault, with one line per fault; 130 interrupted; 143 terminated.
+Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 130 interrupted; 143 terminated.
 """
 
 import importlib
@@ -32,13 +32,16 @@ COMMANDS = (
 )  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
+APPLICATIONS = {"attack": "strop_attack", "repair": "strop_repair"}
+"""Commands that are applications on the library: packages beside this one, each with such a module `command`."""
+
 
 class Commands(typer.core.TyperGroup):
     """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every command that exists."""
-        return [name for name in COMMANDS if find_spec(_module(name))]
+        """Every command that is installed."""
+        return [name for name in COMMANDS if name not in APPLICATIONS or find_spec(APPLICATIONS[name])]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
@@ -105,7 +108,7 @@ def _sent_again(lost: Any) -> None:
 
 
 def tell(error: StropError) -> int:
-    """Prints an error on stderr, one line per fault, and returns the exit code."""
+    """Prints an error on stderr, one line per mistake, and returns the exit code."""
     faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
     rank = os.environ.get("RANK", "0")  # several processes may share a terminal
     place = "" if rank == "0" else f"rank {rank}: "
@@ -115,7 +118,7 @@ def tell(error: StropError) -> int:
 
 
 def _module(name: str) -> str:
-    return f"strop.cli.{name.replace('-', '_')}"
+    return f"{APPLICATIONS[name]}.command" if name in APPLICATIONS else f"strop.cli.{name.replace('-', '_')}"
 
 
 def _load(name: str) -> Any:

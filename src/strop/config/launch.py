@@ -88,7 +88,7 @@ class SiteConfig(Section):
 
 
 def read_site(path: Path) -> SiteConfig:
-    """What a SITE.yaml says. Raises UserError, or ConfigError with a line for each fault."""
+    """What a SITE.yaml says. Raises UserError, or ConfigError with a line for each mistake."""
     from strop.config.yaml12 import YamlFault, read_yaml  # not loaded by --help
 
     try:

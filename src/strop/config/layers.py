@@ -31,7 +31,7 @@ class RecipeLayer:
 
 
 class UnreadableRecipe(Exception):
-    """A file that cannot be read as a recipe; the message is a fault line."""
+    """A file that cannot be read as a recipe; the message is one line."""
 
 
 def read_file(word: FilePath | str, faults: list[str]) -> list[RecipeLayer]:

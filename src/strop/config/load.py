@@ -1,4 +1,4 @@
-"""From recipe files and overrides to a valid Recipe, or to every fault at once.
+"""From recipe files and overrides to a valid Recipe, or to every mistake at once.
 
 Layers are merged left to right: defaults, then each file (the presets it names before its own keys), then the command
 line. Lists are replaced as a whole. A layer that changes `policy.engine` resets the policy section, because the keys of
@@ -35,7 +35,7 @@ def load_recipe(
     A file may be a packaged recipe's name; a mapping among them is nested data as a file would hold it. Paths become
     absolute (`config.recipes`).
 
-    Raises ConfigError with one line a fault: where it is, what is wrong, what to do.
+    Raises ConfigError with one line a mistake: where it is, what is wrong, what to do.
     """
     faults: list[str] = []
     layers: list[RecipeLayer] = []
@@ -47,7 +47,7 @@ def load_recipe(
             readable = False
             faults.append(str(fault))
     layers += read_overrides(overrides, faults)
-    if not readable:  # what an unread file would have said is unknown, so further faults might not be real
+    if not readable:  # what an unread file would have said is unknown, so further mistakes might not be real
         raise ConfigError(faults)
     merged, origins = _merge(layers, faults)
     kinds = kinds_of(merged)

@@ -77,7 +77,7 @@ def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], kinds: Kinds) 
 
 
 def line(path: Path, what: str, origins: dict[Path, Origin]) -> str:
-    """One fault line: place, key, cause."""
+    """One line: place, key, cause."""
     name = shorten(".".join(map(str, path)))
     above = [path[:depth] for depth in range(len(path), 0, -1) if path[:depth] in origins]
     below = [known for known in origins if path and known[: len(path)] == path]

@@ -153,12 +153,13 @@ class OptimConfig(Section):
     steps: int = Field(default=200, ge=1)
     """Training steps: batches of rollouts."""
     micro_batch_tokens: int = Field(default=8192, ge=1)
-    """Tokens in one forward and backward pass, per process, prompts included (a shared one once); limits memory, does
+    """Tokens in one forward and backward pass, per process, prompts included (what is shared once); limits memory, does
     not change the result. A longer answer goes alone."""
 
     shared_prefix: bool = False
-    """Compute a group's prompt once in the update, let its answers share it, and never hold all logits at once: the
-    same gradients for less time and memory. For models whose head is a plain matrix."""
+    """Compute what samples begin with in common once in the update, a group's prompt or the first turns of its plays,
+    and never hold all logits at once: the same gradients for less time and memory. For models whose head is a plain
+    matrix."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Decays are shares, and the warm-up ends before the run."""

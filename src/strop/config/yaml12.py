@@ -38,7 +38,7 @@ class Origin:
 
 
 class YamlFault(Exception):
-    """Not readable as a recipe; `line` counts from 1, 0 where the whole text is at fault."""
+    """Not readable as a recipe; `line` counts from 1, 0 where the whole text is wrong."""
 
     def __init__(self, line: int, what: str) -> None:
         self.line = line
@@ -70,7 +70,7 @@ Dumper.add_representer(str, _represent_text)
 
 
 def read_yaml(text: str, on_value: Callable[[Path, int, str | None], None]) -> Any:
-    """The data in `text`, None where it is empty. Raises YamlFault with the first fault.
+    """The data in `text`, None where it is empty. Raises YamlFault with the first mistake.
 
     `on_value(path, line, text)` is called for every value, containers too; `text` is given for plain numbers.
     """

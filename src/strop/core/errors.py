@@ -17,7 +17,7 @@ class UserError(StropError):
 
 
 class ConfigError(UserError):
-    """One or more faults in a recipe or an override; `faults` holds one line each."""
+    """One or more mistakes in a recipe or an override; `faults` holds one line each."""
 
     def __init__(self, faults: list[str]) -> None:
         self.faults = faults

@@ -204,7 +204,7 @@ class Effect(Protocol):
 
     def start(self, services: Services) -> "Future[Any]":
         """Begins, and returns at once. VerificationError and SandboxError in the future are ours: the play ends as
-        "infra". Any other error is a fault of the environment and ends the run.
+        "infra". Any other error is a mistake of the environment and ends the run.
         """
 
 

@@ -113,7 +113,7 @@ class Toolchain(Protocol):
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job, in order. Raises WorkerDied when a process of ours broke (the pool tries once more),
         BatchFailed where one of several holds the others up (each goes alone), VerificationError when the first job's
-        task is at fault and nothing was judged.
+        task cannot be judged and nothing was.
         """
 
     def close(self) -> None:

@@ -38,7 +38,7 @@ class Registry(Generic[T]):
         """What has the name. KeyError where nothing has.
 
         Raises UserError, one line with package and entry point, where the name is also another's, and where what a
-        package adds does not load or cannot be called.
+        package adds does not load or cannot be called; and what is raised so while it loads.
         """
         found = added(self._group).get(name, ())
         taken = name in self._builtin or name in self._reserved
@@ -54,6 +54,8 @@ class Registry(Generic[T]):
     def _loaded(self, point: EntryPoint) -> T:
         try:
             loaded = point.load()
+        except UserError:
+            raise
         except Exception as error:
             said = " ".join(str(error).split())
             raise UserError(

@@ -46,7 +46,7 @@ class Format(ABC):
         """What the text says, in time linear in its length. Never raises."""
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-        """The files after the edit. Raises EditError: a fatal fault of the text, or one of applying (docs/edits.md)."""
+        """The files after the edit. Raises EditError: a fatal mistake in it, or one of applying (docs/edits.md)."""
         if parsed.fatal:
             raise EditError(parsed.fatal.code, parsed.fatal.text)
         if not parsed.changes:

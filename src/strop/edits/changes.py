@@ -17,7 +17,7 @@ Span: TypeAlias = tuple[int, int, int, int]
 """First line, first column, last line, last column: from 1, in code points, the end not included."""
 
 MOST_CHANGES = 10_000
-"""Changes, or faults, in one edit; with more it is refused."""
+"""Changes, or mistakes, in one edit; with more it is refused."""
 
 HOLE = "<FILL>"
 """Marks where the middle of a file is missing."""
@@ -122,20 +122,20 @@ class EditFault:
 
 
 def too_many(line: int) -> EditFault:
-    """The fault of an edit that goes on and on; nothing after the line is read."""
-    return EditFault("too-many", f"more than {MOST_CHANGES} changes or faults in one edit", line, fatal=True)
+    """What is wrong with an edit that goes on and on; nothing after the line is read."""
+    return EditFault("too-many", f"over {MOST_CHANGES} changes or mistakes in one edit", line, fatal=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What an answer says: the changes in its order, and its faults."""
+    """What an answer says: the changes in its order, and its mistakes (`faults`)."""
 
     changes: tuple[Change, ...]
     faults: tuple[EditFault, ...] = ()
 
     @property
     def fatal(self) -> EditFault | None:
-        """The first fault that keeps the edit from being applied."""
+        """The first mistake that keeps the edit from being applied."""
         return next((fault for fault in self.faults if fault.fatal), None)
 
 

@@ -1,7 +1,7 @@
 """Unified diffs, as git and diff -u write them: several files, new, deleted and renamed ones.
 
 Deviations from what git reads: 1. a hunk whose counts are wrong, or that has no line numbers, is read up to the next
-header, with a fault; 2. a hunk without context or removed lines has no certain place and is only applied to an empty
+header, as a mistake; 2. a hunk without context or removed lines has no certain place and is only applied to an empty
 file; 3. modes are ignored, copies and binary patches refused. The library unidiff is not used for reading, because it
 rejects such hunks; the tests compare the two.
 """

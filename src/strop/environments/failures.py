@@ -55,7 +55,7 @@ def _build_failure(check: CheckBase, output: str) -> str:
 
 
 def _without_kind(text: str) -> str:
-    """An edit's fault without its name: "no-edit: there is ..." """
+    """What is wrong with an edit, without its name: "no-edit: there is ..." """
     said = re.sub(r"^[a-z]+(?:-[a-z]+)*: ", "", text.strip())
     return f"{said[:1].upper()}{said[1:]}" + ("." if said and said[-1] not in ".!?" else "")
 

@@ -106,7 +106,7 @@ def public_parts(task: Task, inputs: int) -> tuple[Task | None, Task | None]:
 def public_runs(
     verifier: Verifier, answers: Iterable[tuple[Task, str]], *, inputs: int, known: Container[str] = ()
 ) -> Iterator[PublicRun | None]:
-    """Runs every different answer whose key is not `known`; None for one that could not be judged for our fault."""
+    """Runs every different answer whose key is not `known`; None for one that the grader failed to judge."""
     seen: set[str] = set()
     parts: dict[str, tuple[Task | None, Task | None]] = {}
 

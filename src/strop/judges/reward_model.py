@@ -16,7 +16,7 @@ from transformers import AutoModelForSequenceClassification
 
 from strop.core.errors import UserError
 from strop.core.rollout import Message
-from strop.policies.attention import PrefixGroup, attend_in_groups
+from strop.policies.attention import attend_in_groups, prefix_tree
 from strop.policies.loading import has_fast_bfloat16, load_end_ids, load_tokenizer, model_path
 from strop.policies.tokenizer import HubTokenizer
 
@@ -118,33 +118,12 @@ class RewardModel:
         return hidden[torch.arange(len(rows), device=device), ends]
 
     def _packed(self, rows: Sequence[Row]) -> torch.Tensor:
-        """The same; neighbours with one prompt share its computation."""
-        device, groups = self.model.device, list[PrefixGroup]()
-        ids, positions, ends = list[int](), list[int](), list[int]()
-        for prompt, members in groupby(rows, key=itemgetter(0)):
-            answers, start = [answer for _, answer in members], len(ids)
-            longest, before = max(map(len, answers)), len(prompt)
-            ids += prompt
-            positions += range(before)
-            origin, places = list(range(before)), list[list[int]]()
-            for number, answer in enumerate(answers):
-                first, size = len(ids), len(answer)
-                ids += answer
-                positions += range(before, before + size)
-                ends.append(len(ids) - 1)
-                places.append([*range(first, first + size), *[start] * (longest - size)])
-                origin += range(before + number * longest, before + number * longest + size)
-            where = slice(start, start + before)
-            groups.append(
-                PrefixGroup(where, torch.tensor(places, device=device), torch.tensor(origin, device=device))
-            )
+        """The same; what rows begin with in common is computed once."""
+        tree, places = prefix_tree([[*prompt, *answer] for prompt, answer in rows], self.model.device)
         hidden: torch.Tensor = self.model.base_model(
-            input_ids=torch.tensor([ids], device=device),
-            position_ids=torch.tensor([positions], device=device),
-            prefix_groups=groups,
-            use_cache=False,
+            input_ids=tree.ids[None], position_ids=tree.positions[None], prefix_tree=tree, use_cache=False
         ).last_hidden_state
-        return hidden[0, torch.tensor(ends, device=device)]
+        return hidden[0, torch.tensor([place[-1] for place in places], device=self.model.device)]
 
     def cost(self, rows: Sequence[Row]) -> int:
         """Tokens of one forward pass."""

@@ -1,6 +1,6 @@
 """What every node of a job looks at before it starts: `strop launch RECIPE --check`.
 
-Every fault is found before any is said, each with its remedy; none are warnings. What a run needs on one machine is
+Every mistake is found before any is said, each with its remedy; none are warnings. What a run needs on one machine is
 what `strop train --dry-run` looks at (`training.preflight`); this adds the job: nodes, GPUs, shares, ports, versions.
 Nodes meet in RUN/launch/nodes, one file each, which also shows that they share the run folder.
 """
@@ -39,7 +39,7 @@ ASKED = ("SLURM_JOB_GPUS", "SLURM_STEP_GPUS", "SLURM_GPUS_ON_NODE", "SLURM_GPUS"
 def check(
     recipe: Recipe, show: Callable[[str], None] = lambda line: None, *, wait: float = WAIT
 ) -> list[str]:
-    """The faults that this node sees, none where the job may start; `show` gets a line about what is as it should be.
+    """What is wrong by this node, nothing where the job may start; `show` gets a line about what is as it should be.
 
     wait  seconds in which the other nodes must have come
     """

@@ -300,7 +300,7 @@ def _in_cache(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> i
 
 
 def plan_of(recipe: Recipe) -> tuple[list[str], list[str]]:
-    """(lines for people, faults): the plan beside the GPUs of this machine."""
+    """(lines for people, what is wrong): the plan beside the GPUs of this machine."""
     shape = ModelShape.read(recipe.model.name, recipe.model.revision)
     if shape is None:
         return [f"memory: not computed, as config.json of {recipe.model.name} cannot be read"], []

@@ -1,12 +1,13 @@
-"""Attention for groups: the completions of a group attend to one copy of their prompt's keys.
+"""Attention that shares: what several rows begin with has one copy of its keys.
 
-One form is for the update (`PrefixGroup`), one for decoding (`SharedPrompts`). In both, heads that share keys become
+One form is for the update (`PrefixTree`), one for decoding (`SharedPrompts`). In both, heads that share keys become
 query positions, so that no key is repeated.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise, takewhile
 from typing import Any
 
 import torch
@@ -19,18 +20,81 @@ PREFIX = "strop-"
 """Prefix of the usual attention's name, such as sdpa, that makes this one's name in transformers."""
 
 
-@dataclass(frozen=True)
-class PrefixGroup:
-    """A prompt and its completions: M of the L tokens of a row that holds one group after another.
+LEAST = 16
+"""Tokens in common from which on they are computed once."""
 
-    prompt      the prompt's places in the row
-    completions (G, C) each completion's places, padded on the right with any place
-    origin      (M,) for each token of the group, its index among the prompt and the padded completions (P + G x C)
+
+@dataclass(frozen=True)
+class Fork:
+    """Segments of a prefix tree that go on from one path; they see the path and themselves, not each other.
+
+    path      (P,) the places of its tokens
+    segments  (G, C) each segment's places, padded on the right with any place
     """
 
-    prompt: slice
-    completions: torch.Tensor
+    path: torch.Tensor
+    segments: torch.Tensor
+
+
+@dataclass(frozen=True)
+class PrefixTree:
+    """Sequences of tokens as one row of L tokens, in which what they begin with in common stands once.
+
+    ids, positions  (L,) of the tokens; a position is the token's index in its sequence
+    origin  (L,) for each token its index among the padded segments of all forks, laid end to end
+    """
+
+    ids: torch.Tensor
+    positions: torch.Tensor
+    forks: list[Fork]
     origin: torch.Tensor
+
+
+def prefix_tree(sequences: Sequence[Sequence[int]], device: Any) -> tuple[PrefixTree, list[list[int]]]:
+    """The tree, and for each sequence the places of its tokens in the row. No sequence is empty."""
+    ids, positions, origin = list[int](), list[int](), list[int]()
+    forks, end = list[Fork](), 0
+    places: list[list[int]] = [[] for _ in sequences]
+    waiting = [sorted(range(len(sequences)), key=lambda number: list(sequences[number]))]
+    while waiting:  # sequences whose path is laid out
+        numbers = waiting.pop()
+        path, segments = places[numbers[0]], list[list[int]]()
+        for some in _bunches(sequences, numbers, len(path)):
+            stop = common(sequences[some[0]], sequences[some[-1]])
+            segments.append(list(range(len(ids), len(ids) + stop - len(path))))
+            ids += sequences[some[0]][len(path) : stop]
+            positions += range(len(path), stop)
+            for number in some:
+                places[number] = path + segments[-1]
+            if longer := [number for number in some if len(sequences[number]) > stop]:
+                waiting.append(longer)
+        longest = max(map(len, segments))
+        for number, segment in enumerate(segments):
+            origin += range(end + number * longest, end + number * longest + len(segment))
+        end += len(segments) * longest
+        padded = [segment + [0] * (longest - len(segment)) for segment in segments]
+        forks.append(
+            Fork(torch.tensor(path, dtype=torch.long, device=device), torch.tensor(padded, device=device))
+        )
+    row, where, back = (torch.tensor(values, device=device) for values in (ids, positions, origin))
+    return PrefixTree(row, where, forks, back), places
+
+
+def _bunches(sequences: Sequence[Sequence[int]], numbers: list[int], start: int) -> list[list[int]]:
+    """Sorted sequences, by what they share from `start` on: LEAST tokens, or all of one."""
+    bunches = [[numbers[0]]]
+    for before, number in pairwise(numbers):
+        shared = common(sequences[before], sequences[number])
+        if shared - start >= LEAST or shared == len(sequences[before]):
+            bunches[-1].append(number)
+        else:
+            bunches.append([number])
+    return bunches
+
+
+def common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 @dataclass(frozen=True)
@@ -85,15 +149,15 @@ def group_attention(
     attention_mask: torch.Tensor | None,
     *,
     usual: Callable[..., Any],
-    prefix_groups: list[PrefixGroup] | None = None,
+    prefix_tree: PrefixTree | None = None,
     shared_prompts: SharedPrompts | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """query (rows, heads, length, size) against (rows, key heads, key length, size) -> (rows, length, heads, size)."""
     scale = options.get("scaling") or query.shape[-1] ** -0.5
-    if prefix_groups is not None:
-        blocks = [_attend_group(group, query[0], key[0], value[0], scale) for group in prefix_groups]
-        return torch.cat(blocks)[None], None
+    if prefix_tree is not None:
+        blocks = [_attend_fork(fork, query[0], key[0], value[0], scale) for fork in prefix_tree.forks]
+        return torch.cat(blocks).index_select(0, prefix_tree.origin)[None], None
     if shared_prompts is not None:
         return _attend_behind_prompts(module.layer_idx, query, key, value, shared_prompts, scale), None
     return usual(module, query, key, value, attention_mask, **options)  # type: ignore[no-any-return]
@@ -115,25 +179,23 @@ def _attend(
     return out.reshape(rows, heads, length, size)
 
 
-def _attend_group(
-    group: PrefixGroup, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float
+def _attend_fork(
+    fork: Fork, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float
 ) -> torch.Tensor:
-    """(M, heads, size): what the group's tokens take in, from query, key and value (heads, L, size)."""
-    heads, _, size = query.shape
-    first, keys, values = (tensor[None, :, group.prompt] for tensor in (query, key, value))
-    before = keys.shape[2]
-    out = _attend(first, keys, values, _causal(before, before, query.device), scale)[0].transpose(0, 1)
-    rows, longest = group.completions.shape
-    if longest:
-        own = [tensor[:, group.completions].transpose(0, 1) for tensor in (query, key, value)]
+    """(G x C, heads, size): what the segments' tokens take in, from query, key and value (heads, L, size)."""
+    rows, longest = fork.segments.shape
+    before, own = len(fork.path), fork.segments.flatten()
+    queries, keys, values = (
+        tensor.index_select(1, own).unflatten(1, (rows, longest)).transpose(0, 1)
+        for tensor in (query, key, value)
+    )
+    if before:
         keys, values = (
-            torch.cat([shared.expand(rows, -1, -1, -1), mine], dim=2)
-            for shared, mine in zip((keys, values), own[1:], strict=True)
+            torch.cat([tensor.index_select(1, fork.path).expand(rows, -1, -1, -1), mine], dim=2)
+            for tensor, mine in ((key, keys), (value, values))
         )
-        mask = _causal(longest, before + longest, query.device)
-        answers = _attend(own[0], keys, values, mask, scale).transpose(1, 2).reshape(-1, heads, size)
-        out = torch.cat([out, answers])
-    return out[group.origin]
+    mask = _causal(longest, before + longest, query.device)
+    return _attend(queries, keys, values, mask, scale).transpose(1, 2).flatten(0, 1)
 
 
 def _attend_behind_prompts(
@@ -168,7 +230,19 @@ def _attend_behind_prompts(
 def _masses(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scale: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1))."""
+    """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1)), in float32 on a CPU."""
+    if (
+        query.device.type == "cpu" and query.dtype == torch.float32
+    ):  # by the kernel of scaled_dot_product_attention
+        bias = (
+            None
+            if mask is None
+            else torch.zeros_like(mask, dtype=query.dtype).masked_fill_(~mask, -torch.inf)
+        )
+        out, log = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+            query, key, value, attn_mask=bias, scale=scale
+        )
+        return out, log[..., None]
     scores = torch.matmul(query * scale, key.transpose(-1, -2)).float()
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)

@@ -1,7 +1,6 @@
 """Scores in [0, 1] for an answer that is an edit, from texts alone; `rewards/edits.py` offers them to recipes.
 
-Unlike the published forms (`rewards/code_repair.py`, `rewards/swe_rl.py`) they work for answers with many lines and
-many blocks, and measure what an edit does, not how it is written.
+They work for answers with many lines and many blocks, and measure what an edit does, not how it is written.
 
 `change_overlap`: how much of the oracle's change an answer makes, the overlap of two changes of the same files.
 
@@ -27,14 +26,12 @@ from functools import lru_cache
 
 from rapidfuzz.distance import Indel
 
-from strop.edits import EXACT, EditError, Files, Replace, Tolerance, edit_in, format_of
-from strop.rewards.code_repair import sr_similarity
-from strop.rewards.published_blocks import Block
+from strop.edits import EXACT, EditError, Files, Tolerance, edit_in, format_of
 
 UNREADABLE = 0.25
 """What a block counts that can be seen but not read."""
 PER_FAULT = 0.1
-"""Taken off for each smaller fault of the format, half of the score at most."""
+"""Taken off for each smaller mistake of format, half of the score at most."""
 PER_TAG = 0.25
 PER_STRAY = 0.001
 """Taken off for each character outside of the thought and the answer, white space aside."""
@@ -55,7 +52,7 @@ _TAG = re.compile(f"({'|'.join(_ORDER)})")
 def format_score(answer: str, format: str) -> float:
     """How well an edit is written: 0 where there is none, 1 where nothing is wrong with it.
 
-    A change that is read counts 1, one that is not .25; their mean loses .1 for each smaller fault, half of it at most.
+    A change that is read counts 1, one that is not .25; the mean loses .1 for each smaller mistake, at most half.
     """
     parsed = format_of(format).parse(edit_in(answer))
     fatal = [fault for fault in parsed.faults if fault.fatal]
@@ -85,13 +82,6 @@ def similarity(answer: str, files: Files, oracle: Files, format: str, tolerance:
     """
     after = files_after(answer, files, format, tolerance)
     return 0.0 if after is None else change_overlap(files, after, oracle)
-
-
-def blocks_similarity(answer: str, files: Files, oracle: Files) -> float:
-    """The published mean over blocks (`sr_similarity`), read by the format's parser; the oracle's are its smallest
-    edit.
-    """
-    return sr_similarity(_blocks(edit_in(answer)), _blocks(format_of("search-replace").render(files, oracle)))
 
 
 def partial_reasoning(text: str) -> float:
@@ -124,11 +114,6 @@ def strict_reasoning(text: str) -> float:
 
 def _plain(text: str) -> str:
     return text.replace("<solution>", "<answer>").replace("</solution>", "</answer>")
-
-
-def _blocks(text: str) -> list[Block]:
-    changes = format_of("search-replace").parse(text).changes
-    return [(change.search, change.replace) for change in changes if isinstance(change, Replace)]
 
 
 def change_overlap(before: Files, after: Files, oracle: Files) -> float:

@@ -1,7 +1,7 @@
 """The built-in rewards, and the rubric: named, weighted rewards, kept unsummed until the last moment.
 
-A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `published_swe_rl`, `rlef`,
-`coderl` (from -1) and `keys_saved`. None means "not scored". An *error* verdict never reaches them: the rubric returns
+A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `keys_saved`, `published_swe_rl`,
+`rlef` and `coderl` (from -1). None means "not scored". An *error* verdict never reaches them: the rubric returns
 None for it.
 """
 
@@ -26,10 +26,8 @@ from strop.core.task import Task
 from strop.core.user_code import at_line, file_of, load_named, place_of
 from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
-from strop.rewards.edits import BY_DIFFLIB, EDITS
-from strop.rewards.many_turns import MANY_TURNS
+from strop.rewards.edits import EDITS
 from strop.rewards.next_edit import NEXT_EDIT
-from strop.rewards.ratio import PACKAGES, library
 from strop.rewards.rust import RUST
 
 
@@ -101,20 +99,28 @@ BUILTIN: dict[str, Reward] = (
     | {f.__name__: f for f in (score, score_files, score_lines)}
     | RUST
     | EDITS
-    | MANY_TURNS
     | NEXT_EDIT
 )
-"""Every built-in reward by the name that a recipe uses."""
+"""Every reward of this folder by the name that a recipe uses."""
+
+PUBLISHED = (
+    "published_test", "published_non_empty", "published_code_block", "published_test_block", "published_asserts",
+    "sr_diff_similarity", "published_swe_rl", "published_swe_rl_unidiff", "published_sr_diff_similarity",
+    "published_unified_diff_similarity", "published_sr_diff_format", "published_partial_reasoning",
+    "published_strict_reasoning", "rlef", "coderl",
+)  # fmt: skip
+"""The rewards of published systems, which are an application on the library."""
 
 REWARDS: Registry[Reward | BatchReward] = Registry(
     "rewards",
     {
         **BUILTIN,
+        **{name: f"strop_published.rewards:{name}" for name in PUBLISHED},
         "openenv": "strop.neighbours.openenv:score",
         "verifiers": "strop.neighbours.verifiers_tasks:score",
     },
 )
-"""These, what belongs to a neighbour's tasks, and what other packages add."""
+"""These, the published ones, what belongs to a neighbour's tasks, and what other packages add."""
 
 
 class WeightedRubric:
@@ -240,9 +246,6 @@ def find_reward(name: str) -> Reward | BatchReward:
         judges = import_module("strop.judges")  # above this folder; it imports torch when it scores
         return judges.learned_reward(name.removeprefix(MODEL))  # type: ignore[no-any-return]
     if ":" not in name:
-        if name in BY_DIFFLIB:
-            for needed in PACKAGES:
-                library(needed, f"the reward {name!r}")
         if name in REWARDS:
             return REWARDS[name]
         close = difflib.get_close_matches(name, REWARDS, n=1)

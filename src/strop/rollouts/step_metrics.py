@@ -149,7 +149,7 @@ def contradiction(rollout: Rollout) -> str:
     """How a rollout contradicts itself, in a few words; "" when it does not.
 
     A verdict is contradicted by its stages (lint apart, which is never the outcome), by its tests, by the score of the
-    reward `passed`, and an *error* by any score or reward. Nothing of this can happen unless the grader has a fault.
+    reward `passed`, and an *error* by any score or reward. Nothing of this can happen unless the grader has a bug.
     """
     verdict = rollout.verdict
     if verdict is None:

@@ -11,8 +11,8 @@ from strop.core.task import Task
 MAX_REST = 3
 """A task that gave no signal k times in a row rests for min(2^k - 1, 2^MAX_REST - 1) passes."""
 MOST_FAULTS = 3
-"""A task whose groups fail by our fault so often in a row is set aside."""
-_FAILED = f"failed {MOST_FAULTS} times by the grader's fault"
+"""A task over whose groups the grader fails so often in a row is set aside."""
+_FAILED = f"the grader failed on it {MOST_FAULTS} times"
 
 
 class Stream(Protocol):
@@ -30,13 +30,13 @@ class Stream(Protocol):
 
 
 def failed_by_us(rollout: Rollout) -> bool:
-    """Whether it has no verdict on the model by our fault; that its time was up is nobody's."""
+    """Whether it has no verdict on the model because we failed; that its time was up is no failure."""
     return rollout.verdict is not None and not rollout.verdict.scored and rollout.stop_reason != "deadline"
 
 
 class TaskStream:
-    """Draws tasks in shuffled passes; those that gave no signal are paused, those that fail by our fault set aside, as
-    are those that are refused.
+    """Draws tasks in shuffled passes; those that gave no signal are paused, those on which the grader fails set
+    aside, as are those that are refused.
 
     Its whole state is a small JSON value, so a resumed run draws what the first would have drawn.
     """
@@ -76,7 +76,7 @@ class TaskStream:
         return [self._by_id[task_id] for task_id in chosen]
 
     def played(self, group: Group, *, compares: bool = True) -> None:
-        """Notes whether a group failed by our fault, and where rewards are compared, whether it carried signal."""
+        """Notes whether the grader failed on a group, and where rewards are compared, whether it carried signal."""
         if any(failed_by_us(rollout) for rollout in group.rollouts):
             self._faults[group.task_id] = self._faults.get(group.task_id, 0) + 1
         elif self._faults.get(group.task_id, 0) < MOST_FAULTS:

@@ -31,7 +31,7 @@ class Folder:
     """A writable folder and the programs in it. Nothing starts before the first use. One call at a time; others wait.
 
     Every method raises SandboxError when the jail broke, and from then on: its files are lost. ValueError, NotStarted
-    and FileNotFoundError are the fault of what was asked for; all stays as it was.
+    and FileNotFoundError mean that what was asked for is wrong; all stays as it was.
     """
 
     def __init__(

@@ -107,7 +107,7 @@ def load_tasks(
     split.
 
     Splits are assigned first, so that filters do not move a task to the other side. Raises UserError, one line, for a
-    fault of the source, a bad row, two tasks with one id, and when no task is left.
+    mistake in the source, a bad row, two tasks with one id, and when no task is left.
     """
     tasks = _all_of(source, columns, held_out_fraction)
     if not tasks:

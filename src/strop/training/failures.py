@@ -22,7 +22,7 @@ _MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "OutOf
 
 
 class RunFailure(StropError):
-    """A run ended by something that is not the recipe's fault, as far as one can see."""
+    """A run ended by something other than its recipe, as far as one can see."""
 
 
 class RunStopped(StropError):

@@ -1,9 +1,9 @@
-"""Log-probabilities of given tokens: a group's prompt once, and the head for some tokens at a time.
+"""Log-probabilities of given tokens: what samples begin with in common once, and the head for some tokens at a time.
 
-The G completions of a task share their prompt. Laid after one copy of it, each attending only to the prompt and itself
-(`policies.attention.PrefixGroup`), they give the same log-probabilities and gradients as G padded rows, without padding
-and without computing the prompt G times. This is tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to
-the update.
+The completions of a task share their prompt, and its plays often their first turns. Laid out as a tree of prefixes
+(`policies.attention.PrefixTree`) they give the same log-probabilities and gradients as padded rows, without padding
+and without computing a prefix twice. This is tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to the
+update.
 
 The logits of a step (tokens x vocabulary, float32) are by far its largest tensors: 1600 tokens of a model with 49k
 words make 300 MB, several times over. Only one number per token is needed, so the head is computed for some tokens,
@@ -13,15 +13,13 @@ fused linear cross entropy: Liger Kernel, arXiv 2410.10989, section 3.2).
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 import torch
 
 from strop.core.errors import UserError
 from strop.core.rollout import Sample
-from strop.policies.attention import PrefixGroup
+from strop.policies.attention import LEAST, common, prefix_tree
 
 CHUNK = 64
 """Tokens at a time."""
@@ -126,19 +124,27 @@ def token_logps(
     Entropies carry no gradient.
     """
     device = head.weight.device
-    packed = pack(samples, device)
-
-    def tensor(values: list[int]) -> torch.Tensor:
-        return torch.tensor(values, device=device)
-
-    with head_selects(head, tensor(packed.targets), temperature):
+    lengths = [max(at for at, keep in enumerate(sample.mask) if keep) for sample in samples]
+    tree, places = prefix_tree(
+        [sample.ids[:length] for sample, length in zip(samples, lengths, strict=True)], device
+    )
+    wanted: dict[tuple[int, int], int] = {}  # (place of the token before, token) -> which of those computed
+    chosen = [
+        wanted.setdefault((place[at - 1], sample.ids[at]), len(wanted))
+        for sample, place in zip(samples, places, strict=True)
+        for at, keep in enumerate(sample.mask)
+        if keep
+    ]
+    predictors, targets = (torch.tensor(values, device=device) for values in zip(*wanted, strict=True))
+    with head_selects(head, targets, temperature):
         values = model(
-            input_ids=tensor(packed.ids)[None],
-            position_ids=tensor(packed.positions)[None],
-            prefix_groups=packed.groups,
+            input_ids=tree.ids[None],
+            position_ids=tree.positions[None],
+            prefix_tree=tree,
             use_cache=False,
-            logits_to_keep=tensor(packed.predictors),
+            logits_to_keep=predictors,
         ).logits[0]
+    values = values[torch.tensor(chosen, device=device)]
     return values[:, 0], values[:, 1].detach()
 
 
@@ -161,76 +167,20 @@ def padded_logps(
     return logps.gather(1, ids[chosen][:, None])[:, 0], entropies
 
 
-@dataclass
-class Packed:
-    """A micro-batch as one row of L tokens, group after group; N of them carry loss.
-
-    ids, positions  (L,) positions restart at each prompt; every completion continues its prompt
-    predictors  (N,) place of the token that predicts each token with loss, sample after sample
-    targets     (N,) those tokens
-    """
-
-    ids: list[int] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    predictors: list[int] = field(default_factory=list)
-    targets: list[int] = field(default_factory=list)
-    groups: list[PrefixGroup] = field(default_factory=list)
-
-    def add_group(self, prompt: Sequence[int], samples: Sequence[Sample], device: Any) -> None:
-        """Appends a prompt and the samples that continue it, each with a token after it."""
-        start = len(self.ids)
-        self.ids += prompt
-        self.positions += range(len(prompt))
-        # The last token predicts nothing, so it is not computed.
-        longest = max(len(sample.ids) - len(prompt) for sample in samples) - 1
-        origin = list(range(len(prompt)))
-        places = []
-        for number, sample in enumerate(samples):
-            first, inner = len(self.ids), list(sample.ids[len(prompt) : -1])
-            self.ids += inner
-            self.positions += range(len(prompt), len(prompt) + len(inner))
-            for at, keep in enumerate(sample.mask[len(prompt) :]):
-                if keep:
-                    self.predictors.append(first + at - 1 if at else start + len(prompt) - 1)
-                    self.targets.append(sample.ids[len(prompt) + at])
-            places.append([*range(first, first + len(inner)), *[start] * (longest - len(inner))])
-            origin += range(len(prompt) + number * longest, len(prompt) + number * longest + len(inner))
-        self.groups.append(
-            PrefixGroup(
-                prompt=slice(start, start + len(prompt)),
-                completions=torch.tensor(places, device=device).reshape(len(places), longest),
-                origin=torch.tensor(origin, device=device),
-            )
-        )
-
-
-def pack(samples: Sequence[Sample], device: Any) -> Packed:
-    """Neighbours with the same prompt share it. Every sample has a token after its prompt."""
-    packed = Packed()
-    for prompt, group in groupby(samples, key=prompt_of):
-        packed.add_group(prompt, list(group), device)
-    return packed
-
-
-def prompt_of(sample: Sample) -> tuple[int, ...]:
-    """The tokens before the first sampled one."""
-    return tuple(sample.ids[: sample.prompt])
-
-
 def micro_batches(samples: Sequence[Sample], limit: int) -> Iterator[list[Sample]]:
-    """Neighbours whose tokens, each shared prompt counted once, stay within `limit`; a sample alone may go beyond."""
+    """Samples that begin alike side by side, whose tokens, what they share counted once, stay within `limit`.
+
+    A sample alone may go beyond.
+    """
     part: list[Sample] = []
     held = 0
-    before: tuple[int, ...] | None = None
-    for sample in samples:
-        prompt = prompt_of(sample)
-        own = len(sample.ids) - len(prompt)
-        cost = own if part and prompt == before else own + len(prompt)
+    for sample in sorted(samples, key=lambda sample: list(sample.ids)):
+        shared = common(part[-1].ids, sample.ids) if part else 0
+        cost = len(sample.ids) - (shared if shared >= LEAST else 0)
         if part and held + cost > limit:
             yield part
-            part, held, cost = [], 0, own + len(prompt)
+            part, held, cost = [], 0, len(sample.ids)
         part.append(sample)
         held += cost
-        before = prompt
     if part:
         yield part

@@ -1,6 +1,6 @@
 """What a run needs, checked before torch is loaded: `strop train --dry-run`, and the first second of `strop train`.
 
-Every fault is found before any is said, one line each with its remedy. A few references are judged in the jail, and
+Every mistake is found before any is said, one line each with its remedy. A few references are judged in the jail, and
 one of them is played and scored by every reward, so that a user's environment and rewards have run once.
 """
 
@@ -59,7 +59,7 @@ def preflight(
     say      gets a line about what need not end the run, such as a task that will not be trained on
     show     gets a line about each thing that is as it should be
     samples  False for a supervised run, which needs neither verdicts nor rewards
-    Raises ConfigError with every fault. In processes beside the first of a run nothing is looked at.
+    Raises ConfigError with every mistake. In processes beside the first of a run nothing is looked at.
     """
     if os.environ.get("RANK", "0") != "0":
         return given
@@ -117,7 +117,7 @@ class Preflight:
 
     @contextmanager
     def noting(self) -> Iterator[None]:
-        """Within it an error is a fault, and the rest is left out."""
+        """Within it an error is noted, and the rest is left out."""
         try:
             yield
         except ConfigError as error:

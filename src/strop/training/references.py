@@ -41,7 +41,7 @@ def reference_verdicts(verifier: Verifier, tasks: Sequence[Task]) -> dict[str, V
 
 
 def failed(verdict: Verdict) -> bool:
-    """Whether the reference is at fault, not the grader."""
+    """Whether the reference failed, not the grader."""
     return verdict.scored and not verdict.passed
 
 

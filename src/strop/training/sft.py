@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from strop.core.ids import derive_seed
 from strop.core.play import Opening
 from strop.core.rollout import Sample, TurnTokens, end_to_end
 from strop.core.task import Task
-from strop.policies.attention import attend_in_groups
+from strop.policies.attention import attend_in_groups, common
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.encoding import demo_turns, opening_ids
@@ -148,21 +147,19 @@ def _loss(model: Any, batch: list[Example], recipe: Recipe) -> torch.Tensor:
     """Summed cross entropy of the completions' tokens."""
     device, bfloat16 = next(model.parameters()).device, computes_in_bfloat16(recipe)
     rows = [end_to_end(example)[0] for example in batch]
-    prompts = [example[0][0] for example in batch]
-    begins = sum(1 for _ in takewhile(lambda tokens: len(set(tokens)) == 1, zip(*prompts, strict=False)))
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        if recipe.optim.shared_prefix and len(batch) > 1 and begins >= SHARED:
-            samples = [_sample(example, begins) for example in batch]
+        if recipe.optim.shared_prefix and all(common(rows[0], row) >= SHARED for row in rows[1:]):
+            samples = [_sample(example) for example in batch]
             head = model.get_output_embeddings()
             return -token_logps(model, samples, head=head, temperature=1.0)[0].sum()
         return _padded_loss(model, batch, rows, device)
 
 
-def _sample(example: Example, begins: int) -> Sample:
-    """An example whose first tokens are shared with others: to compute with, not to weigh."""
+def _sample(example: Example) -> Sample:
+    """An example to compute with, not to weigh."""
     ids, mask = end_to_end(example)
     nothing = [0] * len(ids)
-    return Sample(ids, mask, nothing, nothing, nothing, begins)
+    return Sample(ids, mask, nothing, nothing, nothing, len(example[0][0]))
 
 
 def _padded_loss(

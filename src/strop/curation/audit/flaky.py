@@ -260,7 +260,7 @@ def _differ(verdicts: list[Verdict], runs: Runs, settings: AuditSettings) -> boo
 
 
 def _waited(verdict: Verdict, settings: AuditSettings) -> bool:
-    """Whether wall time ended the run: not the reference's fault if other runs gave a result."""
+    """Whether wall time ended the run: says nothing of the reference if other runs gave a result."""
     return verdict.outcome is Outcome.TIMED_OUT and verdict.cpu_seconds < settings.cpu_seconds / 2
 
 

@@ -83,7 +83,7 @@ class AuditOptions(Section):
 
     runs: int = Field(default=5, ge=1)
     """Runs of a reference in which no source of chance is seen."""
-    # 5 runs miss a fault of every second run once in 32.
+    # 5 runs miss a failure of every second run once in 32.
     chance_runs: int = Field(default=24, ge=1)
     """Runs of a reference that touches one."""
     min_tests: int = Field(default=5, ge=1)

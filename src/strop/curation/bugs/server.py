@@ -72,7 +72,7 @@ class Server:
         try:
             return response.result().text
         except QuestionRefused:
-            if self._calls.failure is not None:  # all are refused: the settings are at fault
+            if self._calls.failure is not None:  # all are refused: the settings are wrong
                 raise self._failure() from None
             return None
         except Stopped:

@@ -25,7 +25,7 @@ _LOOK_SECONDS = 0.2
 FINISH_SECONDS = 15.0
 """How long an interrupted build waits for calls in flight; the calling process goes on without it."""
 MOST_REFUSED = 8
-"""Refusals after which a build ends when nothing has been answered: the settings are at fault, not the prompts."""
+"""Refusals after which a build ends when nothing has been answered: the settings are wrong, not the prompts."""
 _BOOT = (
     "import sys; sys.path.insert(0, sys.argv[1]); from strop.curation.engine.paid_caller import main; main()"
 )

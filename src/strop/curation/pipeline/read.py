@@ -1,4 +1,4 @@
-"""A pipeline file: YAML with sources, steps and a seed, read with every fault at once.
+"""A pipeline file: YAML with sources, steps and a seed, read with every mistake at once.
 
 The schema is `Pipeline`; a step is a name, or a mapping of one name to its settings.
 """
@@ -120,7 +120,7 @@ class Planned(NamedTuple):
 def read_pipeline(word: FilePath | str, changes: dict[str, Any] | None = None) -> Planned:
     """The pipeline of a file or of a packaged one's name; `changes` replaces keys at its top.
 
-    Raises ConfigError with one line for each fault: the place, what is wrong, what to do.
+    Raises ConfigError with one line for each mistake: the place, what is wrong, what to do.
     """
     path = find_recipe(word, "curate")
     origins: dict[Path, Origin] = {}

@@ -84,7 +84,7 @@ def build(
 
     say   gets lines for people; show is called after each prompt.
 
-    Raises UserError for settings, a folder or a server that are at fault; StropError when verification cannot go on;
+    Raises UserError for settings, a folder or a server that are wrong; StropError when verification cannot go on;
     KeyboardInterrupt, saying how to go on, after the calls under way are in.
     """
     settings.check()

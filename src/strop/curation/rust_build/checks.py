@@ -26,7 +26,7 @@ EDITION = "2021"
 
 
 class Unverified(Exception):
-    """The verifier could not decide, with the cause; not the answer's fault."""
+    """The verifier could not decide, with the cause; it says nothing of the answer."""
 
 
 def check(

@@ -51,7 +51,7 @@ class FilterTestsConfig(Section):
     faults: int = Field(default=8, ge=1, le=64)
     """Small faults tried for `by: kills`."""
     max_error_rate: float = Field(default=0.5, ge=0, le=1)
-    """Stop where a larger share of verdicts is *error*: then the machine is at fault, not the tasks."""
+    """Stop where a larger share of verdicts is *error*: then the machine fails, not the tasks."""
 
 
 class FilterTests(Step[FilterTestsConfig]):

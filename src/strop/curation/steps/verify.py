@@ -25,7 +25,7 @@ class VerifyStepConfig(Section):
     """Known answers that are tried, where a set has several (`metadata.references`): the first that passes becomes the
     reference."""
     max_error_rate: float = Field(default=0.5, ge=0, le=1)
-    """Stop where a larger share of verdicts is *error*: then the machine is at fault, not the tasks."""
+    """Stop where a larger share of verdicts is *error*: then the machine fails, not the tasks."""
 
 
 class VerifyStep(Step[VerifyStepConfig]):

@@ -1,4 +1,4 @@
-"""Many runs, one row each: what `strop runs` lists. A folder that cannot be read is a row too, with its fault."""
+"""Many runs, one row each: what `strop runs` lists. A folder that cannot be read is a row too, with the reason."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

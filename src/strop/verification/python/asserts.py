@@ -92,7 +92,7 @@ def run_asserts(
 
     `changes`: whether what calls do to their arguments reaches the tests.
 
-    Raises WorkerDied when a process of ours broke, VerificationError when the test code is at fault.
+    Raises WorkerDied when a process of ours broke, VerificationError when the test code breaks.
     """
     report, output, pump = TesterReport(), Capture(limits.output_bytes), Pump(limits)
     about = {"code": answer, "entry": check.entry_point, "helpers": check.helpers, "test": check.code}
@@ -137,7 +137,7 @@ def let_finish(report: TesterReport, channel: socket.socket, pump: Pump) -> None
 
 
 def stopped(report: TesterReport, output: Capture, pump: Pump, end: End) -> tuple[Outcome, str]:
-    """Why the tests did not come to their end. Raises WorkerDied or VerificationError when it is our fault."""
+    """Why the tests did not come to their end. Raises WorkerDied or VerificationError when we failed."""
     if report.broken and not pump.expired:
         if not report.broken.startswith("test code"):
             raise WorkerDied(report.broken)

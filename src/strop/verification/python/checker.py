@@ -1,8 +1,8 @@
 """Special judges: asks a tester process to run a task's checker on what an answer returned or printed.
 
-The checker is trusted, what it looks at is not (see `verification.python.checking`). A checker at fault is a
+The checker is trusted, what it looks at is not (see `verification.python.checking`). A checker that breaks is a
 VerificationError (outcome *error*). One that does not end on an answer's result is tried on the expected value: if it
-ends there, the result is at fault. Each has half of the wall limit to itself, however long the answer took.
+ends there, it is the result's doing. Each has half of the wall limit to itself, however long the answer took.
 """
 
 import socket
@@ -60,7 +60,7 @@ def judge_rows(
 ) -> None:
     """Puts the checker's outcome into `findings.results` for each (index, row). It has `limits` to itself.
 
-    Raises VerificationError when the checker is at fault, WorkerDied when the tester broke.
+    Raises VerificationError when the checker breaks, WorkerDied when the tester broke.
     """
     if not rows:
         return

@@ -1,12 +1,12 @@
 """In the tester process: a task's own checker decides about results; `strop.verification.python.checker` asks.
 
 Trusted code on hostile values, each decoded to exact builtin types first. Only the exact value True passes. What the
-checker raises is the result's fault, so that no answer can turn its failure into "we could not tell"; it is the
+checker raises is the result's doing, so that no answer can turn its failure into "we could not tell"; it is the
 checker's own if a name or an import is missing, or if it raises the same at the same line for the expected value, None
 and an empty value of each kind.
 
 Job: {"checker": code, "rows": [bytes of each of ..., expected, result]}. Sends for each row {"row", "ok", "x"}, {"row",
-"own": cause} for a fault of the checker, or {"row", "forged": why}; then {"done": null}. {"broken": why} if the checker
+"own": cause} where it is the checker's, or {"row", "forged": why}; then {"done": null}. {"broken": why} if the checker
 cannot be loaded.
 """
 

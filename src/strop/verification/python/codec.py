@@ -61,7 +61,7 @@ class Malformed(ValueError):
 
 
 class Oversize(Malformed):
-    """More bytes than the receiver takes; the answer's fault, but no forgery."""
+    """More bytes than the receiver takes; the answer's doing, but no forgery."""
 
 
 def encode(value: Any, encoder: Callable[[], "Encoder"] | None = None) -> bytes:

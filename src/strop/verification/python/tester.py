@@ -8,7 +8,7 @@ fail the test that needs them. A job with "checker" goes to `strop.verification.
 
 Job channel, tester's side: takes {"code", "entry", "helpers", "test", "changes", "result_bytes"}; sends {"plan": number
 of tests} or {"broken": why} (with "alone" where no answer had been called yet), the candidate's stage frames, {"test":
-number, "ok", "x", "s"} each, then {"done": fault or null, "changed"}.
+number, "ok", "x", "s"} each, then {"done": why or null, "changed"}.
 """
 
 import ast

@@ -5,12 +5,12 @@ Python asks the left operand how it compares, so an object of a hostile class co
 value, or compute with it until only the wished result is left. Hence, for operators:
 
 1. An object whose class the tests have not taken from the module by name is unequal to every plain value, and any other
-   operator on it is a fault (see `Session`). This is what a class made up by the answer to stand for a number meets.
-2. Where the tests know its class, an object that calls itself equal to a plain value is a fault all the same, and so is
+   operator on it is a breach (see `Session`). This is what a class made up by the answer to stand for a number meets.
+2. Where the tests know its class, an object that calls itself equal to a plain value is a breach as well, and so is
    arithmetic with a plain value that gives a plain value, at once or through an object in between.
 3. An object whose class the tests do not know has the length that it had, and gives as many items, as long as nothing
    was called or set.
-4. An object that calls itself equal to another one and to a fresh random text or a foreign object is a fault, and so
+4. An object that calls itself equal to another one and to a fresh random text or a foreign object is a breach, and so
    are two that are both equal and unequal.
 
 Not covered here: how two objects compare, and what a method or an attribute says, is the answer's word. It is looked at

@@ -39,18 +39,18 @@ _Send = Callable[[dict[str, Any]], None]
 
 
 class SuiteRecorder:
-    """The plugin that tells what happened. A test is passed when all its phases passed and no fault was seen in it."""
+    """The plugin that tells what happened. A test is passed when all its phases passed and no breach was seen in it."""
 
     def __init__(self, session: Session, send: _Send) -> None:
         self.session, self.send = session, send
         self.collected = ""
-        """A fault during collection; fails every test."""
+        """A failure during collection; fails every test."""
         self.failures: dict[str, str] = {}
         self.phases: dict[str, set[str]] = {}
         self.seconds: dict[str, float] = {}
 
     def pytest_collection_finish(self) -> None:
-        """Faults up to here belong to every test."""
+        """Breaches up to here belong to every test."""
         self.collected = "; ".join(self.session.faults)
         if self.session.calls.noting:
             self.send({"collected": self.session.calls.end_collection()})
@@ -61,7 +61,7 @@ class SuiteRecorder:
             self.send({"collect": report.nodeid, "x": self._cause(None)})
 
     def pytest_runtest_setup(self, item: Any) -> None:
-        """Each test starts without faults."""
+        """Each test starts without breaches."""
         self.session.calls.begin(item.nodeid)
         self.session.faults.clear()
         self.session.raised = None

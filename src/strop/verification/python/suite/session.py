@@ -1,8 +1,9 @@
 """The tests' side of a module that lives in the candidate: one conversation, with what went wrong in it.
 
 Trusted code in a jailed process. Everything that arrives is a claim of hostile code: values are decoded to exact
-builtin types, handles to proxies (`verification.python.suite.proxies`), exceptions to local classes. A *fault* is what
-no passing test may have in it; it fails the test during which it was seen, whatever the test makes of it.
+builtin types, handles to proxies (`verification.python.suite.proxies`), exceptions to local classes. A *breach*
+(`fault`) is what no passing test may have in it; it fails the test during which it was seen, whatever that makes of
+it.
 """
 
 import builtins
@@ -26,7 +27,7 @@ _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, StopAsyncIteration, SystemExit)
 
 
 class Session(CandidateClient):
-    """One candidate; `faults` are those of the running test."""
+    """One candidate; `faults` are the breaches of the running test."""
 
     def __init__(
         self,

@@ -12,14 +12,14 @@ from pydantic import Field
 from strop.core.records import Record
 from strop.core.rollout import Message
 from strop.edits import EXACT, LENIENT
-from strop.repair import files_stage, lines_stage
-from strop.repair.asking import Asker, prompt
-from strop.repair.candidates import Applied, collect
-from strop.repair.outline import pieces
-from strop.repair.record import Edit, FoundFile, RepairReport, passes, rerank, why_not_most
-from strop.repair.repository import RepositoryTexts
-from strop.repair.reproduce import TestFile, test_files
-from strop.repair.testing import Bench, ProjectTests, RepairWatch
+from strop_repair import files_stage, lines_stage
+from strop_repair.asking import Asker, prompt
+from strop_repair.candidates import Applied, collect
+from strop_repair.outline import pieces
+from strop_repair.record import Edit, FoundFile, RepairReport, passes, rerank, why_not_most
+from strop_repair.repository import RepositoryTexts
+from strop_repair.reproduce import TestFile, test_files
+from strop_repair.testing import Bench, ProjectTests, RepairWatch
 
 FORMATS = ("search-replace", "unified-diff", "whole-file", "line-range")
 """Formats in which edits are asked for; a hole to fill is not known here."""

@@ -12,9 +12,9 @@ from typing import Literal
 
 from strop.core.rollout import Message
 from strop.core.text import without_thinking
-from strop.repair.asking import Asker, prompt
-from strop.repair.record import FoundFile
-from strop.repair.repository import RepositoryTexts, is_code
+from strop_repair.asking import Asker, prompt
+from strop_repair.record import FoundFile
+from strop_repair.repository import RepositoryTexts, is_code
 
 By = Literal["model", "lexical", "both"]
 

@@ -12,9 +12,9 @@ from strop.core.rollout import Message
 from strop.core.text import without_thinking
 from strop.edits.headers import fenced
 from strop.edits.lines import split
-from strop.repair.asking import Asker, prompt
-from strop.repair.files_stage import named, ranked
-from strop.repair.outline import Piece, merged, numbered
+from strop_repair.asking import Asker, prompt
+from strop_repair.files_stage import named, ranked
+from strop_repair.outline import Piece, merged, numbered
 
 AROUND = 10
 """Lines shown above and below a place, as in Agentless."""

@@ -13,11 +13,11 @@ from strop.cli.options import grouped
 from strop.core.errors import SandboxError, UserError
 
 if TYPE_CHECKING:
-    from strop.attacks.bench import Row
-    from strop.attacks.canary import Canaries
-    from strop.attacks.generate import Payload
-    from strop.attacks.grader import Grader
-    from strop.attacks.suite import Attack, Trial
+    from strop_attack.bench import Row
+    from strop_attack.canary import Canaries
+    from strop_attack.generate import Payload
+    from strop_attack.grader import Grader
+    from strop_attack.suite import Attack, Trial
 
 
 _WIDTH = 160
@@ -68,9 +68,9 @@ def attack(
 
     Exit code 0 only if no attack succeeded, every honest answer passed and nothing was left over.
     """
-    from strop.attacks.canary import Canaries
-    from strop.attacks.grader import Foreign
-    from strop.attacks.suite import choose, load_suite
+    from strop_attack.canary import Canaries
+    from strop_attack.grader import Foreign
+    from strop_attack.suite import choose, load_suite
 
     _refuse_mixed(wanted, listing, table_file)
     only = {"language": wanted.language, "family": wanted.family, "name": wanted.name}
@@ -89,7 +89,7 @@ def attack(
             graders = [graders[-1], Foreign(grader)]
         rows = [row for each in graders for row in _run(each, trials, canaries, wanted.grace)]
         if wanted.keep is not None:
-            from strop.attacks.generate import keep
+            from strop_attack.generate import keep
 
             found = [(row, made[row.attack]) for row in rows if row.exploits and row.attack in made]
             keep(wanted.keep, found, graders, trials, canaries, wanted.grace)
@@ -127,9 +127,9 @@ def _trials(
     canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAttacks, made: "dict[str, Payload]"
 ) -> "list[Trial]":
     """What is tried; `made` takes in what is composed, by name."""
-    from strop.attacks.generate import LANGUAGES, generate
-    from strop.attacks.suite import load_answers, trial
-    from strop.attacks.tasks import build
+    from strop_attack.generate import LANGUAGES, generate
+    from strop_attack.suite import load_answers, trial
+    from strop_attack.tasks import build
 
     answers, language, name = wanted.answers, wanted.language, wanted.name
     if wanted.generate:
@@ -174,15 +174,15 @@ def _jails(asked: list[str] | None) -> list[str]:
 
 
 def _ours(jail: str) -> "Grader":
-    from strop.attacks.grader import LIMITS, Ours
     from strop.verification import open_verifier
+    from strop_attack.grader import LIMITS, Ours
 
     return Ours(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail))
 
 
 def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: float) -> "list[Row]":
-    from strop.attacks.bench import run
     from strop.reports.terminal.progress import Progress
+    from strop_attack.bench import run
 
     with Progress(f"held, {grader.name}", len(trials)) as progress:
         return run(grader, trials, canaries, lambda row: progress.step(row.good), grace)
@@ -191,9 +191,9 @@ def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: f
 def _write(
     rows: "list[Row]", ours: "list[Row]", chosen: "Sequence[Attack]", paths: tuple[Path | None, Path | None]
 ) -> None:
-    from strop.attacks.bench import counts
-    from strop.attacks.table import markdown
     from strop.core import files
+    from strop_attack.bench import counts
+    from strop_attack.table import markdown
 
     report: dict[str, Any] = {**counts(ours), "rows": [asdict(row) for row in rows]}
     if len(ours) < len(rows):
@@ -207,8 +207,8 @@ def _write(
 def _report(rows: "list[Row]", ours: "list[Row]", verbose: bool) -> None:
     from rich.console import Console
 
-    from strop.attacks.bench import counts
-    from strop.attacks.table import compared, details, overview
+    from strop_attack.bench import counts
+    from strop_attack.table import compared, details, overview
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     bad = [r for r in rows if not r.good]

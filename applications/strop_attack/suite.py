@@ -1,6 +1,6 @@
 """The attacks, read from `suite/LANGUAGE-FAMILY.yaml` or given as JSON lines, and how they become trials of one run.
 
-A text of an attack may hold placeholders such as @CANARY@ (see `strop.attacks.canary`), which differ in every run. The
+A text of an attack may hold placeholders such as @CANARY@ (see `strop_attack.canary`), which differ in every run. The
 hidden number @SECRET@, on which every built-in task rests, is filled into honest answers only: a hostile answer that
 passes has stolen it or has forged its verdict.
 """
@@ -17,13 +17,13 @@ from typing import Any, Literal, get_args
 import yaml
 from pydantic import ValidationError, model_validator
 
-from strop.attacks.plays import environment_of
-from strop.attacks.projects import PIECES, RIGHT, as_answer
 from strop.core.errors import UserError
 from strop.core.records import Record
 from strop.core.task import Task
 from strop.tasks.answers import answer_in
 from strop.tasks.jsonl import read_rows
+from strop_attack.plays import environment_of
+from strop_attack.projects import PIECES, RIGHT, as_answer
 
 Family = Literal["forge", "read", "escape", "exhaust", "outlive", "compile"]
 """forge a verdict, read secrets, reach the world outside, use up the host, live on, act at compile time."""
@@ -45,7 +45,7 @@ class Attack(Record):
     tries: str
     """What it tries, in one line."""
     task: str
-    """Name of a built-in task, see `strop.attacks.tasks`."""
+    """Name of a built-in task, see `strop_attack.tasks`."""
     layer: str
     """What is to stop it: the layer of the jail or the rule of the grader that it needs to get past."""
     hostile: str
@@ -83,7 +83,7 @@ class Trial:
 @cache
 def load_suite() -> list[Attack]:
     """Every attack, by language and family. Raises ValueError for a fault in the suite's own files."""
-    folder = files("strop.attacks") / "suite"
+    folder = files("strop_attack") / "suite"
     sources = sorted((p for p in folder.iterdir() if p.name.endswith(".yaml")), key=lambda p: p.name)
     found = [attack for path in sources for attack in _read(path)]
     twice = [name for name, times in Counter(a.id for a in found).items() if times > 1]

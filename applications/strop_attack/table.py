@@ -8,9 +8,9 @@ from operator import attrgetter
 from rich.table import Table
 from rich.text import Text
 
-from strop.attacks.bench import Row, counts
-from strop.attacks.suite import FAMILIES, Attack
 from strop.core.text import printable
+from strop_attack.bench import Row, counts
+from strop_attack.suite import FAMILIES, Attack
 
 
 def overview(rows: Sequence[Row]) -> Table:

@@ -6,8 +6,6 @@ honest answers get it, as a model would from the statement.
 
 from pathlib import Path
 
-from strop.attacks.plays import plays
-from strop.attacks.projects import projects
 from strop.core.checks import (
     AssertsCheck,
     Case,
@@ -19,6 +17,8 @@ from strop.core.checks import (
     StdioCheck,
 )
 from strop.core.task import Task
+from strop_attack.plays import plays
+from strop_attack.projects import projects
 
 _INPUTS = (1, 4, 9)
 _PYTEST = """\

@@ -13,8 +13,6 @@ from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from strop.attacks.leftovers import GRADED, from_boxes
-from strop.attacks.plays import SECONDS, environment_of, played, told, worse
 from strop.core.checks import CommandCheck, ProjectCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
@@ -26,6 +24,8 @@ from strop.verification.project.backend import ROOM_WALL
 from strop.verification.project.cargo import BUILD
 from strop.verification.project.cargo import ROOM_WALL as CARGO_WALL
 from strop.verification.rust.compiler import COMPILE
+from strop_attack.leftovers import GRADED, from_boxes
+from strop_attack.plays import SECONDS, environment_of, played, told, worse
 
 LIMITS = Limits(cpu_seconds=2.0, wall_seconds=5.0)
 """Bounds of one answer: small, so that floods and sleepers end soon."""
@@ -35,7 +35,7 @@ PATIENCE = 30.0
 """Seconds beyond an answer's deadline that are waited for a verdict before the grader counts as hung."""
 DEADLINE = 10.0
 """Seconds a foreign grade may take; a child that takes longer is killed, and that is an exploit."""
-_START = "from strop.attacks.grader import child; child()"
+_START = "from strop_attack.grader import child; child()"
 
 
 @dataclass(frozen=True, slots=True)

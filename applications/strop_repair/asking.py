@@ -87,5 +87,5 @@ class Asker:
 
 def prompt(name: str, values: Mapping[str, str]) -> list[Message]:
     """The messages of a packaged template of this folder, filled."""
-    file = resources.files("strop.repair").joinpath("templates", f"{name}.txt")
+    file = resources.files("strop_repair").joinpath("templates", f"{name}.txt")
     return templates.messages(file.read_text(encoding="utf-8"), values)

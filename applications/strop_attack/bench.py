@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from strop.attacks.canary import Canaries
-from strop.attacks.grader import SCORED, Grade, Grader
-from strop.attacks.leftovers import LeftoverWatch
-from strop.attacks.suite import Trial
+from strop_attack.canary import Canaries
+from strop_attack.grader import SCORED, Grade, Grader
+from strop_attack.leftovers import LeftoverWatch
+from strop_attack.suite import Trial
 
 GRACE = 1.0
 """Seconds beyond the deadline that a verdict may take."""

@@ -15,13 +15,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from strop.attacks.bench import Row, run
-from strop.attacks.canary import Canaries
-from strop.attacks.grader import Grader
-from strop.attacks.suite import Trial, as_given, fill, read_yaml
 from strop.core.checks import RustCheck
 from strop.core.files import atomic
 from strop.core.task import Task
+from strop_attack.bench import Row, run
+from strop_attack.canary import Canaries
+from strop_attack.grader import Grader
+from strop_attack.suite import Trial, as_given, fill, read_yaml
 
 _WORD = re.compile(r"\$\$|\$([A-Z_]+)")
 _MOST_ACTS = 3
@@ -63,7 +63,7 @@ class Grammar:
     """One file of the grammar."""
 
     def __init__(self, name: str) -> None:
-        self.name, self._data = name, read_yaml(files("strop.attacks") / "grammar" / f"{name}.yaml")
+        self.name, self._data = name, read_yaml(files("strop_attack") / "grammar" / f"{name}.yaml")
         self.language = name.partition("-")[0]
 
     def draw(self, seed: int, number: int) -> tuple[Payload, Payload | None]:

@@ -11,13 +11,13 @@ from strop.config.tasks import SandboxConfig
 from strop.core.errors import UserError, WorkerDied
 from strop.core.ids import rng
 from strop.core.verdict import Outcome
-from strop.repair.candidates import Applied, Changes
-from strop.repair.record import Edit
-from strop.repair.reproduce import TestFile
 from strop.verification.project.backend import Backend, open_backend
 from strop.verification.project.probe import open_project
 from strop.verification.project.runs import RunRequest
 from strop.verification.settings import Settings, limits_of
+from strop_repair.candidates import Applied, Changes
+from strop_repair.record import Edit
+from strop_repair.reproduce import TestFile
 
 _SLOWER = 4.0
 """Times as much CPU time as the unchanged project, that a run with an edit may take."""

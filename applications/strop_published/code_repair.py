@@ -5,19 +5,19 @@ Sources: github.com/ASSERT-KTH/CodeRepairRL, src/rewards and src/utils, revision
 similarity .4; the repository tasks use only unified_diff_similarity. An answer is the first fenced block after
 `<answer>` (a missing end tag is tolerated); without the tag it is the text "N/A".
 
-Bugs of the original, kept under `published_` names (`rewards/edits.py` has forms that work):
+Bugs of the original, kept under `published_` names (`strop.rewards.edits` has forms that work):
 1. strict reasoning accepts only an answer of one line, so no edit ever earns it;
 2. format: full markers count as abbreviated ("<<<<<<< SEARCH" contains "<< SEARCH"), and a line break after a marker
    as trailing text, unless there is one block and it is perfect: two perfect blocks score .6, not 1;
-3. similarity: blocks that its parser does not see (`rewards/published_blocks.py`); an answer and an oracle of two
+3. similarity: blocks that its parser does not see (`blocks.py`); an answer and an oracle of two
    blocks each both parse to nothing, which counts as equal. `sr_similarity` itself takes blocks, and is as defined.
 """
 
 import re
 from collections.abc import Sequence
 
-from strop.rewards.published_blocks import Block, follows, is_standard, published_blocks
-from strop.rewards.ratio import changed_lines, lines_ratio, ratio
+from strop_published.blocks import Block, follows, is_standard, published_blocks
+from strop_published.ratio import changed_lines, lines_ratio, ratio
 
 PER_TAG = 0.25
 PER_STRAY = 0.001
@@ -136,7 +136,7 @@ def blocks_text(blocks: Sequence[Block]) -> str:
 
 
 def _deductions(text: str) -> list[tuple[float, bool]]:
-    """What each fault costs, and whether the text has it."""
+    """What each mistake costs, and whether the text has it."""
     dividers = text.count("=======")
 
     def found(expression: str) -> bool:

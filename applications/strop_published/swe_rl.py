@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from strop.core.errors import StropError
-from strop.rewards.ratio import library, ratio, unified_diff
+from strop_published.ratio import library, ratio, unified_diff
 
 if TYPE_CHECKING:
     from unidiff.patch import PatchedFile

@@ -16,10 +16,10 @@ from strop.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
-    from strop.repair.asking import Asker
-    from strop.repair.pipeline import RepairPlan
-    from strop.repair.record import RepairReport
-    from strop.repair.repository import RepositoryTexts
+    from strop_repair.asking import Asker
+    from strop_repair.pipeline import RepairPlan
+    from strop_repair.record import RepairReport
+    from strop_repair.repository import RepositoryTexts
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class PlanOptions:
     seed: Annotated[int, Option(min=0, help="seed of every random choice")] = 0
 
     def plan(self) -> "RepairPlan":
-        """The same for `strop.repair`."""
-        from strop.repair.pipeline import RepairPlan
+        """The same for `strop_repair`."""
+        from strop_repair.pipeline import RepairPlan
 
         values = vars(self).copy()
         return RepairPlan(by=values.pop("localise"), **values)
@@ -101,9 +101,9 @@ def repair(
     if no edit applies. See docs/repair.md.
     """
     from strop.core import files
-    from strop.repair.pipeline import repair as look
-    from strop.repair.repository import read_repository
-    from strop.repair.testing import ProjectTests
+    from strop_repair.pipeline import repair as look
+    from strop_repair.repository import read_repository
+    from strop_repair.testing import ProjectTests
 
     for path in filter(None, (output, json)):
         files.check_writable(path)
@@ -195,7 +195,7 @@ def _asker(recipe: "Recipe", style: str, plan: "RepairPlan", stack: ExitStack) -
     from strop.core.protocols import Policy
     from strop.policies.open import open_policy
     from strop.policies.scripted import ScriptedPolicy
-    from strop.repair.asking import Asker, PolicyOf
+    from strop_repair.asking import Asker, PolicyOf
 
     policy: Policy
     policy_of: PolicyOf | None = None

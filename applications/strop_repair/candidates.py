@@ -14,9 +14,9 @@ from functools import lru_cache
 from strop.core.ids import content_hash
 from strop.edits import EditError, Files, Tolerance, apply_answer, format_of
 from strop.edits.lines import split
-from strop.repair.outline import parsed
-from strop.repair.record import Edit, SampledEdit
-from strop.repair.repository import LARGEST, RepositoryTexts
+from strop_repair.outline import parsed
+from strop_repair.record import Edit, SampledEdit
+from strop_repair.repository import LARGEST, RepositoryTexts
 
 KEPT_ANSWER = 20_000
 """Characters of an answer that the report keeps."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from strop.core.ids import content_hash
-from strop.repair.outline import parsed
-from strop.repair.repository import RepositoryTexts
 from strop.tasks.answers import extract_code
+from strop_repair.outline import parsed
+from strop_repair.repository import RepositoryTexts
 
 MOST_KEPT = 30
 """Test files that are run, those that most samples wrote first; as in Agentless Mini."""
