@@ -12,13 +12,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tasksets.needs_feedback import generate
 from tests.waiting import wait_until
 
 from strop.core import files
 from strop.core.task import Task
 from strop.reports.run_folder import RunFolder
 from strop.tasks import write_tasks
-from strop.tasks.needs_feedback import generate
 
 pytest.importorskip("openai", reason="openai is not installed")
 

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tasksets.needs_feedback import generate
 
 from strop.config.load import load_recipe
 from strop.core.checks import Case, CasesCheck, EditCheck, RustCheck, StdioCase, StdioCheck
@@ -20,7 +21,6 @@ from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
-from strop.tasks.needs_feedback import generate
 from strop.training.batch import sample_of
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tasksets.needs_feedback import generate
 from tests import warm
-
-from strop.tasks.needs_feedback import generate
 
 pytest.importorskip("altair")
 

@@ -5,13 +5,13 @@ from collections import Counter, defaultdict
 from typing import Any
 
 import pytest
+from tasksets.needs_feedback import generate, load
+from tasksets.needs_feedback.generate import task_of
+from tasksets.needs_feedback.kinds import KINDS, FactKind
 
 from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.needs_feedback import generate, load
-from strop.tasks.needs_feedback.generate import task_of
-from strop.tasks.needs_feedback.kinds import KINDS, FactKind
 from strop.tasks.public import public_task
 from strop.tasks.sources import load_tasks
 from strop.tasks.templates import values

@@ -6,10 +6,10 @@ from itertools import combinations, pairwise, permutations, product
 from math import prod
 
 import pytest
+from tasksets.stdio_problems.generate import compiled
+from tasksets.stdio_problems.kind import all_kinds
 
 from strop.core.ids import rng
-from strop.tasks.stdio_problems.generate import compiled
-from strop.tasks.stdio_problems.kind import all_kinds
 
 Parameters = dict[str, int | str]
 KINDS = {kind.name: kind for kind in all_kinds()}

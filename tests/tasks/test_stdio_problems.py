@@ -7,6 +7,9 @@ from collections import Counter
 from itertools import islice
 
 import pytest
+from tasksets.stdio_problems import generate
+from tasksets.stdio_problems.generate import NAME, compiled, task_of
+from tasksets.stdio_problems.kind import Problem, ProblemKind, all_kinds
 
 from strop.core.checks import StdioCheck
 from strop.core.errors import UserError
@@ -14,9 +17,6 @@ from strop.core.ids import rng
 from strop.core.task import Task
 from strop.tasks import load_tasks, render
 from strop.tasks.prompts import PROGRAM_STOP, solution
-from strop.tasks.stdio_problems import generate
-from strop.tasks.stdio_problems.generate import NAME, compiled, task_of
-from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
 from strop.verification.python.compare import same_output
 from strop.verification.verifier import OpenVerifier
 

@@ -3,17 +3,20 @@
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from tasksets import build
 
-from strop.tasks import assign_splits, builtin, load_tasks, sources, splits
+from strop.tasks import GENERATORS, assign_splits, builtin, load_tasks, sources, splits
 from strop.tasks.sources import iter_tasks
 
 
 def test_the_packed_tasks_are_those_of_the_sources():
-    """`make tasksets` was run after the last change of a task."""
+    """`make tasksets` was run after the last change of a task, or of a module that makes some."""
     assert builtin.lines() == build.lines()
+    with ZipFile(GENERATORS) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == build.modules()
 
 
 @pytest.mark.parametrize("source", sources.BUILTIN)
@@ -29,11 +32,18 @@ def test_splits_are_frozen(source: str, share: float, monkeypatch):
 
 
 def test_loading_needs_only_the_package(tmp_path: Path):
+    counts = {
+        "python-functions": "1207",
+        "rust-functions": "1490",
+        "stdio-problems:90": "90",
+        "toy-repositories:9": "9",
+        "needs-feedback:9": "9",
+    }
     code = (
         "import sys; from strop.tasks import load_tasks\n"
-        "print(len(load_tasks('python-functions')), len(load_tasks('rust-functions')), 'tasksets' in sys.modules)"
+        "print(*(len(load_tasks(name)) for name in sys.argv[1:]), 'tasksets' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code, *counts], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
-    assert done.stdout.split() == ["1207", "1490", "False"], done.stderr
+    assert done.stdout.split() == [*counts.values(), "False"], done.stderr

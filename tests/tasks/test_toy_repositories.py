@@ -4,6 +4,9 @@ import ast
 from collections import Counter
 
 import pytest
+from tasksets.toy_repositories import generate
+from tasksets.toy_repositories.functions import FUNCTIONS, KINDS
+from tasksets.toy_repositories.generate import HIDDEN, NAME, PUBLIC
 from tests.scale import most
 
 from strop.core.checks import EditCheck, ProjectCheck
@@ -12,9 +15,6 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.edits import apply_answer
 from strop.tasks import load_tasks
-from strop.tasks.toy_repositories import generate
-from strop.tasks.toy_repositories.functions import FUNCTIONS, KINDS
-from strop.tasks.toy_repositories.generate import HIDDEN, NAME, PUBLIC
 from strop.verification.project.layout import is_protected
 from strop.verification.project.snapshot import Files, load_snapshot
 from strop.verification.verifier import OpenVerifier

@@ -57,8 +57,6 @@ class ImportTable:
             self._note(task, "have no reference: nobody has shown that they can be solved")
         if uncrossed := check.effective().uncrossed():
             self._note(task, f"need what does not cross to the answer's process: {uncrossed[0]}")
-        if "unverifiable" in task.metadata:
-            self._note(task, f"are carried only: {task.metadata['unverifiable']}")
         if "warning" in task.metadata:
             self._note(task, str(task.metadata["warning"]))
 

@@ -56,8 +56,6 @@ class Metadata(TypedDict, total=False):
     """Code around a hole, and what fills it."""
     bug_patch: str
     """Diff that puts the bug in."""
-    unverifiable: str
-    """Why the tests cannot be run."""
     trl: dict[str, Any]
     """Columns of a TRL row besides the task."""
     parameters: dict[str, Any]

@@ -121,7 +121,7 @@ class TerminalCheck(CheckBase):
     """
 
     optional: ClassVar[tuple[str, ...]] = (
-        "image", "workdir", "environment", "test_environment", "files", "binary", "programs", "artifacts", "unplayable"
+        "image", "workdir", "environment", "test_environment", "files", "binary", "programs", "artifacts"
     )  # fmt: skip
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "terminal"}
     judges_edits = False
@@ -146,8 +146,6 @@ class TerminalCheck(CheckBase):
     """Wall time of the script."""
     test_seconds: float = 600.0
     """Wall time of the tests."""
-    unplayable: str = ""
-    """Why a jail cannot play it, whatever is installed: several steps, a GPU, services."""
 
     @property
     def trust(self) -> Trust:

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.kind import Problem, grid, kind, lines
+from ..kind import Problem, grid, kind, lines
 
 _SIZE = "a line with the numbers of rows and columns, h and w"
 

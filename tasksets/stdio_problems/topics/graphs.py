@@ -2,7 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.kind import Problem, kind, lines
+from ..kind import Problem, kind, lines
 
 _EDGES = "a line with n and m, 1 <= n <= 50 and 0 <= m <= 200, then m lines with two different nodes a b each"
 _WEIGHTED = "a line with n and m, 1 <= n <= 50 and 0 <= m <= 200, then m lines a b c each, c from 1 to 100"

@@ -11,7 +11,7 @@ from random import Random
 from string import Template
 from typing import Any
 
-from strop.tasks.toy_repositories.domains import NAMES
+from .domains import NAMES
 
 Words = Mapping[str, Any]
 """What stands for the placeholders; numbers are numbers."""

@@ -15,8 +15,9 @@ from strop.core.snapshots import data_uri, digest_of
 from strop.core.task import Task
 from strop.edits import FORMATS
 from strop.tasks.rows import counted
-from strop.tasks.toy_repositories.functions import FUNCTIONS, FunctionTemplate, ToyFault, argument
-from strop.tasks.toy_repositories.repository import ToyFunction, ToyModule, ToyRepository, drawn_repository
+
+from .functions import FUNCTIONS, FunctionTemplate, ToyFault, argument
+from .repository import ToyFunction, ToyModule, ToyRepository, drawn_repository
 
 NAME = "toy-repositories"
 DEFAULT_COUNT = 1000

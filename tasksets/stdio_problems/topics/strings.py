@@ -2,7 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.kind import Problem, kind, letters, lines, one_each, words
+from ..kind import Problem, kind, letters, lines, one_each, words
 
 _ANSWERS = (
     ("yes", "no"), ("true", "false"), ("same", "different"), ("palindrome", "other"), ("ok", "bad"),

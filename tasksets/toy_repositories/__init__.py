@@ -5,6 +5,6 @@ two files of tests: public ones, which a play may see and run, and hidden ones, 
 wrong; a public test fails because of it and names the function.
 """
 
-from strop.tasks.toy_repositories.generate import generate, load
+from .generate import generate, load
 
 __all__ = ["generate", "load"]

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.kind import WORDS, Problem, kind, lines, one_each, text, words
+from ..kind import WORDS, Problem, kind, lines, one_each, text, words
 
 _CHANGES = {
     "s[::-1]": "reversed",

@@ -20,7 +20,8 @@ from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.ids import canonical_json, content_hash, rng, unit_interval
 from strop.core.task import Split, Task
-from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
+
+from .kind import Problem, ProblemKind, all_kinds
 
 NAME = "stdio-problems"
 DEFAULT_COUNT = 1000

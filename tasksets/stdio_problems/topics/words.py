@@ -2,7 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.kind import Problem, kind, lines, one_each, words
+from ..kind import Problem, kind, lines, one_each, words
 
 _SHORT = ("map", "sun", "ant", "box", "cat", "dog", "owl", "jam")
 

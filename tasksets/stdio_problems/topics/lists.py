@@ -2,7 +2,7 @@
 
 from random import Random
 
-from strop.tasks.stdio_problems.kind import Problem, kind, lines, numbers, one_each, some
+from ..kind import Problem, kind, lines, numbers, one_each, some
 
 _LIST = "one line with one or more integers"
 

@@ -4,6 +4,6 @@ A *kind* has K equally likely options for the fact (kinds.py). The option of a t
 statement shows, so no single answer passes more often than 1 in K.
 """
 
-from strop.tasks.needs_feedback.generate import generate, load
+from .generate import generate, load
 
 __all__ = ["generate", "load"]

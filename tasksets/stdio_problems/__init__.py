@@ -4,6 +4,6 @@ A *kind* is a problem with parameters (topics/*.py); an instance is a kind, its 
 drawn from (seed, index). Expected outputs are what the reference program prints.
 """
 
-from strop.tasks.stdio_problems.generate import generate, load
+from .generate import generate, load
 
 __all__ = ["generate", "load"]

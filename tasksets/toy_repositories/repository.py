@@ -6,8 +6,8 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from strop.tasks.toy_repositories.domains import DOMAINS, Domain
-from strop.tasks.toy_repositories.functions import FunctionTemplate, Words
+from .domains import DOMAINS, Domain
+from .functions import FunctionTemplate, Words
 
 _SEPARATORS = ("-", "_", ":", "/", "+", ", ", " ", ";")
 _CONSTANTS = ("BONUS", "EXTRA", "FEE", "LIMIT", "RATE", "STEP")

@@ -11,8 +11,9 @@ from typing import Any
 from strop.core.checks import Case, CasesCheck
 from strop.core.ids import rng, unit_interval
 from strop.core.task import Task
-from strop.tasks.needs_feedback.kinds import KINDS, PLACES, Arguments, FactKind
 from strop.tasks.rows import counted
+
+from .kinds import KINDS, PLACES, Arguments, FactKind
 
 NAME = "needs-feedback"
 DEFAULT_COUNT = 600
