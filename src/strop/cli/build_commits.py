@@ -58,10 +58,9 @@ def commits(
     reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
     """
     from strop.core import files
-    from strop.curation.engine.tally import Tally, listed
+    from strop.curation.engine.tally import Tally, listed, split_of
     from strop.curation.histories import LAYOUT
     from strop.curation.histories.build import manifest_of
-    from strop.curation.retrieval.build import split_of
     from strop.tasks import write_tasks
 
     edit_format(options.format)
