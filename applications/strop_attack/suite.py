@@ -82,7 +82,7 @@ class Trial:
 
 @cache
 def load_suite() -> list[Attack]:
-    """Every attack, by language and family. Raises ValueError for a fault in the suite's own files."""
+    """Every attack, by language and family. Raises ValueError for a mistake in the suite's own files."""
     folder = files("strop_attack") / "suite"
     sources = sorted((p for p in folder.iterdir() if p.name.endswith(".yaml")), key=lambda p: p.name)
     found = [attack for path in sources for attack in _read(path)]
@@ -172,7 +172,7 @@ def load_answers(folder: Path) -> list[Trial]:
 
     A line with `check` is a task, in any of the files; a line with `task_id` and `answer` an answer (docs/formats.md).
     It may have a `name`, and `"honest": true` when it must pass; every other answer must not. Raises UserError, naming
-    file and line, for the first fault.
+    file and line, for the first mistake.
     """
     if not folder.is_dir():
         raise UserError(f"--answers {folder}: no such folder; it must hold *.jsonl files")

@@ -286,7 +286,7 @@ class StopsConfig(Section):
     """What becomes of a play that ended without an answer, by the reason.
 
     end: it is scored as no answer. mask: the same, but its tokens carry no loss. drop: it is not scored. feedback: the
-    policy is told what was wrong, and the play goes on. A play that ended by our fault is always dropped.
+    policy is told what was wrong, and the play goes on. A play that ended by a failure of ours is always dropped.
     """
 
     no_call: Told = "end"
@@ -333,7 +333,7 @@ class PlayConfig(Section):
     setups: int = Field(default=8, ge=1)
     """Environments that are set up ahead of their plays."""
     setup_seconds: float = Field(default=120.0, gt=0)
-    """Wall seconds for setting an environment up; one that takes longer has failed by our fault."""
+    """Wall seconds for setting an environment up; one that takes longer is a failure of ours."""
     close_seconds: float = Field(default=30.0, gt=0)
     """Wall seconds for closing an environment, after which nobody waits for it."""
     feedback: int = Field(default=3, ge=0)

@@ -3,7 +3,7 @@
 Pure: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one line with
 its numbers. It rings once; it may ring again after its cause was gone (its level fell below `CLEAR`). Missing or null
 metrics raise no alarm, except loss and gradient norm: there null is how "not finite" is stored on disk. docs/report.md
-lists the alarms. A rule gives the level of a fault at the newest step, 1 at its threshold, and a text; None if the
+lists the alarms. A rule gives the level of a trouble at the newest step, 1 at its threshold, and a text; None if the
 metrics do not say.
 """
 

@@ -1,4 +1,4 @@
-"""Takes an answer in: what its text says, the task's tests made safe, and faults of the task itself.
+"""Takes an answer in: what its text says, the task's tests made safe, and what is wrong with the task itself.
 
 So it is known which answers go together, and which strict mode turns away by their text alone: among others those with
 the shapes of known holes of the compiler, by which safe code gets references that dangle (rust-lang#25860) or values of
