@@ -99,7 +99,7 @@ def test_the_wheel_is_pure_and_has_the_recipes(wheel: Path) -> None:
     for folder in (ROOT / "src", ROOT / "applications"):
         data = {p.relative_to(folder) for p in folder.glob("strop*/**/*") if p.is_file()}
         assert {str(p) for p in data if not {"__pycache__", "strop.egg-info"} & {*p.parts}} <= names
-    ours = ("strop/", "strop_attack/", "strop_published/", "strop_repair/")
+    ours = ("strop/", *(f"{path.parent.name}/" for path in (ROOT / "applications").glob("*/__init__.py")))
     assert not {n for n in names if not n.startswith(ours) and ".dist-info/" not in n}
     assert all(f"Python :: 3.{minor}\n" in about for minor in (11, 12, 13, 14))
 
