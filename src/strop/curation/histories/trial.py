@@ -288,7 +288,8 @@ class _JudgingTests:
         lost = {name for name in right.results.keys() - good if name in bad or name not in wrong.results}
         self._unbroken(lost | (rest.results.keys() - passed(rest)))
         late = {n for run in (right, rest) for n, t in run.results.items() if t.outcome is Outcome.TIMED_OUT}
-        self.trial.overdue[candidate.repository] = overdue | late
+        known = self.trial.overdue.get(candidate.repository, frozenset())  # others may have added some
+        self.trial.overdue[candidate.repository] = known | late
         failing = [name for name in right.results if name in good - bad - slow]
         failing.sort(key=lambda name: name not in self.wanted)
         passing = [name for name in right.results if name in good & bad][:MOST_PASSING]
