@@ -49,7 +49,7 @@ from strop.environments.workspace import Workspace
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.sandbox import Folder, Limits
-from strop.tasks.toy_repositories import generate
+from strop.tasks import load_tasks
 from strop.verification import open_verifier
 from strop.verification.project.snapshot import read_project
 
@@ -173,7 +173,7 @@ def repository_of(files: Files, folder: Path) -> Path:
 
 def repositories(folder: Path, name: str) -> Iterator[tuple[str, Files, Path]]:
     """(name, files, bare repository): a toy one, and a real one with its history where there is a bundle."""
-    files = tree_of(next(iter(generate(1, seed=5))))
+    files = tree_of(load_tasks("toy-repositories:1@5")[0])
     (folder / "toy").mkdir()
     yield "toy", files, repository_of(files, folder / "toy")
     bundle = Path(os.environ.get("STROP_REPOS", "../shared/repos")) / f"{name}.bundle"
@@ -188,7 +188,7 @@ def repositories(folder: Path, name: str) -> Iterator[tuple[str, Files, Path]]:
 def verdicts(verifier: Any, count: int) -> dict[str, float]:
     """Milliseconds, medians, of verdicts one after another; and of a generated task."""
     began = time.perf_counter()
-    tasks = list(generate(count, seed=77))
+    tasks = load_tasks(f"toy-repositories:{count}@77")
     found: dict[str, list[float]] = {"task": [(time.perf_counter() - began) / count]}
     for task in tasks:
         check = task.check.only(EditCheck)
@@ -224,7 +224,7 @@ def main() -> None:
     parser.add_argument("--repository", default=REPOSITORY)
     args = parser.parse_args()
     before = traces()
-    tasks = list(generate(args.plays, seed=rng("agents").randrange(1000)))
+    tasks = load_tasks(f"toy-repositories:{args.plays}@{rng('agents').randrange(1000)}")
     found: dict[str, Any] = {}
     with open_verifier() as verifier:
         found["verdict_ms"] = verdicts(verifier, 8)

@@ -34,6 +34,7 @@ import httpx
 
 from strop.cli.models import read_models, recipes_of
 from strop.core.edit_events import read_events, read_suggestions
+from strop.core.listening import listen
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, SamplingParams
 from strop.policies.open import open_policy
@@ -136,7 +137,7 @@ def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str,
     log = EditEventLog(folder, checkpoint="benchmark")
     prompt = FimPrompt(noting.tokenizer, CONTEXT)
     edits = EditModel(noting, SamplingParams(max_tokens=TOKENS), prompt)  # type: ignore[arg-type]
-    socket = edit_server.listen(0)
+    socket = listen("127.0.0.1", 0)
     client = httpx.Client(base_url=f"http://127.0.0.1:{socket.getsockname()[1]}", timeout=600)
     found: dict[str, Any] = {"model": model, "tokens": TOKENS, "cpus": os.cpu_count()}
     answered: list[str] = []

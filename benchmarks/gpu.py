@@ -247,7 +247,7 @@ def gaps_of(model: Any, tokenizer: Any, pairs: list[tuple[list[int], Any]], dtyp
     """
     import torch
 
-    from strop.core.sample import Sample
+    from strop.core.rollout import Sample
     from strop.training.logps import padded_logps
 
     samples = []

@@ -20,7 +20,7 @@ from typing import Any
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Limits, run_command
 from strop.verification.strength import measure, own_tests_hold
-from strop.verification.strength.neutral import neutral
+from strop.verification.strength.measure import neutral
 
 NO_BUILD = 77
 LIMITS = Limits(

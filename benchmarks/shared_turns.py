@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from strop.config.load import load_recipe
-from strop.core.sample import Sample
+from strop.core.rollout import Sample
 from strop.policies.attention import attend_in_groups, prefix_tree
 from strop.policies.loading import load_model
 from strop.reports.run_folder import RunFolder

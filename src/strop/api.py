@@ -14,7 +14,7 @@ from strop.config.load import load_recipe
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.protocols import BatchReward, Policy, Reward, Verifier
-from strop.core.rollout import Group, Rollout, SamplingParams
+from strop.core.rollout import Group, Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.environments.kinds import Kind, find_environment, played_by
@@ -111,11 +111,7 @@ def play(
     if samples < 1:
         raise UserError(f"samples={samples} plays nothing; ask for at least 1")
     rubric = _rubric(recipe, rewards)
-    params = SamplingParams(
-        temperature=recipe.sampling.temperature,
-        top_p=recipe.sampling.top_p,
-        max_tokens=recipe.sampling.max_tokens,
-    )
+    params = recipe.sampling.params()
     with ExitStack() as stack:
         dispatcher = _dispatcher(policy, tasks, environment, recipe, verifier, stack)
         return play_groups(dispatcher, rubric, tasks, samples, params, seed=recipe.seed, step=0)

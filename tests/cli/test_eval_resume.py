@@ -18,7 +18,7 @@ from strop.core import files
 from strop.core.task import Task
 from strop.reports.run_folder import RunFolder
 from strop.tasks import write_tasks
-from strop.tasks.needs_feedback import generate
+from strop_generators.needs_feedback import generate
 
 pytest.importorskip("openai", reason="openai is not installed")
 

@@ -8,8 +8,8 @@ from strop.core.checks import AssertsCheck
 from strop.core.task import Task
 from strop.evaluation.public_runs import public_runs, shown_part
 from strop.reports.page.run_data import run_data
-from strop.tasks.needs_feedback import generate
 from strop.tasks.sources import load_tasks
+from strop_generators.needs_feedback import generate
 
 SAMPLES = 4
 

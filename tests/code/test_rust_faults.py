@@ -6,7 +6,7 @@ from strop.code.mutate.rust import OPERATORS
 from strop.code.mutate.rust.draw import Faults
 from strop.core.checks import RustCheck
 from strop.core.task import Task
-from strop.curation.rust_fix.message import first_error
+from strop.curation.rust_fix.build import first_error
 from strop.curation.rust_fix.rustc import open_rustc
 
 WORDS = """pub fn words(text: &str) -> Vec<String> {

@@ -8,7 +8,7 @@ from strop.core.checks import RetrievalCheck
 from strop.core.ranges import MOST_RANGES, Range, merged, read_ranges, score, write_ranges
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.verification.retrieval import MAX_ANSWER, RetrievalToolchain
+from strop.verification.compared import MAX_PLACES, RetrievalToolchain
 
 SPANS = st.lists(
     st.tuples(st.integers(1, 40), st.integers(0, 12)).map(lambda one: (one[0], one[0] + one[1])), max_size=6
@@ -85,7 +85,7 @@ def task(**truth: list[Range]) -> Task:
         ("b:1-4", Outcome.FAILED, 0.0),
         ("", Outcome.NO_ANSWER, 0.0),
         ("It is in a", Outcome.NO_ANSWER, 0.0),
-        ("a:1\n" * MAX_ANSWER, Outcome.NO_ANSWER, 0.0),
+        ("a:1\n" * MAX_PLACES, Outcome.NO_ANSWER, 0.0),
     ],
 )
 def test_verdicts(answer: str, outcome: Outcome, value: float) -> None:

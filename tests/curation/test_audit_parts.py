@@ -11,7 +11,7 @@ from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.errors import UserError
 from strop.curation.audit import TaskAudit
 from strop.curation.audit.answers import constant_possible, decided, places_possible, probes
-from strop.curation.audit.chance import MOVES, moved_clock, sources_of_chance
+from strop.curation.audit.flaky import MOVES, moved_clock, sources_of_chance
 from strop.curation.audit.form import form_findings, leak_findings
 from strop.curation.audit.journal import Journal, digest
 from strop.curation.audit.judge import wording_findings

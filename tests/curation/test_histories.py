@@ -69,6 +69,18 @@ def test_this_year():
 """
 
 
+TABLE = """import json
+from pathlib import Path
+
+import sums
+
+
+def test_table():
+    for name, given, wanted in json.loads((Path(__file__).parent / "table.json").read_text()):
+        assert getattr(sums, name)(given) == wanted
+"""
+
+
 def source(**files: str) -> dict[str, bytes]:
     return {path.replace("__", "/"): text.encode() for path, text in files.items()}
 
@@ -208,6 +220,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     triple = "from sums import double\n\n\ndef test_t():\n    assert double(1) == 3\n"
     worse: Files = {"sums.py": ODD + twice.replace("2 * x", "3 * x"), "tests/test_triple.py": triple}
     repo.commit("Break another test by making doubles triples", worse)
+    table: Files = {"tests/test_table.py": TABLE, "tests/table.json": "[]"}
+    repo.commit("Test what a table holds", table)
+    half: Files = {
+        "sums.py": ODD + twice.replace("2 * x", "3 * x") + "\n\ndef half(x):\n    return x // 2\n",
+        "tests/table.json": '[["half", 4, 2]]',
+        "tests/test_triple.py": triple.replace("== 3", "== 1 + 2"),
+    }
+    repo.commit("Halve numbers as the table has it", half)
     out = folder / "out"
     done = warm.strop("build", "commits", repo.folder, "-o", out, "--workers", 1)
     assert done.returncode == 0, done.stderr
@@ -216,7 +236,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_a_commit_becomes_a_task_that_its_tests_judge(built: tuple[Path, Path], verifier: Any) -> None:
     tasks = {task.metadata["commit"]: task for task in load_tasks(str(built[1] / "tasks.jsonl.gz"))}
-    assert len(tasks) == 2
+    assert len(tasks) == 3
     task = next(task for task in tasks.values() if "difference" in task.statement)
     check = task.check
     assert isinstance(check, EditCheck) and isinstance(check.judge, ProjectCheck)
@@ -245,14 +265,22 @@ def test_tests_that_order_and_day_decide_are_quarantined(built: tuple[Path, Path
     assert why["tests/test_odd.py::test_this_year"] == "day"
 
 
+def test_tests_whose_data_change_judge_too(built: tuple[Path, Path]) -> None:
+    (task,) = [task for task in load_tasks(str(built[1] / "tasks.jsonl.gz")) if "table" in task.statement]
+    judge = task.check.effective()
+    assert isinstance(judge, ProjectCheck)
+    assert judge.failing == ["tests/test_table.py::test_table"]
+    assert "tests/test_triple.py::test_t" in judge.passing
+
+
 def test_what_makes_no_task_is_counted_by_reason(built: tuple[Path, Path]) -> None:
     manifest = json.loads((built[1] / "manifest.json").read_text())
     left = Counter(manifest["left_out"])
     assert left == {
-        "changes no program": 1, "its tests pass before": 1, "breaks another test": 1, "the first commit": 1,
+        "changes no program": 2, "its tests pass before": 1, "breaks another test": 1, "the first commit": 1,
         "no test fails before and passes after": 1,
     }  # fmt: skip
-    assert manifest["tasks"] == 2 and manifest["considered"] == 7 and manifest["snapshot_bytes"] > 0
+    assert manifest["tasks"] == 3 and manifest["considered"] == 9 and manifest["snapshot_bytes"] > 0
 
 
 def test_a_build_resumes_from_its_journal(built: tuple[Path, Path]) -> None:
@@ -361,7 +389,7 @@ def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
     index |= {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(tmp_path / "index"), "UV_OFFLINE": "1"}
     network = {**os.environ, **index}
     repo = Made(tmp_path / "sums")
-    asks = PYPROJECT + 'dependencies = ["sumsdep"]\n'
+    asks = PYPROJECT + 'dependencies = ["sumsdep==1.2", "nothing-of-this-name"]\n'  # neither is there
     tests = ADDS.replace("\n\ndef test_add", "\n\nimport sumsdep\n\n\ndef test_add").replace(
         "== 5", "== sumsdep.FIVE"
     )
@@ -375,7 +403,8 @@ def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
     )
     assert done.returncode == 0 and "2 tests pass twice; 1 packages in packages-" in done.stdout, done.stderr
     lock = json.loads((out / "sums.lock.json").read_text())
-    assert lock["installed"] == {"sumsdep": "1.5"} and lock["requirements"] == ["sumsdep"]
+    assert lock["installed"] == {"sumsdep": "1.5"}
+    assert lock["requirements"] == ["nothing-of-this-name", "sumsdep==1.2"]
     assert "sumsdep==1.5" in (tmp_path / "Containerfile").read_text()
     made = warm.strop("build", "commits", repo.folder, "-o", out, "--mutants", 0, env=network)
     assert made.returncode == 0, made.stderr
@@ -464,7 +493,7 @@ def test_the_tasks_are_played_where_tasks_of_projects_are(built: tuple[Path, Pat
     source = built[1] / "tasks.jsonl.gz"
     tasks = load_tasks(str(source))
     told = agents(tasks, source)
-    assert told == {"plays": 2, "expert_solves": 2, "empty_solves": 0, "cheat_solves": 0, "expert_missed": []}
+    assert told == {"plays": 3, "expert_solves": 3, "empty_solves": 0, "cheat_solves": 0, "expert_missed": []}
     answers = [
         {"task_id": task.id, "answer": task.reference if number else "?"} for number, task in enumerate(tasks)
     ]
@@ -484,7 +513,7 @@ def test_the_tasks_are_played_where_tasks_of_projects_are(built: tuple[Path, Pat
     done = warm.strop(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads((tmp_path / "out.json").read_text())["models"].values()
-    assert row["pass@1"] == 0.5
+    assert row["pass@1"] == pytest.approx(2 / 3, abs=1e-3)
 
 
 def test_a_task_is_repaired_as_a_repository(built: tuple[Path, Path], tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
 from strop.core.ranges import write_ranges
 from strop.core.snapshots import archive, digest_of
 from strop.core.task import Task
-from strop.curation.retrieval.build import split_of
+from strop.curation.engine.tally import split_of
 from strop.curation.retrieval.commits import changed_lines, names_file, not_blank
 from strop.curation.retrieval.known import changed
 from strop.environments.search_tree import tree_of_check

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from strop.core.errors import UserError
 from strop.core.journal import Appender, JournalReader, scan
-from strop.curation.rust_build import answer, parts, source
+from strop.curation.rust_build import answer, outputs, source
 from strop.curation.rust_build.answer import NotKept
-from strop.curation.rust_build.parts import Member, assign, duplicates
+from strop.curation.rust_build.outputs import Member, assign, duplicates
 from strop.curation.rust_build.questions import CostEstimate
 from strop.policies.connection import Prices, Usage
 from strop.tasks.splits import similar_pairs
@@ -133,7 +133,7 @@ def test_a_source_is_read_as_it_is_asked_for(tmp_path) -> None:
 )
 def test_similar_pairs_are_those_of_the_splits(sets: list[frozenset[int]], threshold: float) -> None:
     words = [frozenset(map(str, s)) for s in sets]
-    got = list(parts.pairs([parts._hashes(s) for s in words], threshold))
+    got = list(outputs.pairs([outputs._hashes(s) for s in words], threshold))
     assert got == sorted(got, key=lambda p: (p[1], p[0]))
     assert sorted(got) == sorted(set(similar_pairs(words, threshold)))
 

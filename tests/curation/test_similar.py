@@ -13,11 +13,10 @@ from strop.core.checks import AssertsCheck, Case, CasesCheck, CommandCheck, Comm
 from strop.core.task import Task
 from strop.curation.similar import exact
 from strop.curation.similar.exact import Store
-from strop.curation.similar.grams import Grams
+from strop.curation.similar.leaks import Grams
 from strop.curation.similar.minhash import near, rows_of
-from strop.curation.similar.table import numbers_of, plain_words, prose_of
-from strop.curation.similar.tests import agreement
-from strop.curation.similar.tests import tests_of as read_tests
+from strop.curation.similar.table import agreement, numbers_of, plain_words, prose_of
+from strop.curation.similar.table import tests_of as read_tests
 from strop.curation.steps.split import clusters
 from strop.tasks.splits import joined, similar_pairs
 

@@ -20,8 +20,8 @@ from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
-from strop.tasks.needs_feedback import generate
 from strop.training.batch import sample_of
+from strop_generators.needs_feedback import generate
 
 if TYPE_CHECKING:
     from strop.verification.verifier import OpenVerifier

@@ -22,7 +22,7 @@ from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.environments import grep_program, search_tools, search_tree
 from strop.environments.kinds import find_environment, framed
-from strop.environments.search_names import ShortNames
+from strop.environments.search import ShortNames
 from strop.environments.search_pattern import expression, literal, matching, words
 from strop.environments.search_tools import SHOWN, SearchTools, ripgrep
 from strop.policies.scripted import ScriptedPolicy

@@ -18,7 +18,7 @@ from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.kinds import find_environment, framed
 from strop.environments.toolbox import tools_of
 from strop.environments.world import world_tools
-from strop.evaluation.world_baselines import at_random, oracle
+from strop.evaluation.baselines import known_calls, random_calls
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.demos import read_demos
@@ -47,7 +47,7 @@ def written(task: Task, calls: Sequence[Any], form: FormName) -> list[str]:
 @pytest.mark.parametrize("form", FORMS)
 def test_what_the_tools_did_is_judged_in_every_form(form: FormName, verifier: Any) -> None:
     task = task_of("bank", random.Random(5))
-    acts = oracle(task, random.Random(0))
+    acts = known_calls(task, random.Random(0))
     texts = written(task, [("look", {}), *acts, ("finish", {})], form)
     rollout = played(verifier, task, texts, calls=form, turns=12)
     assert rollout.verdict is not None and rollout.verdict.passed, rollout
@@ -92,7 +92,7 @@ def test_a_play_does_to_its_world_what_the_judge_sees() -> None:
         task, r = task_of(name, random.Random(number)), random.Random(number)
         box: Any = world_tools(name)(task, None)  # type: ignore[arg-type]
         world = WORLDS[name](task.check.only(WorldCheck).start)
-        for call in [*at_random(task, r), *oracle(task, r), *at_random(task, r)]:
+        for call in [*random_calls(task, r), *known_calls(task, r), *random_calls(task, r)]:
             box.use(*call)
             list(replayed(world, [call]))
         assert box.state == world.state

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from strop.code.near.dress import DRESSES, commented, padded, renamed
-from strop.code.near.python_form import labels
+from strop.code.near.form import python_labels
 from strop.evaluation.reward_card import MODEL, auc, findings, hacked, pooled_auc, reward_card
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
 
@@ -181,7 +181,7 @@ def test_other_dresses_are_the_same_program() -> None:
         exec(found, other)
         assert scope["f"]([1, 5, 2]) == other["f"]([1, 5, 2]), name  # type: ignore[operator]
         if name != "padding":
-            assert labels(found) == labels(SOURCE)
+            assert python_labels(found) == python_labels(SOURCE)
     assert "total" not in str(renamed(SOURCE)) and "xs, n=2" in str(renamed(SOURCE))
     assert [dress("def f(:") for dress in (commented, renamed, padded)] == [None] * 3
     assert renamed("def f(a):\n    return a\n") is None and padded("") is None

@@ -11,7 +11,7 @@ from strop.core.checks import Case, CasesCheck
 from strop.core.rollout import Completion, Rollout, SamplingParams, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.evaluation.control import resampled
+from strop.evaluation.evaluate import resampled
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation, TaskCounts
 from strop.evaluation.rounds import rounds

@@ -15,7 +15,7 @@ from strop.config.load import load_recipe
 from strop.config.recipes import recipe_names
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.core.sample import Batch, Sample
+from strop.core.rollout import Batch, Sample
 from strop.launch.memory import PUBLISHED, GpuPlan, ModelShape, memory_plan, plan_of
 from strop.training.backend import TrainingBackend
 from strop.training.learner import Learner

@@ -15,8 +15,7 @@ from tests.waiting import wait_until
 
 from strop.config.git import Git, GitError
 from strop.core.errors import UserError
-from strop.reports.sinks.commits import DataCommits
-from strop.reports.sinks.data_repository import DataRepository, check_remote, local_path
+from strop.reports.sinks.data_repository import DataCommits, DataRepository, check_remote, local_path
 
 ENDLESS = 120.0
 
@@ -251,7 +250,7 @@ def test_two_writers_of_one_branch_are_told(run: Path, tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from strop.reports.sinks.commits import DataCommits
+from strop.reports.sinks.data_repository import DataCommits
 run, remote = Path(sys.argv[1]), sys.argv[2]
 with DataCommits(run, remote=remote, branch="run", every=1, run="run", say=print) as sink:
     print("begun", flush=True)

@@ -11,8 +11,8 @@ from tests import warm
 from strop.core.rollout import Rollout
 from strop.reports.page.rollout_data import task_of
 from strop.tasks import write_tasks
-from strop.tasks.needs_feedback import generate
 from strop.tasks.sources import load_tasks
+from strop_generators.needs_feedback import generate
 
 from .made_runs import make_run
 

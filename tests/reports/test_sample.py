@@ -4,8 +4,7 @@ import pytest
 
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
-from strop.reports.static.drawing import Shelf, quotas, rank
-from strop.reports.static.sample import SamplePlan, sample
+from strop.reports.static.sample import SamplePlan, Shelf, quotas, rank, sample
 
 from .made_runs import make_run, task_id
 

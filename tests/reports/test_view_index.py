@@ -5,7 +5,7 @@ import pytest
 
 from strop.core.errors import UserError
 from strop.reports.run_folder import RunFolder
-from strop.reports.view.filters import Filters
+from strop.reports.view.blocks import Filters
 from strop.reports.view.index import Index
 
 from .made_runs import make_run

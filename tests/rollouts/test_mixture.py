@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.config.mixture import TaskSetConfig, WeightPoint
+from strop.config.tasks import TaskSetConfig, WeightPoint
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
 from strop.rollouts.streams import MixedStream, TaskShare

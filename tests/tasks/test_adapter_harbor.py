@@ -53,9 +53,8 @@ def example(root: Path) -> Path:
     }
     make(root / "set" / "chess", files, ("solution/solve.sh", "tests/data.bin"))
     (root / "set" / "chess" / "environment" / "nothing" / "here").mkdir(parents=True)
-    make(root / "set" / "deeper" / "steps", {
-        "task.toml": "", "steps/two/instruction.md": "Second.", "steps/one/instruction.md": "First.",
-        "steps/one/tests/test.sh": "exit 0\n",
+    make(root / "set" / "deeper" / "go", {
+        "task.toml": "", "instruction.md": "Go.", "tests/test.sh": "exit 0\n", "steps.md": "x",
     })  # fmt: skip
     return root / "set"
 
@@ -67,20 +66,20 @@ def read(path: Path) -> list[Task]:
 def test_folders_come_back_byte_for_byte(tmp_path: Path) -> None:
     root = example(tmp_path)
     tasks = read(root)
-    assert [task.id for task in tasks] == ["chess", "steps"]
+    assert [task.id for task in tasks] == ["chess", "go"]
     assert ADAPTER.write_folder is not None
     ADAPTER.write_folder(tasks, tmp_path / "again")
     assert tree(tmp_path / "again" / "chess") == tree(root / "chess")
-    assert tree(tmp_path / "again" / "steps") == tree(root / "deeper" / "steps")
+    assert tree(tmp_path / "again" / "go") == tree(root / "deeper" / "go")
     assert [task.id for task in read(root / "chess")] == ["chess"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["again", "set"]
 
 
 def test_what_a_task_shows(tmp_path: Path) -> None:
-    chess, steps = read(example(tmp_path))
-    assert isinstance(chess.check, TerminalCheck) and isinstance(steps.check, TerminalCheck)
+    chess, _ = read(example(tmp_path))
+    assert isinstance(chess.check, TerminalCheck)
     assert (chess.family, chess.language, chess.level, chess.topic) == ("terminal", "bash", 3, "games")
-    assert (chess.check.image, chess.check.unplayable, chess.check.artifacts) == ("a/b:1", "", [])
+    assert (chess.check.image, chess.check.artifacts) == ("a/b:1", [])
     assert chess.reference == "#!/bin/bash\necho e4\n" and set(chess.check.files) == {
         "environment/Dockerfile",
         "environment/empty",
@@ -88,7 +87,6 @@ def test_what_a_task_shows(tmp_path: Path) -> None:
         "tests/test_outputs.py",
     }
     assert set(chess.check.binary) == {"environment/board.png", "tests/data.bin"}
-    assert steps.statement == "First.\n\nSecond." and steps.check.unplayable == "a task of several steps"
 
 
 def test_samples_come_back_and_new_tasks_become_folders(tmp_path: Path) -> None:
@@ -109,26 +107,34 @@ def test_samples_come_back_and_new_tasks_become_folders(tmp_path: Path) -> None:
 
 def test_what_cannot_be_carried_is_named_and_the_rest_goes_through(tmp_path: Path) -> None:
     root = example(tmp_path)
-    for name in ("a-link", "b-pipe", "c-toml", "d-mute"):
-        make(root / name, {"task.toml": "[" if name == "c-toml" else "", "instruction.md": "x"})
+    for name in ("a-link", "b-pipe", "c-toml", "d-mute", "e-loose"):
+        settings = "[" if name == "c-toml" else ""
+        make(root / name, {"task.toml": settings, "instruction.md": "x", "tests/test.sh": "x"})
     (root / "a-link" / "passwd").symlink_to("/etc/passwd")
     os.mkfifo(root / "b-pipe" / "pipe")
     (root / "d-mute" / "instruction.md").unlink()
+    (root / "e-loose" / "tests" / "test.sh").unlink()
     (root / "z-outside").symlink_to("/etc")
     lines: list[str] = []
-    assert [task.id for task in iter_tasks(f"harbor:{root}", on_bad=lines.append)] == ["chess", "steps"]
+    assert [task.id for task in iter_tasks(f"harbor:{root}", on_bad=lines.append)] == ["chess", "go"]
     for line, wanted in zip(
         lines,
-        ("a-link/passwd: a link", "b-pipe/pipe: no regular", "task.toml: ", "no instruction.md"),
+        (
+            "a-link/passwd: a link",
+            "b-pipe/pipe: no regular",
+            "task.toml: ",
+            "no instruction.md",
+            "no tests/test.sh",
+        ),
         strict=True,
     ):
         assert wanted in line and "\n" not in line
 
 
 def test_too_large_tasks_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make(tmp_path / "big", {"task.toml": "", "instruction.md": "x", "data": "y" * 100})
+    make(tmp_path / "big", {"task.toml": "", "instruction.md": "x", "tests/test.sh": "x", "data": "y" * 100})
     monkeypatch.setattr(harbor_folder, "MAX_TASK", 50)
-    with pytest.raises(UserError, match=r"big/(instruction\.md|data): the task has more than"):
+    with pytest.raises(UserError, match=r"big/(instruction\.md|data|tests/test\.sh): the task has more than"):
         read(tmp_path)
 
 
@@ -179,6 +185,29 @@ def test_bad_rows_are_one_line(file: Any, message: str) -> None:
     assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("settings", "further", "what"),
+    [
+        ("", "steps/one/instruction.md", "several steps"),
+        ("", "environment/docker-compose.yaml", "docker-compose.yaml"),
+        ("", "tests/Dockerfile", "an image of its own for the tests"),
+        ("[environment]\ngpus = 1", "x", "a GPU or TPU"),
+        ("[environment]\nhealthcheck = {command = 'true'}", "x", "services beside the task"),
+        ("[environment]\nos = 'windows'", "x", "the system 'windows'"),
+        ("[environment]\nnetwork_mode = 'allowlist'", "x", "a network"),
+        ("[verifier]\ncollect = ['x']", "x", "commands that collect artifacts"),
+        ("[verifier.env]\nKEY = '${KEY}'", "x", "a variable of the host"),
+    ],
+)
+def test_what_no_jail_has_is_left_out_by_name(settings: str, further: str, what: str, tmp_path: Path) -> None:
+    files: dict[str, bytes | str] = {"task.toml": settings, "instruction.md": "x", "tests/test.sh": "x"}
+    make(tmp_path / "odd", {**files, further: ""})
+    make(tmp_path / "plain", {**files, "task.toml": ""})
+    lines: list[str] = []
+    assert [task.id for task in iter_tasks(f"harbor:{tmp_path}", on_bad=lines.append)] == ["plain"]
+    assert lines == [f"{tmp_path / 'odd'}: it needs {what}, which no jail has: left out"]
+
+
 _NAMES = st.sampled_from(
     ["tests/a.sh", "tests/b", "solution/solve.sh", "environment/Dockerfile", "x y/é", "z"]
 )
@@ -191,7 +220,11 @@ def test_any_files_come_back(
     root = tmp_path_factory.mktemp("harbor")
     contents: dict[str, bytes | str] = {name: content for name, (content, _) in files.items()}
     marked = tuple(name for name, (_, executable) in files.items() if executable)
-    make(root / "one" / "task", {**contents, "task.toml": "", "instruction.md": "Do."}, marked)
+    make(
+        root / "one" / "task",
+        {"tests/test.sh": "", **contents, "task.toml": "", "instruction.md": "Do."},
+        marked,
+    )
     assert ADAPTER.write_folder is not None
     ADAPTER.write_folder(read(root / "one"), root / "two")
     assert tree(root / "two") == tree(root / "one")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import AssertsCheck, CasesCheck, CommandCheck, PytestCheck, RustCheck, WorkspaceCheck
+from strop.core.checks import AssertsCheck, CasesCheck, CommandCheck, PytestCheck, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -21,7 +21,7 @@ from strop.tasks import render
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.adapters.evalplus import literal
 from strop.tasks.adapters.livecodebench import packed, unpacked
-from strop.tasks.adapters.multipl_e import Unclear, javascript
+from strop.tasks.adapters.multipl_e import javascript
 from strop.verification.verifier import OpenVerifier
 
 NAMES = (
@@ -378,13 +378,16 @@ def test_rust_and_javascript_are_judged_an_assertion_a_test(verify: Any) -> None
     ):
         assert verify(script, bad).outcome == "failed"
     held = "\n".join(script.check.files.values())
-    assert "double(2)" in held and "4" not in script.check.files["calls.js"]
+    assert "double(2)" in held and "4" not in script.check.files["calls.json"]
 
 
-def test_other_languages_are_carried_with_the_reason() -> None:
-    task = read("multipl-e", sample("multipl-e", 3))
-    assert isinstance(task.check, WorkspaceCheck) and task.language == "lua"
-    assert task.metadata["unverifiable"].startswith("lua has no toolchain")
+def test_other_languages_are_left_out_by_name() -> None:
+    with pytest.raises(UserError, match="nothing here judges lua and keeps"):
+        read("multipl-e", {**sample("multipl-e"), "language": "lua"})
+    with pytest.raises(UserError, match="nothing here judges go: left out"):
+        read("humaneval-x", {**sample("humaneval-x"), "task_id": "Go/1"})
+    with pytest.raises(UserError, match="nothing here judges ruby: left out"):
+        read("mbxp", {**sample("mbxp"), "language": "Ruby"})
 
 
 @given(
@@ -397,9 +400,9 @@ def test_expected_values_of_javascript_are_read(value: Any) -> None:
     tests = f'  let candidate = f;\n  assert.deepEqual(candidate([1, 2], "a,b"),{json.dumps(value)});\n}}\n'
     check = javascript(tests, "")
     assert isinstance(check, CommandCheck)
-    assert (
-        json.loads(check.steps[1].stdout or "") == [value] and check.files["calls.js"] == 'f([1, 2], "a,b")\n'
-    )
+    assert json.loads(check.steps[1].stdout or "") == [value] and json.loads(check.files["calls.json"]) == [
+        'f([1, 2], "a,b")'
+    ]
 
 
 def test_assertions_of_another_form_are_not_guessed() -> None:
@@ -408,7 +411,7 @@ def test_assertions_of_another_form_are_not_guessed() -> None:
         "assert.deepEqual(candidate(1),1e-9);",
         "assert.deepEqual(candidate(1),{a:1});",
     ):
-        with pytest.raises(Unclear):
+        with pytest.raises(ValueError, match=r"the tests|expected|number"):
             javascript(f"let candidate = f;\n{line}\n}}", "")
 
 

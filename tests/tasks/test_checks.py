@@ -15,7 +15,7 @@ from strop.curation.audit.form import form_findings, leak_findings
 from strop.curation.audit.judge import variants, wording_findings
 from strop.curation.audit.record import AuditSettings
 from strop.curation.audit.strength import faulty_versions
-from strop.curation.similar.tests import tests_of as pairs_of
+from strop.curation.similar.table import tests_of as pairs_of
 from strop.evaluation.hack_audit import hacks
 from strop.evaluation.stages import stages_of
 from strop.tasks.answers import answer_in

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import strop
-from strop.core.metadata import Metadata
-from strop.core.task import Task
+from strop.core.task import Metadata, Task
 
 ROOT = Path(strop.__file__).parent
 

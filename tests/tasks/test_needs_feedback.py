@@ -9,12 +9,12 @@ import pytest
 from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.needs_feedback import generate, load
-from strop.tasks.needs_feedback.generate import task_of
-from strop.tasks.needs_feedback.kinds import KINDS, FactKind
 from strop.tasks.public import public_task
 from strop.tasks.sources import load_tasks
 from strop.tasks.templates import values
+from strop_generators.needs_feedback import generate, load
+from strop_generators.needs_feedback.generate import task_of
+from strop_generators.needs_feedback.kinds import KINDS, FactKind
 
 
 def results(program: str, function: str, task: Task) -> list[Any]:

@@ -381,7 +381,6 @@ def test_what_the_new_formats_leave_out_is_said(tmp_path: Path) -> None:
         ),
         ("debugbench", {"language": "cpp"}, "cpp has no tests"),
         ("kodcode", {"test": "from solution import double\n"}, "no tests"),
-        ("r2e-gym", {"expected_output_json": "{}"}, "no tests"),
     ):
         row = {**json.loads(sample(name)[0]), **change}
         with pytest.raises(UserError, match=why):

@@ -8,8 +8,8 @@ from math import prod
 import pytest
 
 from strop.core.ids import rng
-from strop.tasks.stdio_problems.generate import compiled
-from strop.tasks.stdio_problems.kind import all_kinds
+from strop_generators.stdio_problems.generate import compiled
+from strop_generators.stdio_problems.kind import all_kinds
 
 Parameters = dict[str, int | str]
 KINDS = {kind.name: kind for kind in all_kinds()}

@@ -14,11 +14,11 @@ from strop.core.ids import rng
 from strop.core.task import Task
 from strop.tasks import load_tasks, render
 from strop.tasks.prompts import PROGRAM_STOP, solution
-from strop.tasks.stdio_problems import generate
-from strop.tasks.stdio_problems.generate import NAME, compiled, task_of
-from strop.tasks.stdio_problems.kind import Problem, ProblemKind, all_kinds
 from strop.verification.python.compare import same_output
 from strop.verification.verifier import OpenVerifier
+from strop_generators.stdio_problems import generate
+from strop_generators.stdio_problems.generate import NAME, compiled, task_of
+from strop_generators.stdio_problems.kind import Problem, ProblemKind, all_kinds
 
 SEEDS = 30
 KINDS = pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
@@ -178,7 +178,7 @@ def test_fewer_tasks_begin_the_same_way_and_seeds_differ(tasks):
 
 
 def test_the_same_in_every_process():
-    code = "from strop.tasks.stdio_problems import generate\nprint([t.id for t in generate(100)])"
+    code = "from strop_generators.stdio_problems import generate\nprint([t.id for t in generate(100)])"
     found = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -29,11 +29,18 @@ def test_splits_are_frozen(source: str, share: float, monkeypatch):
 
 
 def test_loading_needs_only_the_package(tmp_path: Path):
+    counts = {
+        "python-functions": "1207",
+        "rust-functions": "1490",
+        "stdio-problems:90": "90",
+        "toy-repositories:9": "9",
+        "needs-feedback:9": "9",
+    }
     code = (
         "import sys; from strop.tasks import load_tasks\n"
-        "print(len(load_tasks('python-functions')), len(load_tasks('rust-functions')), 'tasksets' in sys.modules)"
+        "print(*(len(load_tasks(name)) for name in sys.argv[1:]), 'tasksets' in sys.modules)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code, *counts], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
-    assert done.stdout.split() == ["1207", "1490", "False"], done.stderr
+    assert done.stdout.split() == [*counts.values(), "False"], done.stderr

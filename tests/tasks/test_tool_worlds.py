@@ -16,13 +16,13 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.environments.toolbox import Toolbox, tools_of
 from strop.environments.world import world_tools
-from strop.evaluation.world_baselines import at_random, oracle
+from strop.evaluation.baselines import known_calls, random_calls
 from strop.tasks.prompts import render
 from strop.tasks.sources import load_tasks
 from strop.tasks.tool_worlds import WORLDS, generate, load
 from strop.tasks.tool_worlds.generate import task_of
 from strop.tasks.tool_worlds.world import World, read_calls, replayed, use, write_call
-from strop.verification.world import WorldToolchain
+from strop.verification.compared import WorldToolchain
 
 NAMES = sorted(WORLDS)
 FREE = {"notes": {"history", "version"}, "truck": {"fuel"}}
@@ -43,7 +43,7 @@ def test_the_known_calls_solve_it_and_nothing_less_does(name: str) -> None:
     for number in range(5):
         task, r = task_of(name, random.Random(number)), random.Random(number)
         assert task.topic == name and 1 <= task.level <= 3
-        acts = oracle(task, r)
+        acts = known_calls(task, r)
         assert 2 <= len(acts) <= 7
         for calls in (task.reference, acts):
             verdict = judged(task, calls)
@@ -56,7 +56,7 @@ def test_the_known_calls_solve_it_and_nothing_less_does(name: str) -> None:
         solved, free = begun(task), FREE.get(name, set())
         list(replayed(solved, acts))
         for _ in range(12):
-            more, world = [*acts, *at_random(task, r)], begun(task)
+            more, world = [*acts, *random_calls(task, r)], begun(task)
             list(replayed(world, more))
             assert judged(task, more).passed == (_pruned(world.state, free) == _pruned(solved.state, free))
 
@@ -75,9 +75,9 @@ def test_a_refused_call_changes_nothing_and_no_call_breaks_a_tool(name: str) -> 
     r, refused, made = random.Random(name), 0, 0
     for number in range(5):
         task = task_of(name, random.Random(number))
-        world, acts = begun(task), oracle(task, r)
+        world, acts = begun(task), known_calls(task, r)
         for _ in range(8):
-            calls = [*at_random(task, r), *acts]
+            calls = [*random_calls(task, r), *acts]
             for call in r.sample(calls, len(calls)):
                 before = json.dumps(world.state)
                 try:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strop.cli.tasks_table import ImportTable
+from strop.cli.tasks_import import ImportTable
 from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.task import Task
 from strop.curation.audit import AuditSettings

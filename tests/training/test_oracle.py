@@ -14,8 +14,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.core.rollout import Completion, Group, Rollout, Turn
-from strop.core.sample import Batch
+from strop.core.rollout import Batch, Completion, Group, Rollout, Turn
 from strop.policies.loading import load_model
 from strop.training.backend import TrainingBackend
 from strop.training.batch import Advantages, batch_of

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from strop.core.sample import Sample
+from strop.core.rollout import Sample
 from strop.policies.attention import LEAST, attend_in_groups, prefix_tree
 from strop.training.logps import micro_batches, padded_logps, token_logps
 

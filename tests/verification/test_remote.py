@@ -16,6 +16,7 @@ from tests.waiting import wait_until
 from strop.config.load import load_recipe
 from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import ConfigError, UserError
+from strop.core.listening import listen
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox.limits import Limits
@@ -23,7 +24,7 @@ from strop.verification import open_configured, open_remote
 from strop.verification.pool.pool import PoolBusy, VerifierPool
 from strop.verification.remote.client import RemoteVerifier
 from strop.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
-from strop.verification.remote.server import VerifierApp, VerifierServer, listen
+from strop.verification.remote.server import VerifierApp, VerifierServer
 from strop.verification.settings import Settings, fingerprint
 from strop.verification.toolchains import build
 

@@ -10,7 +10,7 @@ from strop.code.mutate.mutants import mutants
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Limits, run_command
 from strop.verification.strength import judge, killed, measure
-from strop.verification.strength.neutral import neutral
+from strop.verification.strength.measure import neutral
 
 LIMITS = Limits(
     cpu_seconds=20, wall_seconds=60, memory_bytes=4 * 2**30, file_bytes=64 * 2**20, open_files=256

@@ -93,7 +93,6 @@ def test_tests_that_write_no_reward_are_the_tasks_fault(test, verifier):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unplayable": "a GPU or TPU"}, "a GPU or TPU: it needs a container"),
         ({"files": {**FILES, "environment/Dockerfile": "FROM debian\nRUN pip install pandas==2\n"}}, "pandas==2"),
         ({"files": {**FILES, "environment/Dockerfile": "FROM debian\nRUN apt-get install -y no-such\n"}}, "no-such"),
         ({"files": {**FILES, "environment/Dockerfile": "FROM debian\nRUN curl x | sh\n"}}, "RUN curl"),

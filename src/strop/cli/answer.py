@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from strop.cli.options import EngineOptions, grouped, of_recipe, say
+from strop.cli.options import EngineOptions, RecipeOptions, grouped, of_recipe, say
 from strop.core.text import printable
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class AnswerOptions:
-    """What is sampled. An option that is not given is as the recipe has it."""
+class AnswerOptions(RecipeOptions):
+    """What is sampled."""
 
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set of a TASK that is no file, as for strop eval")
@@ -28,26 +28,15 @@ class AnswerOptions:
         float | None,
         of_recipe("evaluation.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
     ] = None
-    style: Annotated[
-        str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
-    ] = None
-    max_tokens: Annotated[
-        int | None, of_recipe("sampling.max_tokens", min=1, help="longest answer in tokens")
-    ] = None
-    seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
 
-    def overrides(self) -> list[str]:
-        """The options that were given, as overrides of a recipe."""
-        given = {
-            "seed": self.seed,
-            "tasks.style": self.style,
-            "tasks.source": self.tasks,
-            "sampling.max_tokens": self.max_tokens,
+    def given(self) -> dict[str, object]:
+        """With its own."""
+        return {
+            **super().given(),
             "evaluation.samples": self.samples,
             "evaluation.k": "[1]",
             "evaluation.temperature": self.temperature,
         }
-        return [f"{key}={value}" for key, value in given.items() if value is not None]
 
 
 @grouped
@@ -79,7 +68,7 @@ def answer(
 
     Only tests that the task shows are run. `strop scale` says which selector is worth what with a model.
     """
-    from strop.cli.one_task import chosen_task
+    from strop.cli.models import chosen_task
     from strop.evaluation.answering import chosen_answer, selector_for
     from strop.evaluation.selectors import FIRST, RANDOM
     from strop.verification import open_configured

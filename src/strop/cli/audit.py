@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.curation.audit import AuditSettings, Code, TaskAudit
     from strop.curation.audit.journal import Journal
-    from strop.curation.audit.report import Summary
+    from strop.curation.audit.record import Summary
 
 _WIDTH = 140
 """Columns of the table where there is no terminal."""
@@ -75,7 +75,7 @@ def audit(
     """
     from strop.core.files import remove_parts
     from strop.curation.audit import AuditSettings
-    from strop.curation.audit.report import Summary
+    from strop.curation.audit.record import Summary
     from strop.tasks.jsonl import whole_file
 
     limits = limits_of(cpu_seconds, memory_mb) or usual_limits()

@@ -1,5 +1,9 @@
-"""`strop build`: make new tasks."""
+"""`strop build`: make new tasks. Here are `rust-fix`, programs with a fault and the compiler's message, `demos`,
+demonstrations of many turns for a warm start, and `rust`.
+"""
 
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,19 +11,162 @@ from typer import Argument, Exit, Option, Typer
 
 from strop.cli.build_bugs import bugs
 from strop.cli.build_commits import commits
-from strop.cli.build_demos import demos
 from strop.cli.build_edits import edits
 from strop.cli.build_env import env
 from strop.cli.build_implement import implement
-from strop.cli.build_next_edit import next_edit
+from strop.cli.build_output import ChosenTasks, File, Output, Verifying, originals_shown
 from strop.cli.build_preferences import preferences
-from strop.cli.build_retrieval import retrieval
-from strop.cli.build_rust_fix import rust_fix
-from strop.cli.options import AllowUnsafe, Jail, VerifyWorkers, columns_of, say
+from strop.cli.build_retrieval import next_edit, retrieval
+from strop.cli.options import AllowUnsafe, Jail, VerifyWorkers, columns_of, grouped, recipe_of, say
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from strop.code.mutate.operators import Kind
+    from strop.config.schema import Recipe
     from strop.curation.rust_build import BuildProgress, Report
+    from strop.tasks.demos import Demo
+
+CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
+"""For the tests of one program: a fault that makes them run longer makes no task."""
+
+
+@grouped
+def rust_fix(
+    output: File,
+    chosen: ChosenTasks,
+    verifying: Verifying,
+    source: Annotated[
+        str, Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
+    ] = "rust-functions",
+    seed: Annotated[int, Option(help="decides which faults are made")] = 0,
+    per_task: Annotated[int, Option(min=1, max=100, help="maximum programs from one task")] = 6,
+    kinds: Annotated[
+        str | None, Option(help="only these kinds of fault, such as moves,types; default: all")
+    ] = None,
+) -> None:
+    """Make repair tasks: put faults into references and keep the programs that fail as intended.
+
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/rust-fix.md.
+    """
+    from strop.curation.engine.tally import Tally, listed
+    from strop.curation.rust_fix import LAYOUT
+    from strop.curation.rust_fix.build import fixes
+    from strop.curation.rust_fix.rustc import open_rustc
+    from strop.reports.terminal.progress import Progress
+    from strop.sandbox.limits import Limits
+    from strop.tasks import load_tasks
+    from strop.verification import open_verifier
+
+    file, wanted, tally = Output(output), _kinds(kinds), Tally(LAYOUT)
+    tasks = load_tasks(source, **chosen.filters())
+    limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
+    with (
+        open_verifier(limits=limits, **asdict(verifying)) as verifier,
+        open_rustc(**asdict(verifying)) as compiler,
+        Progress("tasks", len(tasks)) as progress,
+    ):
+        done = originals_shown(progress, len(tasks), tally, "repair tasks")
+        made = fixes(tasks, verifier, compiler, tally, seed=seed, per_task=per_task, kinds=wanted, done=done)
+        file.write(made, tally, f"no fault could be put into the tasks of {source!r}", "none fits")
+    settings = {"source": source, "seed": seed, "per_task": per_task, "kinds": wanted, **chosen.filters()}
+    counts = tally.manifest()
+    file.finish(
+        {"settings": settings, **counts},
+        f"{tally.tasks} repair tasks from {tally.originals} tasks in {{seconds}}: {listed(counts['kinds'])}; "
+        f"left out: {listed(counts['unusable']) or 'none'}",
+    )
+
+
+def _kinds(text: str | None) -> "list[Kind]":
+    """The named kinds, in their own order; all if none is named."""
+    from strop.code.mutate.operators import KINDS
+    from strop.tasks.rows import unknown
+
+    named = [word.strip() for word in text.split(",")] if text is not None else list(KINDS)
+    for name in named:
+        if name not in KINDS:
+            raise unknown("kind of fault", name, KINDS)
+    return [kind for kind in KINDS if kind in named]
+
+
+def demos(
+    recipe: Annotated[
+        list[str],
+        Argument(metavar="NAME|RECIPE.yaml... [KEY=VALUE...]", help="the recipe that will train on them"),
+    ],
+    output: Annotated[Path, Option("--output", "-o", help="file of demonstrations to write: .jsonl")],
+    each: Annotated[int, Option(min=1, help="plays of one task, which differ by chance")] = 1,
+    limit: Annotated[int | None, Option(min=1, help="only this many of the training tasks")] = None,
+) -> None:
+    """Let an environment's own expert play the recipe's training tasks, and keep the plays that pass.
+
+    Each becomes a conversation, one JSON object a line; one that is too long for the recipe is left out. Train on
+    them by sft.demos=FILE. See docs/plays.md.
+    """
+    from strop.core import files
+    from strop.core.rollout import Rollout
+    from strop.curation.demos import build_demos
+    from strop.reports.terminal.progress import Progress
+    from strop.tasks.task_sets import task_sets
+
+    if output.suffix != ".jsonl":
+        raise UserError(f"--output {output}: name a file that ends in .jsonl")
+    files.check_writable(output)
+    asked = recipe_of([*recipe, "sft.demos=null"])
+    resolved = recipe_of(
+        [*recipe, "sft.demos=null", "play.max_tokens=null"]
+    )  # an expert's tokens are characters
+    if isinstance(resolved.tasks, list):
+        raise UserError("strop build demos takes a recipe with one task set; this one has several")
+    tasks = task_sets(resolved, say)[0].train[:limit]
+    misfit: Callable[[Demo], str] | None = None
+    failed: Counter[str] = Counter()
+    made = 0
+    with Progress("demonstrations", each * len(tasks)) as progress, files.atomic(output) as file:
+
+        def played(rollout: Rollout) -> None:
+            passed = rollout.verdict is not None and rollout.verdict.passed
+            if not passed:
+                failed[rollout.verdict.detail if rollout.verdict else rollout.stop_reason] += 1
+            progress.step(passed)
+
+        for demo in build_demos(resolved, tasks, each=each, on_play=played):
+            misfit = misfit or _misfit(asked)
+            if why := misfit(demo):
+                failed[why] += 1
+                continue
+            file.write(files.json_line(demo.model_dump(mode="json")))
+            made += 1
+        if not made:
+            why = f"; most often: {failed.most_common(1)[0][0]}" if failed else ""
+            raise UserError(f"none of the {each * len(tasks)} plays is a demonstration{why}")
+    print(f"{made} demonstrations of {len(tasks)} tasks; {output}")
+    for reason, count in failed.most_common(3):
+        say(f"left out: {count} plays: {reason}")
+
+
+def _misfit(recipe: "Recipe") -> "Callable[[Demo], str]":
+    """Why a demonstration is too long for the recipe, in its model's tokens; "" for one that is not."""
+    from strop.core.errors import StropError
+    from strop.policies.model_files import ModelFiles
+    from strop.policies.open import local_tokenizer
+    from strop.rollouts.encoding import demo_misfit
+
+    name = recipe.model.name
+    try:
+        files = ModelFiles.read(name, recipe.model.revision)
+        tokenizer = local_tokenizer(recipe, files) if files else None
+    except StropError:
+        files = tokenizer = None
+    if files is None or tokenizer is None:
+        say(f"note: lengths are not looked at, since the tokenizer of {name} is not here")
+        return lambda demo: ""
+    play = min(filter(None, (recipe.play.max_tokens, files.context)), default=None)
+    prompt, answer = recipe.task_set.max_prompt_tokens, recipe.sampling.max_tokens
+    return lambda demo: demo_misfit(demo, tokenizer, prompt, answer, play)
+
 
 app = Typer(help="Make new tasks.", no_args_is_help=True)
 

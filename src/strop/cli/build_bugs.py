@@ -60,6 +60,13 @@ class ProjectOptions:
         int,
         Option(min=0, help="for a project: and this many tasks, at most, with two of the bugs in one file"),
     ] = 0
+    undo: Annotated[
+        str | None,
+        Option(
+            metavar="HISTORY",
+            help="for a Python project: no other bugs than fixes of this git repository or bundle, undone one by one",
+        ),
+    ] = None
     language: Annotated[
         Literal["python", "rust"] | None,
         Option(help="for a project; default: rust if there is a Cargo.toml"),
@@ -140,6 +147,8 @@ def bugs(
     judging: Judging | None = None
     project = _is_project(source)
     _refuse_others(project, project_options, task_options)
+    if project_options.undo and model_options.rewrite_model:
+        raise UserError("--undo takes its bugs from a history: leave out --rewrite-model")
     with open_models(
         model_settings, output.with_name(f"{output.name}.calls"), options.seed, tally, say
     ) as models:
@@ -254,7 +263,7 @@ def _from_project(
 
             found = Targets(
                 project, options.seed, at_once, tally, project_options.max_file_chars, models.rewriter,
-                FUNCTIONS_PER_TASK * project_options.count, tell,
+                FUNCTIONS_PER_TASK * project_options.count, project_options.undo or "", tell,
             )  # fmt: skip
             factory = Factory(
                 project, place, found, verifier, tally,

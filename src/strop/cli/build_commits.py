@@ -58,10 +58,9 @@ def commits(
     reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
     """
     from strop.core import files
-    from strop.curation.engine.tally import Tally, listed
+    from strop.curation.engine.tally import Tally, listed, split_of
     from strop.curation.histories import LAYOUT
     from strop.curation.histories.build import manifest_of
-    from strop.curation.retrieval.build import split_of
     from strop.tasks import write_tasks
 
     edit_format(options.format)
@@ -118,7 +117,7 @@ def _made(
         build = HistoryBuild(plan, Settings(allow_unsafe=verifying.allow_unsafe), verifier, tally)
 
         def show(now: "HistoryProgress") -> None:
-            rate = f"{now.tasks} tasks, in {now.repository}"
+            rate = f"{now.tasks} tasks, now in {now.repository}"
             progress.at(now.done, None, now.total or None, rate)
 
         try:
@@ -128,4 +127,4 @@ def _made(
         finally:
             build.close()
             for why in build.folders.failures[:3]:
-                say(f"note: packages could not be installed: {why}")
+                say(f"note: packages could not be installed as asked for: {why}")

@@ -61,7 +61,7 @@ def edits(
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
     """
     from strop.curation.edits import LAYOUT, EditSettings
-    from strop.curation.edits.pairs import pairs
+    from strop.curation.edits.faulty import pairs
     from strop.curation.engine.tally import Tally, listed
     from strop.reports.terminal.progress import Progress
 
@@ -130,7 +130,7 @@ def _fix_compile(
     verifying: Verifying,
     stack: ExitStack,
 ) -> "Iterator[Task]":
-    from strop.curation.edits.fix_compile import fix_compile
+    from strop.curation.edits.faulty import fix_compile
     from strop.sandbox.limits import Limits
     from strop.tasks import load_tasks
     from strop.verification import open_verifier

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Exit, Option
 
-from strop.cli.options import EngineOptions, grouped, of_recipe, say
+from strop.cli.options import EngineOptions, RecipeOptions, grouped, of_recipe, say
 from strop.core.errors import StropError, UserError
 from strop.core.text import printable
 
@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SampleOptions:
-    """What is sampled. An option that is not given is as the recipe has it."""
+class SampleOptions(RecipeOptions):
+    """What is sampled."""
 
-    tasks: Annotated[
-        str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
-    ] = None
     split: Annotated[Literal["all", "train", "held-out"], Option(help="side of the split to use")] = "all"
     limit: Annotated[int | None, Option(min=1, help="use at most this many tasks, chosen by their ids")] = (
         None
@@ -52,26 +49,16 @@ class SampleOptions:
         float | None,
         of_recipe("evaluation.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
     ] = None
-    style: Annotated[
-        str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
-    ] = None
     environment: Annotated[
         str | None,
         of_recipe("tasks.environment", help="how tasks are played, as tasks.environment in a recipe"),
     ] = None
-    max_tokens: Annotated[
-        int | None, of_recipe("sampling.max_tokens", min=1, help="longest answer in tokens")
-    ] = None
-    seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
 
     def given(self) -> dict[str, object]:
-        """Recipe keys with what they are set to; None where nothing is asked."""
+        """With its own."""
         return {
-            "seed": self.seed,
-            "tasks.style": self.style,
+            **super().given(),
             "tasks.environment": self.environment,
-            "tasks.source": self.tasks,
-            "sampling.max_tokens": self.max_tokens,
             "evaluation.samples": self.samples,
             "evaluation.temperature": self.temperature,
             "evaluation.k": [1],
@@ -79,10 +66,6 @@ class SampleOptions:
             "evaluation.window.from": self.first_day and f"'{self.first_day}'",
             "evaluation.window.to": self.last_day and f"'{self.last_day}'",
         }
-
-    def overrides(self) -> list[str]:
-        """The options that were given, as overrides of a recipe."""
-        return [f"{key}={value}" for key, value in self.given().items() if value is not None]
 
 
 @dataclass(frozen=True)

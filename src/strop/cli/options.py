@@ -113,6 +113,35 @@ class EngineOptions:
 
 
 @dataclass(frozen=True)
+class RecipeOptions:
+    """What is asked, and how. An option that is not given is as the recipe has it."""
+
+    tasks: Annotated[
+        str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
+    ] = None
+    style: Annotated[
+        str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
+    ] = None
+    max_tokens: Annotated[
+        int | None, of_recipe("sampling.max_tokens", min=1, help="longest answer in tokens")
+    ] = None
+    seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
+
+    def given(self) -> dict[str, object]:
+        """Recipe keys with what they are set to; None where nothing is asked."""
+        return {
+            "seed": self.seed,
+            "tasks.style": self.style,
+            "tasks.source": self.tasks,
+            "sampling.max_tokens": self.max_tokens,
+        }
+
+    def overrides(self) -> list[str]:
+        """The options that were given, as overrides of a recipe."""
+        return [f"{key}={value}" for key, value in self.given().items() if value is not None]
+
+
+@dataclass(frozen=True)
 class TaskFilters:
     """Which tasks of a source are taken."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from strop.cli.options import EngineOptions, grouped, of_recipe
+from strop.cli.options import EngineOptions, RecipeOptions, grouped, of_recipe
 from strop.core.errors import UserError
 from strop.core.text import printable
 
@@ -25,12 +25,9 @@ _PLAYED = "played"
 
 
 @dataclass(frozen=True)
-class PlayOptions:
-    """What is played, and how. An option that is not given is as the recipe has it."""
+class PlayOptions(RecipeOptions):
+    """What is played, and how."""
 
-    tasks: Annotated[
-        str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
-    ] = None
     environment: Annotated[
         str | None,
         of_recipe(
@@ -41,30 +38,19 @@ class PlayOptions:
             "overrides, such as tasks.environment.tries=3",
         ),
     ] = None
-    style: Annotated[
-        str | None, of_recipe("tasks.style", help="prompt style, as tasks.style in a recipe")
-    ] = None
     temperature: Annotated[
         float | None,
         of_recipe("sampling.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
     ] = None
-    max_tokens: Annotated[
-        int | None, of_recipe("sampling.max_tokens", min=1, help="longest completion in tokens")
-    ] = None
-    seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
     greedy: Annotated[bool, Option("--greedy", help="the most likely token each time")] = False
 
-    def overrides(self) -> list[str]:
-        """The options that were given, as overrides of a recipe."""
-        given = {
-            "seed": self.seed,
-            "tasks.style": self.style,
-            "tasks.source": self.tasks,
+    def given(self) -> dict[str, object]:
+        """With its own."""
+        return {
+            **super().given(),
             "tasks.environment": self.environment and _typed(self.environment),
             "sampling.temperature": self.temperature,
-            "sampling.max_tokens": self.max_tokens,
         }
-        return [f"{key}={value}" for key, value in given.items() if value is not None]
 
 
 def _typed(environment: str) -> str:
@@ -122,7 +108,7 @@ def play(
 
     if save is not None:
         files.check_writable(save)
-    from strop.cli.one_task import chosen_task
+    from strop.cli.models import chosen_task
 
     recipe, task = chosen_task("play", words or [], asked.overrides(), answering, model)
     line = _play(recipe, task, view, greedy=asked.greedy, model=model)
@@ -138,7 +124,6 @@ def _play(
     from contextlib import ExitStack
 
     from strop.config.algorithms import PerTurnAdvantage
-    from strop.core.rollout import SamplingParams
     from strop.environments.kinds import played_by
     from strop.evaluation.baselines import with_baseline
     from strop.policies.open import open_policy
@@ -148,12 +133,9 @@ def _play(
     from strop.verification import open_configured
 
     rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
-    sampling = recipe.sampling
-    params = SamplingParams(
-        temperature=0.0 if greedy else sampling.temperature,
-        top_p=1.0 if greedy else sampling.top_p,
-        max_tokens=sampling.max_tokens,
-    )
+    params = recipe.sampling.params()
+    if greedy:
+        params = params.model_copy(update={"temperature": 0.0, "top_p": 1.0})
     with ExitStack() as stack:
         recipe = with_baseline(recipe, [task], stack)
         verifier = open_configured(recipe.sandbox, recipe.verifier)

@@ -8,6 +8,7 @@ from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, grouped, say
 from strop.core.errors import UserError
+from strop.core.listening import listen, read_key
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -52,7 +53,6 @@ def serve_edits(
 
     for package in ("pygls", "uvicorn", "starlette"):
         require(package, package=package, extra="edits", purpose="strop serve-edits")
-    from strop.core.rollout import SamplingParams
     from strop.policies import cache_dir
     from strop.serve import edit_server
     from strop.serve.edit_events import EditEventLog
@@ -61,23 +61,17 @@ def serve_edits(
     from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
 
     recipe = _recipe(model, answering, overrides or [], max_tokens)
-    token = _token(token_file)
+    token = read_key("--token-file", token_file)
     lsp = edit_server.started_by_an_editor()
     try:
-        sockets = [edit_server.listen(PORT if port is None else port)]
+        sockets = [listen("127.0.0.1", PORT if port is None else port, "--port, or 0 for a free one")]
     except UserError as error:
         if port is not None or not lsp:
             raise
         say(f"note: no HTTP ({error})")  # a second editor's
         sockets = []
     policy, digest = _opened(recipe)
-    sampling = recipe.sampling
-    params = SamplingParams(
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        max_tokens=sampling.max_tokens,
-        stop=tuple(sampling.stop or ()),
-    )
+    params = recipe.sampling.params(recipe.sampling.stop)
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
     room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
     prompt: SuggestionPrompt = (
@@ -130,15 +124,3 @@ def _opened(recipe: "Recipe") -> tuple["Policy", str]:
         case OpenAIPolicyConfig(base_url=url, model=name):
             return policy, content_hash([url, name])
     return policy, weights_digest(recipe.model.name, recipe.model.revision)
-
-
-def _token(file: Path | None) -> str:
-    if file is None:
-        return ""
-    try:
-        token = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--token-file {file}: cannot be read ({error}); write a token into it") from None
-    if not token or not token.isascii() or len(token.split()) != 1:
-        raise UserError(f"--token-file {file}: holds no token; write one word of ASCII into it")
-    return token

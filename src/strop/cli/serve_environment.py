@@ -7,8 +7,8 @@ from typing import Annotated
 from typer import Option
 
 from strop.cli.options import Recipes, recipe_of, say
-from strop.cli.serve_verifier import is_loopback
 from strop.core.errors import UserError
+from strop.core.listening import is_loopback, listen, url_of
 
 
 def serve_environment(
@@ -21,7 +21,6 @@ def serve_environment(
     settings = recipe_of(recipe, [])
     try:
         from strop.neighbours.openenv_server import EnvironmentServer
-        from strop.verification.remote.server import listen
     except ImportError as error:
         raise UserError(f"serve-environment needs {error.name}: pip install 'strop[openenv]'") from None
     from strop.tasks.task_sets import tasks_of
@@ -32,7 +31,6 @@ def serve_environment(
     with listen(host, port) as socket, open_configured(settings.sandbox, settings.verifier) as verifier:
         if not is_loopback(host):
             say(f"warning: whoever reaches {host} may play; use a private network or a tunnel")
-        shown = f"[{host}]" if ":" in host else host
         server = EnvironmentServer(settings, tasks, verifier, sessions=sessions)
-        print(f"{len(tasks)} tasks on http://{shown}:{socket.getsockname()[1]}", flush=True)
+        print(f"{len(tasks)} tasks on {url_of(host, socket)}", flush=True)
         server.run(socket)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, grouped, of_recipe, say
-from strop.cli.serve_verifier import is_loopback
 from strop.core.errors import UserError
+from strop.core.listening import is_loopback, listen, read_key
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -52,13 +52,11 @@ def serve_policy(
     models = read_models([model], answering.engine, answering.base_url)
     named = recipes_of(models, options, overrides or [])
     check_there(named)
-    key = _key(key_file)
+    key = read_key("--key-file", key_file, least=16)
     from strop.core.optional import require
 
     for package in ("starlette", "uvicorn"):
         require(package, package=package, extra="serve", purpose="strop serve-policy")
-    from strop.verification.remote.server import listen
-
     if not key and not is_loopback(host):
         raise UserError(
             f"{host} can be reached from other machines: give --key-file, a file with a key for clients"
@@ -69,18 +67,6 @@ def serve_policy(
             _serve(policy, named[model], socket, key)
         finally:
             getattr(policy, "close", lambda: None)()
-
-
-def _key(path: Path | None) -> str:
-    if path is None:
-        return ""
-    try:
-        key = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--key-file {path}: cannot be read ({error})") from None
-    if len(key) < 16:
-        raise UserError(f"--key-file {path}: a key has at least 16 characters")
-    return key
 
 
 def _opened(recipe: "Recipe") -> "Policy":
@@ -97,20 +83,12 @@ def _opened(recipe: "Recipe") -> "Policy":
 def _serve(policy: "Policy", recipe: "Recipe", socket: object, key: str) -> None:
     from socket import socket as Socket
 
-    from strop.core.rollout import SamplingParams
     from strop.environments.chat_server import ChatServer
     from strop.serve.policy_service import PolicyService
 
     assert isinstance(socket, Socket)
-    sampling = recipe.sampling
-    params = SamplingParams(
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        max_tokens=sampling.max_tokens,
-        stop=sampling.stop or (),
-    )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    service = PolicyService(policy, params, recipe.seed)
+    service = PolicyService(policy, recipe.sampling.params(recipe.sampling.stop), recipe.seed)
     server = ChatServer(socket, service.ask, model=policy.name, key=key, connections=1024)
     say(f"listening on {server.url} for {policy.name}")
     try:

@@ -9,8 +9,8 @@ from typer import Option
 
 from strop.cli.options import EngineOptions, grouped, say
 from strop.cli.search import ModelWord, Overrides, Seconds, finder_of
-from strop.cli.serve_verifier import is_loopback
 from strop.core.errors import UserError
+from strop.core.listening import is_loopback, listen, url_of
 
 
 @grouped
@@ -32,7 +32,7 @@ def serve_search(
     or over HTTP with --port.
     """
     from strop.core.optional import require
-    from strop.serve import search_mcp
+    from strop.serve.finder import PATH, serve_http, serve_pipes
 
     if not root.is_dir():
         raise UserError(f"--root {root}: no such folder")
@@ -41,10 +41,8 @@ def serve_search(
     if port is None:
         with finder_of(model, answering, overrides or [], seconds) as finder:
             say(f"search_code over MCP on stdin and stdout, for {place}")
-            search_mcp.serve(finder, place)
+            serve_pipes(finder, place)
         return
-    from strop.verification.remote.server import listen
-
     if host in ("0.0.0.0", "::", ""):
         raise UserError(f"--host {host}: name the one address by which clients reach this machine")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
@@ -53,6 +51,5 @@ def serve_search(
             say(
                 f"warning: {host} can be reached from other machines, and whoever reaches it can read {place}"
             )
-        shown = f"[{host}]" if ":" in host else host
-        say(f"search_code over MCP at http://{shown}:{socket.getsockname()[1]}{search_mcp.PATH}, for {place}")
-        search_mcp.serve_http(finder, place, socket, shown)
+        say(f"search_code over MCP at {url_of(host, socket)}{PATH}, for {place}")
+        serve_http(finder, place, socket, f"[{host}]" if ":" in host else host)

@@ -1,21 +1,17 @@
 """`strop serve-verifier`: this machine's verifier over HTTP, for training on other machines."""
 
-import ipaddress
 import os
 import secrets
 import signal
 import sys
 from pathlib import Path
-from socket import socket as Socket
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from strop.cli.options import Workers, recipe_of
 from strop.core.errors import UserError
-
-if TYPE_CHECKING:
-    from strop.config.tasks import SandboxConfig
+from strop.core.listening import is_loopback, listen, url_of
 
 
 def serve_verifier(
@@ -43,37 +39,25 @@ def serve_verifier(
     token = read_token(token_file, os.environ)
     box = recipe_of(recipe or [], [] if workers is None else [f"sandbox.workers={workers}"]).sandbox
     try:
-        from strop.verification.remote.server import listen
+        from strop.verification.remote.server import VerifierApp, VerifierServer
     except ImportError as error:
         raise UserError(f"serve-verifier needs {error.name}: pip install 'strop[serve]'") from None
+    from strop.verification import open_configured
+    from strop.verification.pool.pool import VerifierPool
+    from strop.verification.settings import fingerprint, limits_of
+
     with listen(host, port) as socket:
-        shown = f"[{host}]" if ":" in host else host
         if not is_loopback(host):
             print(
                 f"warning: {host} can be reached from other machines and the channel is not encrypted; use a private "
                 "network or a tunnel",
                 file=sys.stderr,
             )
-        _serve(box, token, socket, f"http://{shown}:{socket.getsockname()[1]}")
-
-
-def _serve(box: "SandboxConfig", token: str, socket: Socket, url: str) -> None:
-    from strop.verification import open_configured
-    from strop.verification.pool.pool import VerifierPool
-    from strop.verification.remote.server import VerifierApp, VerifierServer
-    from strop.verification.settings import fingerprint, limits_of
-
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
-    with open_configured(box) as pool:
-        assert isinstance(pool, VerifierPool)
-        app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust))
-        print(f"listening on {url} with {pool.stats()['workers']} workers", flush=True)
-        VerifierServer(app).run(sockets=[socket])
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        signal.signal(
+            signal.SIGTERM, lambda *_: sys.exit(0)
+        )  # uvicorn ends first, then raises the signal again
+        with open_configured(box) as pool:
+            assert isinstance(pool, VerifierPool)
+            app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust))
+            print(f"listening on {url_of(host, socket)} with {pool.stats()['workers']} workers", flush=True)
+            VerifierServer(app).run(sockets=[socket])

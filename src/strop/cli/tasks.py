@@ -1,12 +1,12 @@
-"""`strop tasks`: list, show, import and convert task sets."""
+"""`strop tasks`: list, show, import, convert and export task sets."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option, Typer, echo
+from typer import Argument, Exit, Option, Typer, echo
 
 from strop.cli.options import Column, Side, Source, TaskFilters, columns_of, grouped
-from strop.cli.tasks_export import export_command
-from strop.cli.tasks_import import chosen, convert_command, formats_command, import_command
+from strop.cli.tasks_import import Log, chosen, convert_command, formats_command, import_command, tell
 from strop.core.errors import UserError
 from strop.core.text import printable
 
@@ -14,6 +14,59 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from strop.core.task import Task
+
+
+@grouped
+def export_command(
+    source: Source,
+    filters: TaskFilters,
+    verifiers: Annotated[
+        str | None, Option("--verifiers", metavar="NAME", help="a package of that name for verifiers 0.4")
+    ] = None,
+    harbor: Annotated[
+        Path | None, Option("--harbor", metavar="DIR", help="task folders of Harbor, in a new folder")
+    ] = None,
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="the package's folder; default: its name, here")
+    ] = None,
+    split: Side = None,
+    strict: Annotated[bool, Option("--strict", help="exit code 1 if a task was left out")] = False,
+) -> None:
+    """Write tasks for another project (docs/neighbours.md): a package for verifiers, or task folders for Harbor.
+
+    Both ask our verifier for their rewards. Tasks that it cannot hold are reported on stderr and left out. Exit
+    code 2 if no task came through.
+    """
+    from strop.tasks.formats import adapter_named, write_format
+    from strop.tasks.sources import iter_tasks, load_tasks
+    from strop.tasks.verifiers_package import write_package
+
+    if (verifiers is None) == (harbor is None):
+        raise UserError("say what for: --verifiers NAME, or --harbor DIR")
+    if harbor is not None and output is not None:
+        raise UserError("-o is for --verifiers; --harbor DIR names the folder itself")
+    log, columns = Log(verbose=False), columns_of(filters.column)
+    if split:
+        tasks = iter(load_tasks(source, columns=columns, split=split))
+    else:
+        tasks = iter_tasks(source, columns=columns, on_bad=log, on_guess=tell)
+    wanted = chosen(tasks, filters)
+    try:
+        if verifiers is not None:
+            folder = output or Path(verifiers.replace("-", "_"))
+            count = write_package(wanted, verifiers, folder, source=source, report=log)
+            then = f"pip install -e {folder}"
+        else:
+            assert harbor is not None
+            count = write_format(adapter_named("harbor"), wanted, harbor, log)
+            then = f"harbor run -p {harbor} -a oracle --env strop.neighbours.harbor:JailEnvironment -y"
+            folder = harbor
+    finally:
+        log.close()
+    echo(f"{count} tasks, {log.count} left out: {folder}; next: {then}")
+    if strict and log.count:
+        raise Exit(1)
+
 
 app = Typer(help="List, show, import and convert task sets.", no_args_is_help=True)
 app.command("import")(import_command)
@@ -26,8 +79,6 @@ app.command("formats")(formats_command)
 @grouped
 def list_command(filters: TaskFilters, source: Source = "python-functions", split: Side = None) -> None:
     """List tasks, one per line: id, split (- if not assigned yet), level, number of tests, topic, source."""
-    from strop.cli.tasks_import import Log, tell
-
     log = Log(verbose=False)
     if split:
         asked: dict[str, Any] = {"topics": filters.topic, "levels": filters.level, "limit": filters.limit}
@@ -106,7 +157,6 @@ def _show_format(name: str) -> None:
 
 def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
     """The task with that id, else the one whose source ends in that name."""
-    from strop.cli.tasks_import import tell
     from strop.tasks.rows import suggestion
 
     names: set[str] = set()

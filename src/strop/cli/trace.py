@@ -174,8 +174,7 @@ def _kinds() -> dict[type, Told]:
     from strop.algorithms.losses import Tokens
     from strop.core.play import Done, Opening
     from strop.core.protocols import JudgedRollout, Request
-    from strop.core.rollout import Completion, Group, Message, Rollout
-    from strop.core.sample import Batch, Sample
+    from strop.core.rollout import Batch, Completion, Group, Message, Rollout, Sample
     from strop.core.task import Task
     from strop.core.verdict import Verdict
     from strop.policies.decode_batch import DecodedRow

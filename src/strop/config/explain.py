@@ -10,11 +10,10 @@ import annotated_types
 from pydantic_core import PydanticUndefined
 
 from strop.config.messages import ALIASES
-from strop.config.mixture import TaskSetConfig
 from strop.config.model import AddedPolicyConfig
 from strop.config.schema import Recipe
 from strop.config.section import Section
-from strop.config.tasks import TasksConfig
+from strop.config.tasks import TasksConfig, TaskSetConfig
 from strop.config.unions import UNIONS, Union
 from strop.core.errors import UserError
 

@@ -7,10 +7,9 @@ from typing import Any, get_args
 from pydantic_core import ErrorDetails
 
 from strop.config.layers import shorten
-from strop.config.mixture import TaskSetConfig
 from strop.config.schema import Recipe
 from strop.config.section import Path, Section
-from strop.config.tasks import TasksConfig
+from strop.config.tasks import TasksConfig, TaskSetConfig
 from strop.config.unions import UNIONS, Kinds, without_tags
 from strop.config.yaml12 import Origin
 

@@ -14,22 +14,29 @@ from pydantic import Discriminator, Field, Tag, ValidationError
 
 from strop.config.algorithms import ProcessAdvantage
 from strop.config.launch import SHARDED, LaunchConfig
-from strop.config.mixture import TaskSetConfig, mixture_faults, reward_faults
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
-from strop.config.online import OnlineConfig
-from strop.config.play import PlayConfig
-from strop.config.reward_model import RewardModelConfig
 from strop.config.section import Complaint, Section
 from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import (
     LocalVerifierConfig,
+    PlayConfig,
     RewardConfig,
     SandboxConfig,
     TasksConfig,
+    TaskSetConfig,
     VerifierConfig,
     WindowConfig,
+    mixture_faults,
+    reward_faults,
 )
-from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig, SftConfig
+from strop.config.training import (
+    GrpoConfig,
+    OnlineConfig,
+    OptimConfig,
+    RewardModelConfig,
+    SamplingConfig,
+    SftConfig,
+)
 from strop.config.unions import without_tags
 
 

@@ -1,6 +1,10 @@
-"""Recipe sections `tasks`, `rewards`, `sandbox` and `verifier`: the tasks, how answers are scored, run and judged."""
+"""Recipe sections `tasks` (one set, or a list of sets with a share, prompts, rewards and stop strings each), `rewards`,
+`play`, `sandbox` and `verifier`: the tasks, how they are played, how answers are scored, run and judged.
+"""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
@@ -202,3 +206,139 @@ VerifierConfig = Annotated[
 VERIFIERS: Mapping[str, type[Section]] = {
     "local": LocalVerifierConfig, "server": ServerVerifierConfig, "ray": RayVerifierConfig
 }  # fmt: skip
+
+
+class WeightPoint(Section):
+    """A task set's weight at one step."""
+
+    step: int = Field(ge=1)
+    """Training step, from 1."""
+    weight: float = Field(ge=0)
+    """The weight there; between two points it changes by equal amounts a step."""
+
+
+class TaskSetConfig(TasksConfig):
+    """One of several task sets."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=50)
+    """Its name in metrics, rollouts and summaries."""
+    weight: float = Field(default=1.0, ge=0)
+    """Its share of a step's tasks is this, divided by the sum of the sets' weights."""
+    schedule: list[WeightPoint] = Field(default=[])
+    """Weights by step, in place of `weight`, such as [{step: 1, weight: 1}, {step: 100, weight: 0}]; before the first
+    point and after the last it stays as it is there."""
+    rewards: list[RewardConfig] | None = Field(default=None, min_length=1)
+    """Rewards of this set; null takes the recipe's `rewards`."""
+    stop: list[str] | None = None
+    """Stop strings of this set; null takes sampling.stop, and where that is null those of the prompt style."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Longest completion in tokens; null takes sampling.max_tokens."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """The steps of a schedule rise."""
+        yield from super().complaints()
+        for one, two in pairwise(self.schedule):
+            if two.step <= one.step:
+                yield "schedule", f"step {two.step} does not come after step {one.step}; put them in order"
+        yield from reward_faults(self.rewards or (), "rewards")
+        if self.stop is not None and "" in self.stop:
+            yield "stop", "an empty string ends every completion at once; remove it"
+
+    def weight_at(self, step: int) -> float:
+        """The set's weight in a training step, from 1."""
+        points = self.schedule
+        if not points:
+            return self.weight
+        if step <= points[0].step:
+            return points[0].weight
+        for one, two in pairwise(points):
+            if step <= two.step:
+                return one.weight + (two.weight - one.weight) * (step - one.step) / (two.step - one.step)
+        return points[-1].weight
+
+
+def mixture_faults(sets: Sequence[TaskSetConfig], steps: int) -> Iterator[Complaint]:
+    """What is wrong between the task sets of a recipe."""
+    if not sets:
+        yield "tasks", "the list is empty; name a task set"
+    for name, count in Counter(one.name for one in sets).items():
+        if count > 1:
+            yield "tasks", f"two sets are named {name!r}; names tell them apart in metrics"
+    empty = next((n for n in range(1, steps + 1) if sets and not any(s.weight_at(n) for s in sets)), None)
+    if empty is not None:
+        yield "tasks", f"every set has weight 0 at step {empty}; give one a weight"
+
+
+def reward_faults(rewards: Sequence[RewardConfig], field: str) -> Iterator[Complaint]:
+    """What is wrong between the rewards of a rubric."""
+    for name, count in Counter(reward.name for reward in rewards).items():
+        if count > 1:
+            yield field, f"{name!r} is listed twice; add up its weights"
+    if rewards and all(reward.weight == 0 for reward in rewards):
+        yield field, "every weight is 0, so nothing would be learnt; give one a weight"
+
+
+Stop = Literal["end", "mask", "drop"]
+Told = Literal["feedback", "end", "mask", "drop"]
+
+
+class StopsConfig(Section):
+    """What becomes of a play that ended without an answer, by the reason.
+
+    end: it is scored as no answer. mask: the same, but its tokens carry no loss. drop: it is not scored. feedback: the
+    policy is told what was wrong, and the play goes on. A play that ended by our fault is always dropped.
+    """
+
+    no_call: Told = "end"
+    """A turn called no tool where one had to be called."""
+    malformed: Told = "end"
+    """A turn could not be read."""
+    max_turns: Stop = "end"
+    """The environment allows no more turns, or play.max_turns is reached."""
+    context: Stop = "end"
+    """No room was left for another turn."""
+    deadline: Stop = "drop"
+    """The play's time was up. Time depends on the machine, so anything but drop is at your own risk."""
+
+
+class FolderConfig(Section):
+    """Bounds of the folder that lasts as long as a play, for environments whose tools use one."""
+
+    disk_mb: int = Field(default=64, ge=1)
+    """All its files together, in MiB."""
+    file_mb: int = Field(default=16, ge=1)
+    """Largest file, in MiB."""
+    processes: int = Field(default=64, ge=1)
+    """Processes of a program."""
+    read: list[str] = Field(default=[])
+    """Paths outside that its programs may read, such as the folder of a toolchain."""
+
+
+class PlayConfig(Section):
+    """Limits and order of plays. A task of one turn needs none of it."""
+
+    order: Literal["deterministic", "as-ready"] = "deterministic"
+    """deterministic: results of tools are taken after a fixed number of decoding steps, so that on a CPU the same seeds
+    give the same bits whatever tools take. as-ready: as soon as they are there."""
+    patience: int = Field(default=16, ge=1)
+    """Decoding steps after which a result is taken in the order deterministic."""
+    at_once: int = Field(default=1024, ge=1)
+    """Plays in flight at the same time."""
+    max_turns: int = Field(default=10, ge=1)
+    """Turns of a play, however many its environment would take."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Tokens of a whole play, prompts and answers; null: as many as the model takes."""
+    seconds: float | None = Field(default=None, gt=0)
+    """Wall seconds of a play from its turn on, sampling and tools; null: no limit."""
+    setups: int = Field(default=8, ge=1)
+    """Environments that are set up ahead of their plays."""
+    setup_seconds: float = Field(default=120.0, gt=0)
+    """Wall seconds for setting an environment up; one that takes longer has failed by our fault."""
+    close_seconds: float = Field(default=30.0, gt=0)
+    """Wall seconds for closing an environment, after which nobody waits for it."""
+    feedback: int = Field(default=3, ge=0)
+    """Times that a play is told why its turn did not count, where stops say feedback."""
+    folder: FolderConfig = FolderConfig()
+    """Bounds of a play's own folder."""
+    stops: StopsConfig = StopsConfig()
+    """What becomes of plays without an answer."""

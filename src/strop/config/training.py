@@ -1,6 +1,6 @@
-"""Recipe sections `sampling`, `grpo`, `optim` and `sft`: how the model learns."""
+"""Recipe sections `sampling`, `grpo`, `optim`, `sft`, `reward_model` and `online`: how the model learns."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -19,6 +19,7 @@ from strop.config.algorithms import (
     usual_correction,
 )
 from strop.config.section import Complaint, Section
+from strop.core.rollout import SamplingParams
 
 Schedule = Literal["constant", "linear", "cosine"]
 
@@ -39,6 +40,15 @@ class SamplingConfig(Section):
         """An empty stop string would stop everything at once."""
         if self.stop is not None and "" in self.stop:
             yield "stop", "an empty string ends every completion at once; remove it"
+
+    def params(self, stop: Sequence[str] | None = ()) -> SamplingParams:
+        """The same as a policy takes it, with these stop strings: by default the environment's."""
+        return SamplingParams(
+            temperature=self.temperature,
+            top_p=self.top_p,
+            max_tokens=self.max_tokens,
+            stop=tuple(stop or ()),
+        )
 
 
 def _usual_correction(given: dict[str, Any]) -> Correction:
@@ -182,3 +192,49 @@ class SftConfig(Section):
     """Updates over which the learning rate rises from 0."""
     batch_size: int = Field(default=32, ge=1)
     """Examples in one update, over all processes."""
+
+
+class RewardModelConfig(Section):
+    """A number at the last token, learnt from answers that passed and answers that failed."""
+
+    pairs: str | None = Field(default=None, min_length=1)
+    """File of `strop build preferences`; must be given for `strop train-reward`."""
+    loss: Literal["bradley-terry", "cross-entropy"] = "bradley-terry"
+    """bradley-terry: an answer that passed above each of its task that failed; cross-entropy: each for itself."""
+    centering: float = Field(default=0.01, ge=0)
+    """Weight of the squared sum of a pair's scores, which keeps them near 0 (arXiv 2312.09244)."""
+    each: int = Field(default=4, ge=1)
+    """Answers of a task that passed, and that failed, that are compared with each other, at most; drawn by the seed."""
+    max_tokens: int = Field(default=1024, ge=1)
+    """Tokens of a task and an answer; of longer ones the end counts."""
+    epochs: float = Field(default=1.0, gt=0)
+    """Passes over the tasks; unused when steps is given."""
+    steps: int | None = Field(default=None, ge=1)
+    """Updates; null goes by epochs."""
+    batch_size: int = Field(default=16, ge=1)
+    """Tasks in one update."""
+    learning_rate: float = Field(default=1e-5, gt=0, lt=1)
+    """Peak learning rate."""
+    schedule: Schedule = "cosine"
+    """Shape of the learning rate after the warm-up."""
+    warmup_steps: int = Field(default=0, ge=0)
+    """Updates over which the learning rate rises from 0."""
+
+
+class OnlineConfig(Section):
+    """One round: suggestions that the served model made, one update, a comparison, deployed or not."""
+
+    events: str | None = Field(default=None, min_length=1)
+    """Folder of the event log that `strop serve-edits --log` writes; null is RUN/events."""
+    user: Literal["log", "nearer", "kept", "exact", "always", "never", "coin"] = "log"
+    """Who decides: people, whose events are waited for; or a simulated user, for whom training tasks are played. Those
+    that accept always, never or by a coin show that a round cannot harm."""
+    batch: int = Field(default=64, ge=1)
+    """Suggestions, silence among them, in one update."""
+    margin: float = Field(default=0.05, ge=0, lt=1)
+    """What a model may lose, by its interval, in reward on held-out tasks, or gain in suggestions that are not
+    accepted, against the served model and against the first one, and still be deployed."""
+    quiet: float = Field(default=0.02, ge=0, lt=1)
+    """Share of suggestions that are not silence, below which an alarm rings."""
+    poll_seconds: float = Field(default=5.0, gt=0)
+    """Seconds between looks at the log."""

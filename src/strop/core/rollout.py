@@ -1,12 +1,17 @@
-"""Rollouts: what a policy sampled while it played a task, with exact tokens, masks and log-probabilities."""
+"""Rollouts: what a policy sampled while it played a task, with exact tokens, masks and log-probabilities; and what an
+update consumes of them: samples, and the batch they make.
+"""
 
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from pydantic import Field, model_validator
 
 from strop.core.records import Record
 from strop.core.verdict import Verdict
 
+T = TypeVar("T")
 FinishReason = Literal["stop", "eos", "length"]
 """stop: a stop string was met; eos: the end-of-sequence token; length: the token limit."""
 
@@ -27,6 +32,11 @@ class SamplingParams(Record):
     """Largest number of sampled tokens in one completion."""
     stop: tuple[str, ...] = ()
     """Strings that end a completion; the text from the first one on is dropped from `Completion.text`."""
+
+    def before_stop(self, text: str) -> str | None:
+        """What stands before the first stop string, None where there is none."""
+        cut = min((at for stop in self.stop if (at := text.find(stop)) >= 0), default=-1)
+        return None if cut < 0 else text[:cut]
 
 
 class Completion(Record):
@@ -121,6 +131,32 @@ class Turn(Record):
     steps: list[ProcessStep] = Field(default_factory=list, exclude_if=lambda value: not value)
     """Its completion in steps, where these are rewarded; left out elsewhere."""
 
+    @property
+    def tokens(self) -> "TurnTokens":
+        """What was given, and what was sampled."""
+        return self.prompt_ids, self.completion.token_ids
+
+
+TurnTokens = tuple[list[int], list[int]]
+"""Tokens of a turn: those it was given, which carry no loss, and those it answered."""
+
+
+def end_to_end(turns: Iterable[TurnTokens]) -> tuple[list[int], list[int]]:
+    """(ids, mask) of turns laid end to end: mask is 1 for what was answered and 0 for what was given."""
+    ids: list[int] = []
+    mask: list[int] = []
+    for turn in turns:
+        for answered, part in enumerate(turn):
+            ids += part
+            mask += [answered] * len(part)
+    return ids, mask
+
+
+def at_sampled(mask: Sequence[int], values: Iterable[T], elsewhere: T) -> list[T]:
+    """The values in their order where the mask is 1, the other one where it is 0."""
+    left = iter(values)
+    return [next(left) if one else elsewhere for one in mask]
+
 
 CUT = "turn"
 """`Rollout.stop_reason` of a play that went on, seen as far as one of its turns: what rewards of turns are given."""
@@ -168,19 +204,11 @@ class Rollout(Record):
         mask is 1 for sampled tokens and 0 for the environment's; log-probs of the latter are 0. Several rows stand one
         after another.
         """
-        ids: list[int] = []
-        mask: list[int] = []
-        logprobs: list[float] = []
         turns = [turn for row in self.rows() for turn in row]
-        for number, turn in enumerate(turns):
-            if number:
-                ids += turn.prompt_ids
-                mask += [0] * len(turn.prompt_ids)
-                logprobs += [0.0] * len(turn.prompt_ids)
-            ids += turn.completion.token_ids
-            mask += [1] * len(turn.completion.token_ids)
-            logprobs += turn.completion.logprobs
-        return ids, mask, logprobs
+        ids, mask = end_to_end(turn.tokens for turn in turns)
+        logprobs = at_sampled(mask, [one for turn in turns for one in turn.completion.logprobs], 0.0)
+        first = len(turns[0].prompt_ids) if turns else 0
+        return ids[first:], mask[first:], logprobs[first:]
 
     @property
     def truncated(self) -> bool:
@@ -207,3 +235,52 @@ class Group(Record):
         """Whether scored rewards differ, so that at least one advantage is not zero."""
         scored = [r for r in self.rewards if r is not None]
         return len(scored) > 1 and max(scored) - min(scored) > 1e-9
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One rollout as the update sees it. The five lists have one length L: the prompt and all that followed.
+
+    ids         L  tokens
+    mask        L  1 for sampled tokens that carry loss, 0 for the prompt, the environment's tokens and what is masked
+    logprobs    L  natural log-probability when it was sampled; 0 for tokens that were not
+    advantages  L  0 for tokens that were not sampled
+    versions    L  updates that the policy had seen when it sampled the token; 0 for tokens that were not
+    prompt      tokens before the first sampled one; the samples of a group that share them are neighbours in a batch
+    weight      what the sample counts for, times its advantages; 1 unless a rollout is represented by several samples
+    """
+
+    ids: Sequence[int]
+    mask: Sequence[int]
+    logprobs: Sequence[float]
+    advantages: Sequence[float]
+    versions: Sequence[int]
+    prompt: int
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        lengths = {len(x) for x in (self.ids, self.mask, self.logprobs, self.advantages, self.versions)}
+        if len(lengths) != 1 or not 0 < self.prompt <= len(self.ids):
+            raise ValueError(f"a sample's lists have the lengths {sorted(lengths)}, its prompt {self.prompt}")
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens carry loss."""
+        return sum(self.mask)
+
+    @property
+    def moves(self) -> bool:
+        """Whether a token that carries loss has an advantage other than 0."""
+        return any(keep and advantage for keep, advantage in zip(self.mask, self.advantages, strict=True))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The samples of a step, group after group, divided into minibatches of whole groups."""
+
+    minibatches: tuple[tuple[Sample, ...], ...]
+
+    @property
+    def samples(self) -> list[Sample]:
+        """All of them."""
+        return [sample for part in self.minibatches for sample in part]

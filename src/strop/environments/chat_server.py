@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from strop.core.listening import bounded_body, brings
 from strop.environments.chat_wire import (
     ChatReply,
     ChatRequest,
@@ -97,8 +98,7 @@ class ChatServer:
                 given = request.path_params.get("secret", "")
                 if not hmac.compare_digest(given.encode(), self._secret.encode()):
                     raise RefusedChat("there is nothing here", 404, "not_found")
-                sent = request.headers.get("Authorization", "").encode("latin-1", errors="replace")
-                if self._key and not hmac.compare_digest(sent, b"Bearer " + self._key.encode()):
+                if self._key and not brings(request.headers.get("Authorization", ""), self._key):
                     raise RefusedChat("wrong or missing key", 401, "invalid_api_key")
                 return await handler(request)
             except RefusedChat as error:
@@ -123,9 +123,12 @@ class ChatServer:
         async with self._bodies:
             try:
                 async with asyncio.timeout(_BODY_SECONDS):
-                    body = await _body(request)
+                    length = request.headers.get("Content-Length", "0")
+                    body = await bounded_body(length, request.stream(), MOST_BYTES)
             except TimeoutError:
                 raise RefusedChat("the body did not arrive in time", 408, "timeout") from None
+            if body is None:
+                raise RefusedChat(f"the body is larger than {MOST_BYTES} bytes", 413, "request_too_large")
             if self._secret:  # no prompt depends on it
                 body = body.replace(self._secret.encode(), b"play")
             asked = read_request(body, chat=chat, said=self._said)
@@ -151,19 +154,6 @@ class ChatServer:
 
 def _event(data: Any) -> str:
     return f"data: {json.dumps(data)}\n\n"
-
-
-async def _body(request: Request) -> bytes:
-    length = request.headers.get("Content-Length", "0")
-    body = bytearray()
-    if length.isdigit() and int(length) <= MOST_BYTES:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MOST_BYTES:
-                break
-        else:
-            return bytes(body)
-    raise RefusedChat(f"the body is larger than {MOST_BYTES} bytes", 413, "request_too_large")
 
 
 def _bounded(connections: int) -> type[asyncio.Protocol]:

@@ -27,7 +27,7 @@ class Feedback:
     """
 
     control = "single-turn"
-    """What it is held against at equal sampled tokens (`strop.evaluation.control`)."""
+    """What it is held against at equal sampled tokens (`strop.evaluation.evaluate`)."""
 
     def __init__(
         self,

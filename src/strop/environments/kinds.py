@@ -18,9 +18,8 @@ from typing import Any
 
 from pydantic import ConfigDict, ValidationError, create_model
 
-from strop.config.mixture import TaskSetConfig
 from strop.config.schema import Recipe
-from strop.config.tasks import EnvironmentConfig
+from strop.config.tasks import EnvironmentConfig, TaskSetConfig
 from strop.core.errors import UserError
 from strop.core.play import Opening, UnshownOpening
 from strop.core.protocols import Environment
@@ -29,9 +28,8 @@ from strop.core.task import Task
 from strop.core.user_code import load_named, place_of
 from strop.environments.feedback import Feedback
 from strop.environments.harness import Harness
-from strop.environments.next_edit import NextEdit
 from strop.environments.search import Search
-from strop.environments.single_turn import SingleTurn
+from strop.environments.single_turn import NextEdit, SingleTurn
 from strop.environments.toolbox import Toolbox, toolbox_of
 from strop.environments.workspace import Workspace
 from strop.environments.world import ToolWorld

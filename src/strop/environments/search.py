@@ -5,9 +5,12 @@ side by side; at most four turns, of which the last one has to answer. What is n
 a turn without a call, one that cannot be read, arguments that a tool does not take, an answer that names no places.
 
 Deviation: the answer is a call of `finish`, whose text is judged (`strop.core.ranges`).
-"""
 
-from collections.abc import Iterable, Iterator, Sequence
+Short names for the files of a tree: f1, f2, ... in the order in which a play was shown them.
+
+A small model copies `f3:12` more often right than `src/shop/checkout/cart.py:12`, and a path is shown once."""
+
+from collections.abc import Container, Iterable, Iterator, Sequence
 from random import Random
 from typing import Annotated, Any
 
@@ -20,11 +23,54 @@ from strop.core.ranges import read_ranges, write_ranges
 from strop.core.rollout import Completion, Message
 from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
-from strop.environments.search_names import ShortNames
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import PAGE, SHOWN, SearchTools
 from strop.environments.search_tree import release, tree_of_check
 from strop.environments.toolbox import UseTool, clipped, tools_of
+
+
+class ShortNames:
+    """Of one play."""
+
+    def __init__(self) -> None:
+        self._short: dict[str, str] = {}
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._short
+
+    def shorten(self, text: str, paths: Container[str]) -> str:
+        """What a tool said of these paths. In front of the first line about a file stands a line with both its names;
+        a line that is a path becomes that line.
+        """
+        rows = list[str]()
+        for row in text.split("\n"):
+            path, colon, rest = row.partition(":")
+            if path not in paths:
+                rows.append(row)
+                continue
+            if path not in self._short:
+                self._short[path] = f"f{len(self._short) + 1}"
+                rows.append(f"{self._short[path]} = {path}")
+            elif not colon:
+                rows.append(f"{self._short[path]} = {path}")
+            if colon:
+                rows.append(f"{self._short[path]}:{rest}")
+        return "\n".join(rows)
+
+    def write(self, places: str) -> str:
+        """Places with the short names of files that were shown."""
+        return "\n".join(self._mapped(self._short, line) for line in places.split("\n"))
+
+    def read(self, places: str) -> str:
+        """Places, or a path alone, with the names of the tree."""
+        paths = {short: path for path, short in self._short.items()}
+        return "\n".join(self._mapped(paths, line) for line in places.split("\n"))
+
+    @staticmethod
+    def _mapped(names: dict[str, str], line: str) -> str:
+        path, colon, rest = line.strip().rpartition(":") if ":" in line else (line.strip(), "", "")
+        return names[path] + colon + rest if path in names else line
+
 
 MOST_TURNS = 4
 

@@ -17,7 +17,6 @@ import inspect
 import json
 import re
 import sys
-import threading
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from strop.core.errors import UserError, VerificationError
 from strop.core.play import JailedFolder, Ran, Services
 from strop.core.task import Task
+from strop.core.threads import begun
 from strop.core.user_code import load_named, place_of
 from strop.verification.rust.installation import find_installation
 
@@ -40,7 +40,6 @@ LINES, WIDTH, SECONDS = 50, 200, 10.0
 MEMORY_BYTES = 4 << 30
 PATIENCE = 60.0
 """Least seconds of wall time before a tool is given up: other plays' programs may hold the cores."""
-T = TypeVar("T")
 M = TypeVar("M", bound=Callable[..., str])
 
 
@@ -175,7 +174,7 @@ class Toolbox:
         most = max(PATIENCE, 6 * self._caps.seconds)
         try:
             given = known[name].checked(arguments)
-            self._busy = began = _begun(lambda: getattr(self, name)(**given))
+            self._busy = began = begun(lambda: getattr(self, name)(**given), "tool")
             said = began.result(timeout=most)
         except TimeoutError:
             said = f"{name} took more than {most:g} seconds and was given up"
@@ -284,20 +283,6 @@ def _untitled(schema: Any) -> Any:
         kept = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
         return {key: _untitled(value) for key, value in kept.items() if value is not None}
     return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
-
-
-def _begun(do: Callable[[], T]) -> "Future[T]":
-    """A thread of its own, which is left alone when it takes too long."""
-    future: Future[T] = Future()
-
-    def work() -> None:
-        try:
-            future.set_result(do())
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=work, daemon=True, name="tool").start()
-    return future
 
 
 def clipped(text: str, lines: int = LINES, width: int = WIDTH) -> str:

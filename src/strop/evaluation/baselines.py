@@ -1,5 +1,6 @@
-"""Baselines of search tasks: places that are named without a model, as answers that a scripted policy gives.
+"""Baselines: answers of a scripted policy that need no model.
 
+Search tasks:
 bm25-files    the file that BM25 ranks first for the request, whole
 bm25-chunks   the pieces of CHUNK lines that BM25 ranks first, CHUNKS of them
 grep          lines around those that hold most different identifiers of the request, in the files with most
@@ -8,16 +9,29 @@ oracle        the places themselves: what the best answer gets
 
 BM25 (bm25s, Lucene's variant, k1 1.5, b .75) sees identifiers, and the words that they are made of, of files of
 programs; so do the others.
+
+Next edits:
+repeat  the last change again, elsewhere in the window: where an edit put other words in place of some, the nearest line
+        that still has those; silence where none does
+silent  silence, which earns nothing and loses nothing
+oracle  what the person did next
+
+Tool worlds:
+oracle  the calls of a known plan that change something
+random  RANDOM calls of any tools; texts are words of the request or names of the world
+empty   finish, at once
 """
 
 import json
 import re
 import tempfile
+import typing
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from strop.config.model import ScriptedPolicyConfig
@@ -34,9 +48,10 @@ from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.environments.toolbox import tools_of
 from strop.environments.world import world_tools
-from strop.evaluation.edit_baselines import EDIT_BASELINES
-from strop.evaluation.world_baselines import WORLD_BASELINES
 from strop.tasks.adapters.swe_patch import LANGUAGES
+from strop.tasks.next_edit import answer_for
+from strop.tasks.tool_worlds import WORLDS
+from strop.tasks.tool_worlds.world import Call, parts, read_calls, replayed
 
 CHUNK, CHUNKS = 20, 2
 """Lines of a piece, and pieces of an answer."""
@@ -48,6 +63,109 @@ Baseline = Callable[[Task, SearchTree, int], Ranges]
 """(task, its tree, seed) -> the answer."""
 Chunk = tuple[str, int, int]
 """(path, first line, last line)"""
+
+
+_PIECE = re.compile(r"\w+|\s+|.")
+
+
+def repeat(check: NextEditCheck) -> str:
+    """The newest change of a line that can be made again."""
+    for edit in reversed(check.history):
+        if len(edit.old) != len(edit.new):
+            continue
+        for old, new in zip(edit.old, edit.new, strict=True):
+            before, after = _changed(old, new)
+            if not re.search(r"\w", before):
+                continue
+            lines = sorted(
+                range(len(check.window)), key=lambda at: (at <= check.cursor, abs(at - check.cursor))
+            )
+            for at in lines:
+                line = check.window[at]
+                made = _again(line, before, after)
+                if made != line and at != check.cursor and after not in line:
+                    return answer_for(check.window, [*check.window[:at], made, *check.window[at + 1 :]])
+    return ""
+
+
+def silent(check: NextEditCheck) -> str:
+    """Nothing."""
+    return ""
+
+
+def true_edit(check: NextEditCheck) -> str:
+    """The truth."""
+    return answer_for(check.window, check.next)
+
+
+EDIT_BASELINES: Mapping[str, Callable[[NextEditCheck], str]] = {
+    "repeat": repeat,
+    "silent": silent,
+    "oracle": true_edit,
+}
+"""By the word behind `scripted:`."""
+
+
+def _again(line: str, before: str, after: str) -> str:
+    """A line with words in place of others; with no part of a longer word."""
+    there = rf"(?<!\w){re.escape(before)}(?!\w)" if before[-1].isalnum() else re.escape(before)
+    return re.sub(there, lambda _: after, line)
+
+
+def _changed(old: str, new: str) -> tuple[str, str]:
+    """The words in which two lines differ; with the word in front, where nothing is taken out."""
+    a, b = _PIECE.findall(old), _PIECE.findall(new)
+    head = 0
+    while head < min(len(a), len(b)) and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    while head and not re.search(r"\w", "".join(a[head : len(a) - tail])):
+        head -= 1
+    return "".join(a[head : len(a) - tail]).strip(), "".join(b[head : len(b) - tail]).strip()
+
+
+RANDOM = 7
+"""Calls of an answer."""
+
+
+def known_calls(task: Task, r: Random) -> list[Call]:
+    """The known calls, without looks."""
+    check = task.check.only(WorldCheck)
+    return list(replayed(WORLDS[check.world](check.start), read_calls(task.reference)))
+
+
+def random_calls(task: Task, r: Random) -> list[Call]:
+    """Calls of known tools with arguments of the right types, where a name says it of the right part of the world."""
+    check = task.check.only(WorldCheck)
+    kind, words = WORLDS[check.world], {*re.findall(r"\w[\w.-]*", task.statement), *_names(check.start)}
+    tools = [name for name in tools_of(world_tools(check.world)) if name not in ("look", "finish")]
+
+    def drawn(name: str, hint: Any) -> Any:
+        if hint in (int, bool):
+            return r.randint(1, 9) if hint is int else r.random() < 0.5
+        held = [part for part in check.start if part.startswith(name)]
+        return r.choice(sorted(check.start[held[0]] if held else words))
+
+    found = list[Call]()
+    for name in r.choices(tools, k=RANDOM):
+        hints = typing.get_type_hints(getattr(kind, name))
+        found.append((name, {one: drawn(one, hint) for one, hint in hints.items() if one != "return"}))
+    return found
+
+
+def _names(state: Mapping[str, Any]) -> list[str]:
+    paths = [name for path in parts(state) for name in path.split("/")[1:]]
+    return [*paths, *(str(value) for value in parts(state).values() if isinstance(value, str) and value)]
+
+
+WORLD_BASELINES: Mapping[str, Callable[[Task, Random], list[Call]]] = {
+    "oracle": known_calls,
+    "random": random_calls,
+    "empty": lambda task, r: [],
+}
+"""By the word behind `scripted:`."""
 
 
 def bm25(task: Task, tree: SearchTree, seed: int, *, lines: int | None = None, most: int = 1) -> Ranges:

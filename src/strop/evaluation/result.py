@@ -91,7 +91,7 @@ class Evaluation(Record):
     contamination: Contamination | None = None
     """What the model may have seen of the tasks; None when nothing is known of its training data."""
     controls: "dict[str, Evaluation]" = Field(default_factory=dict)
-    """What it is held against on the same tasks, by name: see `strop.evaluation.control`."""
+    """What it is held against on the same tasks, by name: see `strop.evaluation.evaluate`."""
     by_turn: ByTurn | None = None
     """None where no play had an answer judged on its way."""
 

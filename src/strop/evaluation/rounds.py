@@ -18,7 +18,7 @@ import numpy as np
 from strop.core.records import Record
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
-from strop.evaluation.control import resampled
+from strop.evaluation.evaluate import resampled
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import (

@@ -9,12 +9,12 @@ those passed, whatever happened in the extra tests after them. This gives HumanE
 2305.01210) from one run of the tests.
 
 `score` exists for tasks whose check says how good an answer is (`Verdict.score`): that number; 0 without an answer.
-Those of next edits have numbers of their own (`core.checks.next_edit.NUMBERS`).
+Those of next edits have numbers of their own (`core.checks.compared.NUMBERS`).
 """
 
 from collections.abc import Set
 
-from strop.core.checks.next_edit import NUMBERS
+from strop.core.checks.compared import NUMBERS
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 

@@ -44,7 +44,7 @@ def main_table(
 
 
 def control_table(results: Mapping[str, Evaluation]) -> Table | None:
-    """What each evaluation is held against (`evaluation.control`), with the differences; None without any.
+    """What each evaluation is held against (`evaluation.evaluate`), with the differences; None without any.
 
     Turns: the share that has passed the tests of its environment by then. Repeated: second answers that are the first.
     """

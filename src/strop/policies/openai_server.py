@@ -95,9 +95,8 @@ class OpenAIPolicy(AskingPolicy):
         reason: FinishReason = "length" if choice.finish_reason == "length" else "eos"
         if isinstance(getattr(choice, "stop_reason", None), str):  # vLLM says which stop string it was
             reason = "stop"
-        cut = min((at for stop in params.stop if (at := text.find(stop)) >= 0), default=-1)
-        if cut >= 0:
-            text, reason = text[:cut], "stop"
+        if (before := params.before_stop(text)) is not None:
+            text, reason = before, "stop"
         ids = self.tokenizer.encode(text)
         logprobs = _spread(_server_tokens(choice), len(ids))
         return Completion(

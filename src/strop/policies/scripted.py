@@ -108,21 +108,20 @@ class ScriptedPolicy:
         if len(ids) > params.max_tokens:
             ids, reason = ids[: params.max_tokens], "length"
             text = self.tokenizer.decode(ids)
-        cut = min((at for stop in params.stop if self._cuts and (at := text.find(stop)) >= 0), default=-1)
-        if cut >= 0:
-            ids, text, reason = self._until_stop(ids, params.stop), text[:cut], "stop"
+        if self._cuts and (before := params.before_stop(text)) is not None:
+            ids, text, reason = self._until_stop(ids, params), before, "stop"
         zeros = [0.0] * len(ids)
         return Completion(
             token_ids=ids, logprobs=zeros, text=text, finish_reason=reason, policy_version=self.version
         )
 
-    def _until_stop(self, ids: list[int], stop: Sequence[str]) -> list[int]:
+    def _until_stop(self, ids: list[int], params: SamplingParams) -> list[int]:
         """The fewest leading tokens whose text holds a stop string."""
         low, high = 1, len(ids)
         while low < high:
             middle = (low + high) // 2
-            text = self.tokenizer.decode(ids[:middle])
-            low, high = (low, middle) if any(s in text for s in stop) else (middle + 1, high)
+            within = params.before_stop(self.tokenizer.decode(ids[:middle])) is not None
+            low, high = (low, middle) if within else (middle + 1, high)
         return ids[:low]
 
 

@@ -182,7 +182,6 @@ class TransformersPolicy:
         text = self.tokenizer.decode(row.tokens[:-1] if ended else row.tokens, after=row.request.prompt)
         if ended:
             return text, "eos"
-        cut = min((at for s in params.stop if (at := text.find(s)) >= 0), default=-1)
-        if cut >= 0:
-            return text[:cut], "stop"
+        if (before := params.before_stop(text)) is not None:
+            return before, "stop"
         return text, "length" if len(row.tokens) == params.max_tokens else None

@@ -56,8 +56,8 @@ def completion_of(
         reason = "stop"
     ours = tokenizer.decode(ids[:-1] if reason == "eos" else ids, after=request.prompt)
     if reason == "stop":
-        cut = min((at for stop in request.params.stop if (at := ours.find(stop)) >= 0), default=-1)
-        ours = ours[:cut] if cut >= 0 or text is None else text
+        before = request.params.before_stop(ours)
+        ours = before if before is not None else ours if text is None else text
     return Completion(
         token_ids=list(ids), logprobs=list(logprobs), text=ours, finish_reason=reason, policy_version=version
     )

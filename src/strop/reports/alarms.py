@@ -3,14 +3,236 @@
 Pure: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one line with
 its numbers. It rings once; it may ring again after its cause was gone (its level fell below `CLEAR`). Missing or null
 metrics raise no alarm, except loss and gradient norm: there null is how "not finite" is stored on disk. docs/report.md
-lists the alarms; `alarm_rules` has their rules.
+lists the alarms. A rule gives the level of a fault at the newest step, 1 at its threshold, and a text; None if the
+metrics do not say.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, median, pvariance
 from typing import Any
 
 from strop.core.records import Record
-from strop.reports.alarm_rules import CLEAR, REWARD, RULES, History, Level, Line, held_out, reward_alone
+
+Line = Mapping[str, Any]
+
+ERROR_RATE = 0.02
+"""Well below the 5 % at which a run stops by default, so that there is time to mend the grader."""
+REFUSED = 0.1
+"""One green answer in ten is refused: too many for a slip, so the policy goes round the tests or cannot write them."""
+COLLAPSE = 2.0
+"""Within a few steps; a policy that learns to stop by itself gets shorter too, but over tens of steps."""
+TRUNCATED = 0.5
+"""Beyond half, most of what is sampled cannot pass, and overlong filtering throws away most of the update."""
+DUPLICATES = 0.8
+"""Short answers that are easy repeat themselves: runs of one-line functions that learn well have 0.2 to 0.7."""
+NO_SIGNAL = 0.8
+"""Four groups of five teach nothing: the tasks are too hard, too easy, or the policy has become one answer."""
+ENTROPY = 5.0
+"""Entropy halves or thirds in healthy runs, most of it at once after a warm start; a fifth leaves little to explore."""
+HELD_OUT_SHARE = 0.5
+"""Held-out gains below this share of the gain in training are flat, when their interval holds zero too."""
+SURE = 5.0
+"""Standard errors of a difference of means before the reward counts as risen."""
+SHORT_RUN = 2.5
+"""The same for windows of a few steps, which say less of the noise."""
+CLEAR = 0.75
+"""Levels are 1 at their threshold; below this one an alarm stops ringing."""
+
+SHORT, LONG, BEFORE, QUIET = 3, 5, 20, 10
+"""Steps of sudden and of slow measures, of what a sudden one is compared with, and without a disagreement until that
+alarm stops."""
+_HUGE, _SMALL = 1e100, 1e-9
+REWARD, FEWEST = 10, 8
+"""Steps at both ends of the reward, and how many there must be: of fewer, the noise is not known."""
+
+
+@dataclass
+class History:
+    """What the rules look at: the first lines, the last ones, and (key -> value, half width) of held-out results."""
+
+    first: list[Line] = field(default_factory=list)
+    recent: deque[Line] = field(default_factory=lambda: deque(maxlen=BEFORE + SHORT))
+    held_out: list[dict[str, tuple[float, float]]] = field(default_factory=list)
+    count: int = 0
+
+    def last(self, name: str, steps: int, most: int = 0) -> list[float]:
+        """The newest `steps` values of a metric, up to `most` where there are; empty when there are fewer."""
+        values = [v for line in self.recent if (v := number(line.get(name))) is not None]
+        return values[-max(steps, most) :] if len(values) >= steps else []
+
+
+Level = tuple[float, str]
+"""How loud (1 = the threshold), and what to say."""
+
+
+def _errors(history: History) -> Level | None:
+    rate = history.last("error_rate", 1)
+    if not rate:
+        return None
+    return rate[0] / ERROR_RATE, f"{_percent(rate[0])} of the verdicts so far are errors of the grader"
+
+
+def _disagreement(history: History) -> Level | None:
+    counts = [number(line.get("disagreements")) or 0 for line in history.recent][-QUIET:]
+    message = f"{counts[-1]:.0f} rollouts whose verdict its stages, scores or reward contradict"
+    return (1.0 if counts[-1] else CLEAR if any(counts) else 0.0), message
+
+
+def _not_finite(history: History) -> Level | None:
+    line = history.recent[-1]
+    bad = [name for name in ("loss", "grad_norm") if name in line and number(line[name]) is None]
+    return float(bool(bad)), f"{' and '.join(bad)} not finite: such an update is not applied"
+
+
+def _length(history: History) -> Level | None:
+    every = history.last("completion_tokens", LONG + SHORT, most=BEFORE + SHORT)
+    if not every:
+        return None
+    before, now = median(every[:-SHORT]), median(every[-SHORT:])
+    return _ratio(before, now) / COLLAPSE, (
+        f"answers went from {before:.1f} to {now:.1f} tokens (median of {SHORT} steps, and of those before)"
+    )
+
+
+def _mean_rule(name: str, threshold: float, steps: int, message: str) -> Callable[[History], Level | None]:
+    def rule(history: History) -> Level | None:
+        values = history.last(name, steps)
+        if not values:
+            return None
+        return fmean(values) / threshold, f"{_percent(fmean(values))} {message} (mean of {steps} steps)"
+
+    return rule
+
+
+def _no_signal(history: History) -> Level | None:
+    played, useful = history.last("groups_played", LONG), history.last("groups_with_signal", LONG)
+    if not useful or not sum(played):
+        return None
+    share = 1 - sum(useful) / sum(played)
+    return share / NO_SIGNAL, (
+        f"{_percent(share)} of the groups carry no signal ({sum(useful):.0f} of {sum(played):.0f} in {LONG} steps do)"
+    )
+
+
+def _entropy(history: History) -> Level | None:
+    first = [v for line in history.first[:LONG] if (v := number(line.get("entropy"))) is not None]
+    values = history.last("entropy", LONG)
+    if len(first) < LONG or not values:
+        return None
+    before, now = median(first), median(values)
+    return _ratio(before, now) / ENTROPY, (
+        f"entropy went from {before:.3f} to {now:.3f} nats (medians of the first and last {LONG} steps)"
+    )
+
+
+def _hacking(history: History) -> Level | None:
+    """Rings when the reward has risen since the start and what it is to stand for has not: fewer answers pass, or no
+    more do and the reward tells them worse from those that fail, or it prefers those that fail. The latter two say so
+    before the pass rate, which is noisy, can.
+    """
+    size = min(LONG, history.count // 2)
+    names = ("reward", "pass_rate", "reward_auc")
+    first = [
+        [v for line in history.first[:size] if (v := number(line.get(name))) is not None] for name in names
+    ]
+    last = [history.last(name, size) for name in names]
+    told = [len(one) == len(other) == size for one, other in zip(first, last, strict=True)]
+    if size < LONG - 1 or not (told[0] and told[1]):
+        return None
+    rise, passes = (_change(one, other) for one, other in zip(first[:2], last[:2], strict=True))
+    message = (
+        f"reward went from {fmean(first[0]):.3f} to {fmean(last[0]):.3f}, the pass rate from "
+        f"{_percent(fmean(first[1]))} to {_percent(fmean(last[1]))} (first and last {size} steps)"
+    )
+    worse = -passes
+    if told[2]:
+        now = fmean(last[2])
+        blind = -_change(first[2], last[2]) if passes <= 0 else 0.0
+        against = (0.5 - now) / max(math.sqrt(pvariance(last[2]) / (size - 1)), _SMALL)
+        worse = max(worse, blind, against)
+        before = _percent(fmean(first[2]))
+        message += f"; of pairs the one that passes had more reward in {before}, now {_percent(now)}"
+    return min(rise, worse) / SHORT_RUN, message
+
+
+def _change(first: list[float], last: list[float]) -> float:
+    """The difference of two means in standard errors."""
+    error = math.sqrt((pvariance(first) + pvariance(last)) / (len(first) - 1))
+    return (fmean(last) - fmean(first)) / max(error, _SMALL)
+
+
+def reward_alone(history: History) -> Level | None:
+    """Rings when the reward rose for sure, and the held-out gain is small beside it and may be none."""
+    size = min(REWARD, history.count // 2)
+    first = [v for line in history.first[:size] if (v := number(line.get("reward"))) is not None]
+    last = history.last("reward", size)
+    if len(history.held_out) < 2 or size < FEWEST or len(first) < size or not last:
+        return None
+    start, end = history.held_out[0], history.held_out[-1]
+    key = next((key for key in start if key in end), None)
+    if key is None:
+        return None
+    rise = fmean(last) - fmean(first)
+    gain, width = end[key][0] - start[key][0], math.hypot(start[key][1], end[key][1])
+    error = math.sqrt((pvariance(first) + pvariance(last)) / (size - 1))
+    passes = [number(line.get("pass_rate")) or 0.0 for line in history.first[:size]]
+    learnt = fmean(history.last("pass_rate", size) or [0.0]) - fmean(passes)
+    flat = gain - width <= 0 and gain < max(HELD_OUT_SHARE * learnt, 0.01)
+    message = (
+        f"reward rose from {fmean(first):.3f} to {fmean(last):.3f} (first and last {size} steps), held-out {key} only "
+        f"from {start[key][0]:.3f} to {end[key][0]:.3f} (difference {gain:+.3f} +- {width:.3f})"
+    )
+    return (1.0 if flat else 0.0) if rise > SURE * error else 0.0, message
+
+
+RULES: dict[str, Callable[[History], Level | None]] = {
+    "errors": _errors,
+    "disagreement": _disagreement,
+    "refused": _mean_rule("refused", REFUSED, SHORT, "of the answers have green stages and were refused"),
+    "not finite": _not_finite,
+    "length collapse": _length,
+    "truncation": _mean_rule("truncated", TRUNCATED, SHORT, "of the answers were cut off at the token limit"),
+    "duplicates": _mean_rule("duplicates", DUPLICATES, SHORT, "of the answers equal another of their group"),
+    "no signal": _no_signal,
+    "entropy collapse": _entropy,
+    "reward, not passes": _hacking,
+}
+
+
+def number(value: Any) -> float | None:
+    """A finite number, else None."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _HUGE:
+        return None
+    return float(value)
+
+
+def held_out(result: Any) -> dict[str, tuple[float, float]]:
+    """{key: (value, half width of its interval)} of an evaluation's JSON, best key first; {} when it is none."""
+    if not isinstance(result, Mapping):
+        return {}
+    intervals = result.get("intervals")
+    found = {}
+    for key in ("pass@1", "greedy"):
+        value = number(result.get(key))
+        if value is not None:
+            ends = intervals.get(key) if isinstance(intervals, Mapping) else None
+            low, high = map(
+                number, ends if isinstance(ends, list | tuple) and len(ends) == 2 else (None, None)
+            )
+            found[key] = value, 0.0 if low is None or high is None else (high - low) / 2
+    return found
+
+
+def _ratio(before: float, now: float) -> float:
+    """How many times less `now` is; 0 when there was nothing before."""
+    return before / max(now, 1e-9) if before > 0 else 0.0
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 class Alarm(Record):

@@ -11,12 +11,12 @@ from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.play import Converse, Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
 from strop.core.protocols import Environment, OnePlay, Tokenizer
-from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn
+from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn, end_to_end
 from strop.core.task import Task
 from strop.core.user_code import environment_fault
 from strop.core.verdict import Outcome, Verdict
 from strop.environments.single_turn import SingleTurn
-from strop.rollouts.encoding import KeptConversation, tokens_of
+from strop.rollouts.encoding import KeptConversation
 from strop.rollouts.services import Lifecycle, PlayServices
 
 WAIT = 0.05
@@ -150,7 +150,7 @@ class Play:
     @property
     def context(self) -> list[int]:
         """Every token so far of the row, with those that await the next completion."""
-        return [*tokens_of(turn for turn in self.turns if turn.row == self.row), *self.given]
+        return [*end_to_end(turn.tokens for turn in self.turns if turn.row == self.row)[0], *self.given]
 
     @property
     def ready(self) -> bool:

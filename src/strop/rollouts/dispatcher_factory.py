@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from strop.config.play import FolderConfig, PlayConfig
 from strop.config.schema import Recipe
+from strop.config.tasks import FolderConfig, PlayConfig
 from strop.core.errors import UserError
 from strop.core.play import STOPS, PlayLimits, StopAction, StopReason
 from strop.core.protocols import Environment, Policy, Verifier

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from strop.core.errors import UserError
 from strop.core.play import Opening
 from strop.core.protocols import Environment, Tokenizer
-from strop.core.rollout import Completion, Message, Turn
+from strop.core.rollout import Completion, Message, Turn, TurnTokens, end_to_end
 from strop.core.task import Task
 from strop.core.user_code import environment_fault
 from strop.policies.tokenizer import HubTokenizer
@@ -43,14 +42,14 @@ def turn_ids(
     return [*head, *tokenizer.encode(prefill)] if prefill else head
 
 
-def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[tuple[list[int], list[int]]]:
-    """A demonstration in the tokens that its play would have had: what is given, and what is answered, turn by turn."""
+def demo_turns(demo: Demo, tokenizer: HubTokenizer) -> list[TurnTokens]:
+    """A demonstration in the tokens that its play would have had."""
     opening = demo.opening()
     given, end = (
         opening_ids(opening, tokenizer),
         tokenizer.turn_end if opening.messages else tokenizer.text_end,
     )
-    opens, turns = bool(opening.messages) and not opening.prefill, list[tuple[list[int], list[int]]]()
+    opens, turns = bool(opening.messages) and not opening.prefill, list[TurnTokens]()
     for number, (text, said) in enumerate(demo.turns()):
         ids = [*tokenizer.encode(text, opens=opens), *end]
         turns.append((given, ids))
@@ -76,12 +75,6 @@ def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, p
             return f"an answer of more than sampling.max_tokens={answer}"
         before += len(said)
     return ""
-
-
-def tokens_of(turns: Iterable[Turn]) -> list[int]:
-    """The tokens of turns, end to end."""
-    pieces = ((turn.prompt_ids, turn.completion.token_ids) for turn in turns)
-    return [*chain.from_iterable(chain.from_iterable(pieces))]
 
 
 @dataclass
@@ -112,7 +105,8 @@ class KeptConversation:
         row = turns[best].row
         if last[row] == best:
             return row, more
-        return len(last), [*tokens_of(turn for turn in turns[: best + 1] if turn.row == row), *more]
+        before, _ = end_to_end(turn.tokens for turn in turns[: best + 1] if turn.row == row)
+        return len(last), [*before, *more]
 
     def _begins(self, asked: tuple[Message, ...] | str, number: int, turn: Turn) -> bool:
         """Whether a prompt is what was asked and answered at a turn, and more."""

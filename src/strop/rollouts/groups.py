@@ -117,12 +117,7 @@ def fill_step(play: PlayRound, stream: Stream, recipe: Recipe, step: int) -> tup
     sampling", DAPO, arXiv 2503.14476, section 3.2); groups without signal, which move nothing, make up what is still
     missing.
     """
-    grpo, sampling = recipe.grpo, recipe.sampling
-    params = SamplingParams(
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        max_tokens=sampling.max_tokens,
-    )
+    grpo, params = recipe.grpo, recipe.sampling.params()
     played: list[Group] = []
     for round in range((grpo.max_refill_rounds if grpo.refill else 0) + 1):
         missing = grpo.tasks_per_step - sum(group.has_signal for group in played)

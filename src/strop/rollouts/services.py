@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from strop.core.play import Ran, Run
 from strop.core.protocols import Environment, Verifier
 from strop.core.task import Task
+from strop.core.threads import fill
 from strop.core.verdict import Verdict
 from strop.sandbox.programs import PlayFolder, Programs
 
@@ -61,12 +62,7 @@ class Threads:
             future, do = item
             if not future.set_running_or_notify_cancel():
                 continue
-            try:
-                result = do()
-            except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(result)
+            fill(future, do)
             del item, future, do  # not while it waits
 
 

@@ -11,7 +11,6 @@ without it. Bodies have a length, which is bounded. No response may be read by a
 """
 
 import asyncio
-import hmac
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,6 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from strop.core.edit_events import Dialect
 from strop.core.errors import StropError
+from strop.core.listening import brings
 from strop.core.rollout import SamplingParams
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_model import EditModel, Suggested
@@ -210,10 +210,8 @@ class LoopbackGuard:
             return _error(f"this server answers to {' and '.join(HOSTS[:2])} only", 403)
         if "origin" in headers or {*headers.get("sec-fetch-site", [])} - {"none", "same-origin"}:
             return _error("asked by a web page", 403)
-        if self._token:
-            given = " ".join(headers.get("authorization", [])).encode("latin-1")
-            if not hmac.compare_digest(given, b"Bearer " + self._token.encode()):
-                return _error("wrong or missing token", 401)
+        if self._token and not brings(" ".join(headers.get("authorization", [])), self._token):
+            return _error("wrong or missing token", 401)
         if method == "GET":
             return None
         if method != "POST":

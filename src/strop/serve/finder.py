@@ -1,16 +1,28 @@
-"""`PlaceFinder`: where in a folder something is, by plays of `search` on folders of one's own, with one policy."""
+"""`PlaceFinder`: where in a folder something is, by plays of `search` on folders of one's own, with one policy.
 
+The MCP server of `strop serve-search` has one tool that answers this, on stdin and stdout or over HTTP. Over HTTP
+(streamable, without sessions) a request whose Host is not the address that is listened on, or whose Origin is a page of
+elsewhere, is refused: a page that the user visits cannot ask.
+"""
+
+import asyncio
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from socket import socket as Socket
+from typing import TYPE_CHECKING, Annotated
 
+from pydantic import Field
+
+from strop import __version__
 from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
 from strop.core.checks import RetrievalCheck
-from strop.core.errors import UserError
+from strop.core.errors import StropError, UserError
 from strop.core.protocols import Environment, Policy
 from strop.core.ranges import Ranges, merged, read_ranges, write_ranges
 from strop.core.rollout import SamplingParams
@@ -23,6 +35,10 @@ from strop.evaluation.baselines import with_baseline
 from strop.policies.open import open_policy
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import opening_ids
+from strop.rollouts.services import Threads
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
 
 TASK = "search"
 """The id of what is asked, in a file of scripted answers."""
@@ -148,3 +164,72 @@ def _found(answer: str, tree: SearchTree) -> Found:
             unknown.append(write_ranges({path: spans}))
     why = "" if places else f"the answer names only what is not there: {', '.join(unknown)}"
     return Found(places, shown, tuple(unknown), why[:500])
+
+
+PATH = "/mcp"
+"""Of the URL."""
+_CONNECTIONS, _ENDING = 64, 1
+"""Connections that are held, and seconds that an answer which goes on is waited for at the end."""
+_WHAT = """Finds where in the repository something is: the files and lines that matter for a request.
+Answers with PATH:FIRST-LAST of each file and with those lines."""
+_Question = Annotated[
+    str,
+    Field(
+        description="what is looked for, in words, such as an issue's text; name identifiers that are known"
+    ),
+]
+_Below = Annotated[
+    str, Field(description="look only in this folder, a path relative to the repository's top")
+]
+
+
+def serve_pipes(finder: PlaceFinder, root: Path) -> None:
+    """Serves until stdin ends. Nothing outside of `root` is looked at."""
+    threads = Threads()
+    server = _server(finder, root, threads)
+    threads.submit(server.run).result()  # in a thread as well: reading stdin cannot be interrupted
+
+
+def serve_http(finder: PlaceFinder, root: Path, listening: Socket, host: str) -> None:
+    """Serves at PATH until a signal. `host`: how the address is written in a URL."""
+    import uvicorn
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    names = {host, "127.0.0.1", "localhost", "[::1]"}
+    security = TransportSecuritySettings(
+        allowed_hosts=[f"{name}:*" for name in names], allowed_origins=[f"http://{name}:*" for name in names]
+    )
+    app = _server(finder, root, Threads()).streamable_http_app(
+        streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=security
+    )
+    config = uvicorn.Config(
+        app, http="h11", ws="none", log_level="warning", access_log=False, server_header=False,
+        limit_concurrency=_CONNECTIONS, timeout_graceful_shutdown=_ENDING,
+    )  # fmt: skip
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _server(finder: PlaceFinder, root: Path, threads: Threads) -> "MCPServer":
+    """The server with its tool. `threads`: which keep no process alive, so that it ends at once, whatever goes on."""
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.types import ToolAnnotations
+
+    server = MCPServer("strop-search", version=__version__, log_level="WARNING")
+    logging.disable(logging.DEBUG)  # bm25s
+
+    only_reads = ToolAnnotations(read_only_hint=True)
+
+    @server.tool(description=_WHAT, structured_output=False, annotations=only_reads)
+    async def search_code(question: _Question, folder: _Below = ".") -> str:
+        try:
+            place = (root / folder).resolve()
+            if not place.is_relative_to(root):
+                raise ToolError(f"{folder!r:.200} is outside of the repository")
+            found = await asyncio.wrap_future(threads.submit(lambda: finder.find(place, question)))
+        except (StropError, ValueError) as error:
+            raise ToolError(" ".join(str(error).split())) from error
+        below = place.relative_to(root).as_posix()
+        return found.text(lines=True, below="" if below == "." else below) or f"no place found: {found.why}"
+
+    return server

@@ -12,11 +12,8 @@ from strop.tasks import (
     builtin,
     doctests,
     edit_tasks,
-    needs_feedback,
     places,
     splits,
-    stdio_problems,
-    toy_repositories,
 )
 from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
 from strop.tasks.formats import guessed, tasks_of
@@ -35,9 +32,9 @@ NAMED: dict[str, Callable[[], list[Task]]] = {
 GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     "tasks",
     {
-        "stdio-problems": stdio_problems.load,
-        "toy-repositories": toy_repositories.load,
-        "needs-feedback": needs_feedback.load,
+        "stdio-problems": "strop_generators.stdio_problems:load",
+        "toy-repositories": "strop_generators.toy_repositories:load",
+        "needs-feedback": "strop_generators.needs_feedback:load",
         "tool-worlds": "strop.tasks.tool_worlds:load",
         "doctests": doctests.load,
         "openenv": "strop.neighbours.openenv:load",
@@ -58,7 +55,7 @@ def iter_tasks(
     """The tasks of a source, one after the other, in its order; splits are not assigned, duplicates not looked for.
 
     source    "python-functions", "rust-functions", "humaneval"; "stdio-problems[:COUNT[@SEED][/kinds]]" (see
-              `strop.tasks.stdio_problems.generate`), "needs-feedback[:COUNT[@SEED]]",
+              docs/stdio-problems.md), "needs-feedback[:COUNT[@SEED]]",
               "toy-repositories[:COUNT[@SEED]]", "tool-worlds[:COUNT[@SEED]]", "doctests:FILE.py"; or FORMAT:PLACE,
               where FORMAT is one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see
               `strop.tasks.places`); or a PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from strop.config.mixture import TaskSetConfig
 from strop.config.schema import Recipe
-from strop.config.tasks import TasksConfig, WindowConfig
+from strop.config.tasks import TasksConfig, TaskSetConfig, WindowConfig
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.rust_prompts import judged_by_own_tests

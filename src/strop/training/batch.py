@@ -13,8 +13,7 @@ from strop.algorithms.advantages import (
 )
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
-from strop.core.rollout import Group, ProcessStep, Rollout, Turn
-from strop.core.sample import Batch, Sample
+from strop.core.rollout import Batch, Group, ProcessStep, Rollout, Sample, Turn, at_sampled, end_to_end
 
 
 def age(group: Group, version: int) -> int:
@@ -145,19 +144,13 @@ def sample_of(rollout: Rollout, mask_truncated: bool, weight: float = 1.0) -> Sa
     filtering (DAPO, arXiv 2503.14476, section 3.4).
     """
     out = bool(rollout.left_out) or rollout.reward is None or (mask_truncated and rollout.truncated)
-    ids: list[int] = []
-    mask: list[int] = []
-    logprobs: list[float] = []
-    advantages: list[float] = []
-    versions: list[int] = []
-    for turn in rollout.turns:
-        given, completion = turn.prompt_ids, turn.completion
-        count = len(completion.token_ids)
-        ids += [*given, *completion.token_ids]
-        mask += [*[0] * len(given), *[int(not out)] * count]
-        logprobs += [*[0.0] * len(given), *completion.logprobs]
-        advantages += [*[0.0] * len(given), *_of_tokens(turn, rollout)]
-        versions += [*[0] * len(given), *[completion.policy_version] * count]
+    turns = rollout.turns
+    ids, sampled = end_to_end(turn.tokens for turn in turns)
+    mask = [0] * len(sampled) if out else sampled
+    logprobs = at_sampled(sampled, [one for turn in turns for one in turn.completion.logprobs], 0.0)
+    advantages = at_sampled(sampled, [one for turn in turns for one in _of_tokens(turn, rollout)], 0.0)
+    each = (turn.completion for turn in turns)
+    versions = at_sampled(sampled, [one.policy_version for one in each for _ in one.token_ids], 0)
     return Sample(ids, mask, logprobs, advantages, versions, len(rollout.prompt_ids), weight)
 
 

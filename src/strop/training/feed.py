@@ -12,7 +12,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any, Protocol
 
 from strop.config.algorithms import ProcessAdvantage
@@ -21,6 +20,7 @@ from strop.config.schema import Recipe
 from strop.core import files
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.task import Task
+from strop.core.threads import begun
 from strop.policies import release_memory
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
@@ -213,17 +213,8 @@ class TaskFeed(Feed):
 
     def begin(self, stage: RunStage, number: int) -> None:
         """See `Feed`."""
-        if not self._plays_ahead:
-            return
-        begun = self._begun = Future()
-
-        def work() -> None:
-            try:
-                begun.set_result(self._played(stage, number))
-            except BaseException as error:  # raised again where the groups are waited for
-                begun.set_exception(error)
-
-        Thread(target=work, name=f"step {number}", daemon=True).start()
+        if self._plays_ahead:
+            self._begun = begun(partial(self._played, stage, number), f"step {number}")
 
     def wait(self) -> None:
         """See `Feed`."""

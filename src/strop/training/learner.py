@@ -16,7 +16,7 @@ from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core.ids import derive_seed
-from strop.core.sample import Batch, Sample
+from strop.core.rollout import Batch, Sample
 from strop.policies.attention import attend_in_groups
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, micro_batches, padded_logps, token_logps

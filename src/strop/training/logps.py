@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from strop.core.errors import UserError
-from strop.core.sample import Sample
+from strop.core.rollout import Sample
 from strop.policies.attention import LEAST, common, prefix_tree
 
 CHUNK = 64

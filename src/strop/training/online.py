@@ -34,7 +34,7 @@ from strop.core import files
 from strop.core.edit_events import SuggestedEdit, read_events, read_suggestions
 from strop.core.errors import UserError
 from strop.core.records import Record
-from strop.core.rollout import Group, Rollout, SamplingParams, Turn
+from strop.core.rollout import Group, Rollout, Turn
 from strop.evaluation.evaluate import evaluate_with
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import Difference, paired_difference
@@ -110,13 +110,7 @@ class OnlineLoop:
         self._stage = stages_of(recipe)[0]
         self._log = Path(recipe.online.events) if recipe.online.events else run.path / EVENTS
         self._learner = Learner(parts.backend, recipe, pad_id=parts.tokenizer.pad_id)
-        sampling = recipe.sampling
-        self._params = SamplingParams(
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            max_tokens=sampling.max_tokens,
-            stop=tuple(sampling.stop or ()),
-        )
+        self._params = recipe.sampling.params(recipe.sampling.stop)
         self._weights = {one.name: one.weight for one in recipe.rewards if one.weight}
         for name in (ROUNDS, EVENTS):
             (run.path / name).mkdir(exist_ok=True)

@@ -2,36 +2,30 @@
 
 Bradley-Terry (Christiano et al., arXiv 1706.03741): -log sigmoid(r_passed - r_failed) + c (r_passed + r_failed)^2, the
 second term as in arXiv 2312.09244. Every answer of a task is computed once and compared with all of the other kind
-(InstructGPT, arXiv 2203.02155, section 3.5), and each task counts alike. A plain torch loop, as the warm start's: what
-is in memory at a time is whole tasks, whatever the pairs.
+(InstructGPT, arXiv 2203.02155, section 3.5), and each task counts alike. What is in memory at a time is whole tasks,
+whatever the pairs.
 """
 
-import math
-import random
-import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from transformers import get_scheduler, set_seed
+from transformers import set_seed
 
-from strop.config.load import dump_recipe
-from strop.config.revision import revision
-from strop.config.reward_model import RewardModelConfig
 from strop.config.schema import Recipe
+from strop.config.training import RewardModelConfig
 from strop.core import files
 from strop.core.errors import UserError
 from strop.core.ids import derive_seed, rng
 from strop.evaluation.reward_card import reward_card
 from strop.judges.reward_model import RewardModel, Row
-from strop.policies import release_memory
 from strop.policies.loading import resolve_dtype
 from strop.policies.open import tokenizer_of
-from strop.reports.run_folder import CARD, RunFolder
+from strop.reports.run_folder import CARD
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, on_side
 from strop.training.backend import computes_in_bfloat16
+from strop.training.supervised import Show, fit_examples, step_count, supervised_run
 
 RELEASE_EVERY = 8
 """Updates after which freed memory goes back to the kernel."""
@@ -45,7 +39,7 @@ def train_reward(
     compared: Sequence[ComparedAnswers],
     *,
     say: Callable[[str], None],
-    show: Callable[[dict[str, Any]], None],
+    show: Show,
     status: Callable[[str, int, int], None] = lambda text, done, total: None,
 ) -> dict[str, Any]:
     """Trains on the training side; returns the report card of the held-out side. Both are written to the run folder.
@@ -74,16 +68,8 @@ def train_reward(
         judge.share()
     examples = [_drawn(one, judge, config, recipe.seed) for one in sides["train"]]
     pairs = sum(len(passed) * len(failed) for passed, failed in examples)
-    with ExitStack() as stack:
-        files_of_run: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
-        overwrite = recipe.run.overwrite
-        run = stack.enter_context(RunFolder.create(recipe.run.folder, overwrite=overwrite, **files_of_run))
+    with supervised_run(recipe, show) as (run, note):
         say(f"{pairs} pairs of {len(examples)} tasks, {step_count(config, len(examples))} updates")
-
-        def note(metrics: dict[str, Any]) -> None:
-            run.append_metrics(metrics)
-            show(metrics)
-
         fit(recipe, judge, examples, note)
         judge.save(run.path / "final")
         files.open_to_readers(run.path / "final")
@@ -111,63 +97,30 @@ def _drawn(one: ComparedAnswers, judge: RewardModel, config: RewardModelConfig, 
     return rows(one.passed), rows(one.failed)
 
 
-def step_count(config: RewardModelConfig, tasks: int) -> int:
-    """Updates over that many tasks."""
-    return config.steps or max(1, round(config.epochs * math.ceil(tasks / config.batch_size)))
-
-
-def fit(
-    recipe: Recipe, judge: RewardModel, examples: Sequence[Compared], show: Callable[[dict[str, Any]], Any]
-) -> None:
+def fit(recipe: Recipe, judge: RewardModel, examples: Sequence[Compared], show: Show) -> None:
     """Trains the model in place; calls `show` with the metrics of each update."""
     config, model = recipe.reward_model, judge.model
-    steps = step_count(config, len(examples))
     if not recipe.model.train_embeddings:
         model.get_input_embeddings().requires_grad_(False)
     if recipe.model.gradient_checkpointing:
         model.gradient_checkpointing_enable({"use_reentrant": False})
         model.enable_input_require_grads()
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    optimizer = torch.optim.AdamW(
-        weights, lr=config.learning_rate, betas=recipe.optim.betas, weight_decay=recipe.optim.weight_decay
-    )
-    name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
-    scheduler = get_scheduler(name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=steps)
-    order: list[int] = []
-    model.train()
-    for step in range(1, steps + 1):
-        started = time.perf_counter()
-        while len(order) < config.batch_size:
-            again = list(range(len(examples)))
-            random.Random(derive_seed(recipe.seed, "reward", step, len(order))).shuffle(again)
-            order += again
-        batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
+    bfloat16 = computes_in_bfloat16(recipe)
+
+    def learn(batch: list[Compared]) -> dict[str, float]:
         total = right = 0.0
         for tasks in _micro_batches(judge, batch, recipe.optim.micro_batch_tokens):
-            with torch.autocast(
-                model.device.type, dtype=torch.bfloat16, enabled=computes_in_bfloat16(recipe)
-            ):
+            with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bfloat16):
                 scores = judge.scores(_rows(tasks))
             loss, ranked = _loss(scores, tasks, config)
             (loss / len(batch)).backward()
             total, right = total + float(loss.detach()) / len(batch), right + ranked / len(batch)
-        norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))
-        optimizer.step()
-        scheduler.step()
-        optimizer.zero_grad(set_to_none=True)
-        if step % RELEASE_EVERY == 0:
-            release_memory()
-        seconds = time.perf_counter() - started
-        show(
-            {
-                "step": step,
-                "steps": steps,
-                "loss": total,
-                "accuracy": right,
-                "grad_norm": norm,
-                "seconds": seconds,
-            }
-        )
+        return {"loss": total, "accuracy": right}
+
+    def seed(step: int, left: int) -> int:
+        return derive_seed(recipe.seed, "reward", step, left)
+
+    fit_examples(recipe, config, model, examples, learn, show, seed=seed, release_every=RELEASE_EVERY)
     model.eval()
 
 

@@ -38,8 +38,9 @@ from strop.training.model_card import write_card
 from strop.training.ranks import Ranks, join, leave
 from strop.training.run_code import find_code, keep_code
 from strop.training.setup import RunParts, set_up, untrained_parts
-from strop.training.sft import examples_of, fit, step_count
+from strop.training.sft import examples_of, fit
 from strop.training.sinks import Sinks, check_sinks, open_sinks
+from strop.training.supervised import step_count
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
@@ -231,7 +232,7 @@ class _Job:
         """The supervised warm start: the same in every process, so that no weights need be sent."""
         parts, started = self._parts, time.perf_counter()
         examples = examples_of(parts.sets, parts.tokenizer)
-        updates = step_count(self._recipe, len(examples))
+        updates = step_count(self._recipe.sft, len(examples))
         what = "demonstrations" if self._recipe.sft.demos else "reference solutions"
         self._say(f"warm start on {len(examples)} {what}, {updates} updates ...")
         losses: list[float] = []

@@ -1,34 +1,24 @@
-"""The supervised warm start: next-token cross entropy on reference solutions or demonstrations, completion tokens only.
-
-A plain torch loop: examples are short, and it needs only one optimiser and one schedule.
-"""
+"""The supervised warm start: next-token cross entropy on reference solutions or demonstrations, answers only."""
 
 import math
-import random
-import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from transformers import get_scheduler
 
-from strop.config.load import dump_recipe
-from strop.config.revision import revision
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.files import open_to_readers
 from strop.core.ids import derive_seed
 from strop.core.play import Opening
-from strop.core.sample import Sample
+from strop.core.rollout import Sample, TurnTokens, end_to_end
 from strop.core.task import Task
-from strop.policies import release_memory
 from strop.policies.attention import attend_in_groups, common
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
-from strop.reports.run_folder import RunFolder
 from strop.rollouts.encoding import demo_turns, opening_ids
 from strop.tasks.demos import read_demos
 from strop.tasks.prompts import render, solution
@@ -38,6 +28,7 @@ from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, head_selects, token_logps
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks
+from strop.training.supervised import Show, fit_examples, step_count, supervised_run
 
 MICRO_BATCH = 8
 """Examples, of like length, in one forward pass."""
@@ -52,8 +43,8 @@ optim.shared_prefix: the rules and tools at the top of a play."""
 RELEASE_EVERY = 2
 """Updates after which freed memory goes back to the kernel; each time costs about a second of page faults."""
 
-Example = list[tuple[list[int], list[int]]]
-"""Turns: (new prompt tokens, completion tokens). Only the latter are learnt."""
+Example = list[TurnTokens]
+"""Only the tokens that are answered are learnt."""
 
 
 def sft(
@@ -61,25 +52,17 @@ def sft(
     sets: Sequence[TaskSet],
     *,
     say: Callable[[str], None],
-    show: Callable[[dict[str, Any]], None],
+    show: Show,
 ) -> Path:
     """Trains on the reference solutions of the training tasks (or of sft.source); returns the model's folder.
 
     Raises UserError when there is no task with a reference.
     """
-    folder, overwrite = recipe.run.folder, recipe.run.overwrite
     tokenizer = tokenizer_of(recipe)
     examples = examples_of(sets, tokenizer)
-    with ExitStack() as stack:
-        backend = TrainingBackend.load(recipe, Ranks(), ends=tokenizer.eos_ids)
-        files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
-        run = stack.enter_context(RunFolder.create(folder, overwrite=overwrite, **files))
-
-        def note(metrics: dict[str, Any]) -> None:
-            run.append_metrics(metrics)
-            show(metrics)
-
-        say(f"{len(examples)} examples, {step_count(recipe, len(examples))} updates")
+    backend = TrainingBackend.load(recipe, Ranks(), ends=tokenizer.eos_ids)
+    with supervised_run(recipe, show) as (run, note):
+        say(f"{len(examples)} examples, {step_count(recipe.sft, len(examples))} updates")
         fit(recipe, backend.model, examples, note)
         target = run.path / "final"
         backend.save_model(target)
@@ -100,12 +83,6 @@ def as_example(task: Task, recipe: Recipe, tokenizer: HubTokenizer) -> Example |
     ids, end = opening_ids(opening, tokenizer), tokenizer.turn_end if prompt.messages else tokenizer.text_end
     opens = bool(prompt.messages) and not prompt.prefill
     return [(ids, [*(tokenizer.encode(text, opens=opens) if text else []), *end])]
-
-
-def step_count(recipe: Recipe, examples: int) -> int:
-    """Updates of a warm start over that many examples."""
-    each = math.ceil(examples / recipe.sft.batch_size)
-    return recipe.sft.steps or max(1, round(recipe.sft.epochs * each))
 
 
 def examples_of(sets: Sequence[TaskSet], tokenizer: HubTokenizer) -> list[Example]:
@@ -140,28 +117,13 @@ def _taught(one: TaskSet) -> list[Task]:
     return [task for task in found if task.split != "held-out"]
 
 
-def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dict[str, Any]], Any]) -> None:
+def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> None:
     """Trains the model in place; calls `show` with the metrics of each update."""
-    config = recipe.sft
-    steps = step_count(recipe, len(examples))
-    weights = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(
-        weights, lr=config.learning_rate, betas=recipe.optim.betas, weight_decay=recipe.optim.weight_decay
-    )
-    name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
-    scheduler = get_scheduler(name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=steps)
-    order: list[int] = []
     check_head(model)
     if recipe.optim.shared_prefix:
         attend_in_groups(model)
-    model.train()
-    for step in range(1, steps + 1):
-        started = time.perf_counter()
-        while len(order) < config.batch_size:
-            again = list(range(len(examples)))
-            random.Random(derive_seed(recipe.seed, "sft", step)).shuffle(again)
-            order += again
-        batch, order = [examples[i] for i in order[: config.batch_size]], order[config.batch_size :]
+
+    def learn(batch: list[Example]) -> dict[str, float]:
         tokens = sum(len(completion) for example in batch for _, completion in example)
         total = 0.0
         batch.sort(key=_length, reverse=True)
@@ -169,14 +131,12 @@ def fit(recipe: Recipe, model: Any, examples: list[Example], show: Callable[[dic
             loss = _loss(model, batch[start : start + MICRO_BATCH], recipe) / tokens
             loss.backward()
             total += float(loss.detach())
-        norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))
-        optimizer.step()
-        scheduler.step()
-        optimizer.zero_grad(set_to_none=True)
-        if step % RELEASE_EVERY == 0:
-            release_memory()
-        seconds = time.perf_counter() - started
-        show({"step": step, "steps": steps, "loss": total, "grad_norm": norm, "seconds": seconds})
+        return {"loss": total}
+
+    def seed(step: int, left: int) -> int:
+        return derive_seed(recipe.seed, "sft", step)
+
+    fit_examples(recipe, recipe.sft, model, examples, learn, show, seed=seed, release_every=RELEASE_EVERY)
 
 
 def _length(example: Example) -> int:
@@ -186,7 +146,7 @@ def _length(example: Example) -> int:
 def _loss(model: Any, batch: list[Example], recipe: Recipe) -> torch.Tensor:
     """Summed cross entropy of the completions' tokens."""
     device, bfloat16 = next(model.parameters()).device, computes_in_bfloat16(recipe)
-    rows = [[token for turn in example for part in turn for token in part] for example in batch]
+    rows = [end_to_end(example)[0] for example in batch]
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
         if recipe.optim.shared_prefix and all(common(rows[0], row) >= SHARED for row in rows[1:]):
             samples = [_sample(example) for example in batch]
@@ -197,8 +157,7 @@ def _loss(model: Any, batch: list[Example], recipe: Recipe) -> torch.Tensor:
 
 def _sample(example: Example) -> Sample:
     """An example to compute with, not to weigh."""
-    ids = [token for turn in example for part in turn for token in part]
-    mask = [kind for turn in example for kind, part in enumerate(turn) for _ in part]
+    ids, mask = end_to_end(example)
     nothing = [0] * len(ids)
     return Sample(ids, mask, nothing, nothing, nothing, len(example[0][0]))
 

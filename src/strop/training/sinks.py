@@ -31,8 +31,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.reports.call_log import CallLog, logging_to
 from strop.reports.run_folder import EVALUATION, RunFolder
-from strop.reports.sinks.commits import DataCommits
-from strop.reports.sinks.data_repository import check_remote
+from strop.reports.sinks.data_repository import DataCommits, check_remote
 
 _RATES = {"tokens_mean": "completion_tokens", "truncated_rate": "truncated", "error_rate": "error_rate"}
 

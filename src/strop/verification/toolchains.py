@@ -13,6 +13,7 @@ from strop.verification.settings import Settings
 
 _CLASSES = {"python": "PythonToolchain", "command": "CommandToolchain", "project": "ProjectToolchain"}
 """By the folder whose module `toolchain` has it."""
+_COMPARING = {"retrieval": "RetrievalToolchain", "next-edit": "NextEditToolchain", "world": "WorldToolchain"}
 
 
 def build(name: str, settings: Settings) -> Toolchain:
@@ -39,18 +40,9 @@ def build(name: str, settings: Settings) -> Toolchain:
         from strop.verification.terminal import TerminalToolchain
 
         return TerminalToolchain(settings)
-    if name == "retrieval":
-        from strop.verification.retrieval import RetrievalToolchain
-
-        return RetrievalToolchain()
-    if name == "next-edit":
-        from strop.verification.next_edit import NextEditToolchain
-
-        return NextEditToolchain()
-    if name == "world":
-        from strop.verification.world import WorldToolchain
-
-        return WorldToolchain()
+    if name in _COMPARING:
+        compares: Toolchain = getattr(import_module(f"{__package__}.compared"), _COMPARING[name])()
+        return compares
     if kind == "edit":
         from strop.verification.edit import EditToolchain
 

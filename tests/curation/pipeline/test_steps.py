@@ -12,8 +12,7 @@ from strop.core.checks.base import SingleTest
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.pipeline.scores import pass_rate
-from strop.curation.pipeline.verdicts import error_budget
+from strop.curation.pipeline.verdicts import error_budget, pass_rate
 from strop.curation.steps.filter_tests import capped
 from strop.curation.steps.split import with_pairs
 

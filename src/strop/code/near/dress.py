@@ -1,13 +1,13 @@
 """The same Python program in another dress: with comments, with other names for its locals, with padding.
 
 Each function returns None where it has nothing to change or this Python cannot parse the source. What comes back has
-the same normal form (`code.near.python_form`), but for the padding, which is a function that nobody calls.
+the same normal form (`code.near.form`), but for the padding, which is a function that nobody calls.
 """
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from strop.code.near.python_form import labels
+from strop.code.near.form import python_labels
 from strop.code.python.source import UNPARSABLE, tree_of
 
 Dress = Callable[[str], str | None]
@@ -99,4 +99,4 @@ def _replaced(source: str, places: list[ast.Name], names: Mapping[str, str]) -> 
 
 def _same(source: str, changed: str) -> str | None:
     """The changed source, where its normal form is that of the source."""
-    return changed if changed != source and labels(changed) == labels(source) else None
+    return changed if changed != source and python_labels(changed) == python_labels(source) else None

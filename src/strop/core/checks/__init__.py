@@ -6,18 +6,18 @@ from pydantic import Field
 
 from strop.core.checks.asserts import AssertsCheck
 from strop.core.checks.base import CheckBase
-from strop.core.checks.cases import Case, CasesCheck
-from strop.core.checks.command import CommandCheck, CommandStep
-from strop.core.checks.edit import EditCheck
-from strop.core.checks.label import LabelCheck
-from strop.core.checks.next_edit import NextEditCheck, PastEdit
-from strop.core.checks.none import NoneCheck
-from strop.core.checks.retrieval import RetrievalCheck
-from strop.core.checks.rust import RustCheck
-from strop.core.checks.stdio import StdioCase, StdioCheck
+from strop.core.checks.cases import Case, CasesCheck, StdioCase, StdioCheck
+from strop.core.checks.compared import (
+    EditCheck,
+    LabelCheck,
+    NextEditCheck,
+    NoneCheck,
+    PastEdit,
+    RetrievalCheck,
+    WorldCheck,
+)
+from strop.core.checks.programs import CommandCheck, CommandStep, RustCheck, TerminalCheck
 from strop.core.checks.suites import ProjectCheck, PytestCheck, WorkspaceCheck
-from strop.core.checks.terminal import TerminalCheck
-from strop.core.checks.world import WorldCheck
 
 __all__ = [
     "AssertsCheck", "Case", "CasesCheck", "Check", "CheckBase", "CommandCheck", "CommandStep", "EditCheck",

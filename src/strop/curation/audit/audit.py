@@ -15,7 +15,7 @@ from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Trust, Verdict
 from strop.core.window import Work, played
-from strop.curation.audit import differs, flaky, strength
+from strop.curation.audit import flaky, strength
 from strop.curation.audit.answers import decided, probes
 from strop.curation.audit.form import form_findings, leak_findings
 from strop.curation.audit.judge import variants, wording_findings
@@ -136,12 +136,14 @@ class _Audit:
         verdicts = [f.result() for f in tried]
         noticed = sum(killed(v) is True for v in verdicts)
         left = strength.survivors(faulty, verdicts)
-        questions = [differs.question(self.task, faulty[n]) for n in left]
+        questions = [strength.question(self.task, faulty[n]) for n in left]
         answers = [self.verifier.submit(*pair) for pair in questions if pair is not None]
         proven = len(answers) == len(left)
         if proven:
             yield answers
-            left = [n for n, future in zip(left, answers, strict=True) if differs.told_apart(future.result())]
+            left = [
+                n for n, future in zip(left, answers, strict=True) if strength.told_apart(future.result())
+            ]
         self._add(strength.strength_findings(noticed, len(left), self.settings, proven=proven))
 
 

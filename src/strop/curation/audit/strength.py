@@ -1,9 +1,12 @@
 """Would the tests notice a fault? Small faults are put into a Python reference; the tests must fail on most of them.
 
 Some faults have no effect. One in a function counts against the tests only when inputs like the task's own tell it from
-the reference (see `differs`); a program has no such inputs, so more of its faults are needed. Below a share
+the reference (`told_apart`); a program has no such inputs, so more of its faults are needed. Below a share
 `weak_below` of noticed faults the tests are weak, below `doubt_below` worth a look. If the first few are all noticed,
 no more are tried. A reference with little to change gets versions that are wrong always, or on about half the inputs.
+
+Whether a faulty version makes a difference to anybody is seen where both are run on inputs made from the task's own, on
+which the reference gives a result. This runs as an answer in the jail: its cases ask "do they differ?" and expect no.
 """
 
 import ast
@@ -13,11 +16,57 @@ from collections.abc import Iterator, Sequence
 
 from strop.code.mutate.mutants import mutants
 from strop.code.python.source import defined
+from strop.core.checks import Case, CasesCheck
 from strop.core.ids import derive_seed
 from strop.core.task import Task
-from strop.core.verdict import Verdict
+from strop.core.verdict import Outcome, Verdict
 from strop.curation.audit.record import AuditSettings, Finding, fatal, warning
+from strop.tasks.inputs import more_inputs
 from strop.verification.strength import killed
+
+_ENTRY = "strop_differs"
+_ANSWER = """import copy
+
+
+def _load(code):
+    space = {"__name__": "solution"}
+    exec(compile(code, "<version>", "exec"), space)
+    found = space.get(NAME)
+    return found if found is not None else getattr(space["Solution"](), NAME)
+
+
+_sound, _faulty = _load(REFERENCE), _load(FAULTY)
+
+
+def strop_differs(args, kwargs):
+    given, same = (args, kwargs), copy.deepcopy((args, kwargs))
+    try:
+        wanted = (_sound(*given[0], **given[1]), given)
+    except Exception:
+        return False
+    try:
+        found = (_faulty(*same[0], **same[1]), same)
+    except Exception:
+        return True
+    return not (wanted == found or repr(wanted) == repr(found))
+"""
+
+
+def question(task: Task, faulty: str) -> tuple[Task, str] | None:
+    """(task, answer) that passes when no input tells the version from the reference; None when no input is known."""
+    inputs = list(more_inputs(task))
+    if not inputs:
+        return None
+    cases = [Case(args=[list(args), kwargs], expected=False) for args, kwargs in inputs]
+    answer = _ANSWER.replace("NAME", repr(task.check.function))
+    answer = answer.replace("REFERENCE", repr(task.reference)).replace("FAULTY", repr(faulty))
+    return Task(statement="differs", check=CasesCheck(entry_point=_ENTRY, cases=cases)), answer
+
+
+def told_apart(verdict: Verdict) -> bool:
+    """Whether some input did."""
+    return any(t.outcome is Outcome.FAILED and t.message == "returned True" for t in verdict.tests)
+
 
 FIRST = 6
 """Faults that are tried first; tests that notice half of all would notice all of these once in 64 times."""

@@ -295,7 +295,12 @@ class Factory:
             topic=self.place.name,
             split=split_of(target.text),
             source=source,
-            metadata={"bug": list(fault.operators), "original": target.label, "lines": list(fault.lines)},
+            metadata={
+                "bug": list(fault.operators),
+                "original": target.label,
+                "lines": list(fault.lines),
+                **({"commit": target.commit} if target.commit else {}),
+            },
         )
 
 

@@ -18,8 +18,10 @@ from strop.code.mutate.draw import Fault
 from strop.code.mutate.python.draw import Draw
 from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.code.python.routines import Routine, RoutinePlace, places
+from strop.core.errors import UserError
 from strop.core.ids import rng
 from strop.curation.bugs.rewrites import Offer, Rewriter, Subject, python_subject, rust_subject
+from strop.curation.bugs.undone import Undone, undone_fixes
 from strop.curation.engine.tally import Tally
 
 if TYPE_CHECKING:
@@ -60,6 +62,8 @@ class Target:
     missed: int = 0
     """Bugs that were no use since the last one that was."""
     kept: int = 0
+    commit: str = ""
+    """Whose fix is undone."""
 
     @property
     def label(self) -> str:
@@ -68,7 +72,24 @@ class Target:
 
 
 _Placed = tuple[tuple[str, int], Target]
-"""A function with its file and first line."""
+"""A function with its file and first line; those of an undone fix with a number."""
+
+
+@dataclass(frozen=True)
+class _Spot:
+    """Where bugs may be put: a function, or those that one fix changed."""
+
+    number: int
+    """The function's first line; below zero, which of the file's fixes."""
+    places: list[RoutinePlace]
+    undone: Undone | None = None
+
+    @property
+    def name(self) -> str:
+        return ", ".join(place.name for place in self.places)
+
+    def holds(self, line: int) -> bool:
+        return any(place.holds(line) for place in self.places)
 
 
 @dataclass
@@ -85,6 +106,8 @@ class Targets:
     """A model that writes bugs too."""
     enough: int = 200
     """Functions to find before the first bug is made."""
+    undo: str = ""
+    """A git history whose fixes are undone, in place of any other bug."""
     tell: Callable[[str], None] = lambda text: None
     """Gets, every second, what is being done."""
 
@@ -95,10 +118,12 @@ class Targets:
         """
         files = self._files()
         if self.project.language == "rust":
+            if self.undo:
+                raise UserError("fixes are undone in Python projects only")
             found = list(_rust(files, self.project.tests(), self.seed, self.rewriter))
             yield self._mixed(found)
             return
-        known = {path: places(text) for path, text in files.items()}
+        known = self._spots({path: places(text) for path, text in files.items()}, files)
         given: set[tuple[str, int]] = set()
         more = True
         while more:
@@ -142,7 +167,7 @@ class Targets:
         return files
 
     def _reached(
-        self, files: Mapping[str, str], known: Mapping[str, list[RoutinePlace]], given: set[tuple[str, int]]
+        self, files: Mapping[str, str], known: Mapping[str, list[_Spot]], given: set[tuple[str, int]]
     ) -> tuple[list[_Placed], list[_Placed]]:
         """The functions that were not given yet: those with enough tests, and the others."""
         by_place: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
@@ -154,16 +179,37 @@ class Targets:
         poor: list[_Placed] = []
         for path, text in files.items():
             lines = by_place.get(path)
-            for place in known[path] if lines else ():
-                if lines is None or (path, place.first) in given:
+            for spot in known[path] if lines else ():
+                if lines is None or (path, spot.number) in given:
                     continue
-                tests = {test for line, tests in lines.items() if place.holds(line) for test in tests}
+                tests = {test for line, tests in lines.items() if spot.holds(line) for test in tests}
                 if tests:
-                    target = self._target(path, text, place, judges(tests, self.project.reached))
-                    (rich if len(target.tests) >= LEAST_TESTS else poor).append(((path, place.first), target))
+                    target = self._target(path, text, spot, judges(tests, self.project.reached))
+                    (rich if len(target.tests) >= LEAST_TESTS else poor).append(((path, spot.number), target))
         return rich, poor
 
-    def _target(self, path: str, text: str, place: RoutinePlace, tests: list[str]) -> Target:
+    def _spots(
+        self, known: Mapping[str, list[RoutinePlace]], files: Mapping[str, str]
+    ) -> dict[str, list[_Spot]]:
+        """By file where bugs may be put."""
+        if not self.undo:
+            return {path: [_Spot(place.first, [place]) for place in found] for path, found in known.items()}
+        self.tell("reading history")
+        spots: dict[str, list[_Spot]] = {path: [] for path in files}
+        for path, found in undone_fixes(self.undo, files, self.tally).items():
+            for number, one in enumerate(found, 1):
+                touched = [place for place in known[path] if one.touches(place)]
+                if touched:
+                    spots[path].append(_Spot(-number, touched, one))
+                else:
+                    self.tally.skipped["commits that change no function"] += 1
+        return spots
+
+    def _target(self, path: str, text: str, spot: _Spot, tests: list[str]) -> Target:
+        if one := spot.undone:
+            fault = one.fault(spot.name)
+            return Target(path, spot.name, text, tests, iter([fault]), ready=False, commit=one.commit)
+        (place,) = spot.places
         key = path, place.name, place.first
 
         def order() -> Iterator[Offer]:

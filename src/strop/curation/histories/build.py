@@ -2,10 +2,11 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ class HistoryProgress:
     done: int
     """Commits that were tried by this run."""
     total: int
-    """Commits that this run has to try, if no limit ends it."""
+    """Commits that this run will have tried at its end, as the share of tasks so far has it where there is a limit."""
     tasks: int
 
 
@@ -92,8 +93,8 @@ class HistoryBuild:
             history.name: list(self._candidates(repository, history.name, history.ref))
             for history in histories
         }
-        total = sum(one.key not in self._known for found in waiting.values() for one in found)
-        self._done = made = 0
+        left = {name: sum(one.key not in self._known for one in found) for name, found in waiting.items()}
+        self._done = made = seen = 0
         threads = ThreadPoolExecutor(self.plan.workers, thread_name_prefix="strop-history")
         trial = CommitTrial(repository, self.runs, self.folders, self._verifier, self.plan.trial)
         try:
@@ -101,20 +102,29 @@ class HistoryBuild:
                 kept, futures = 0, list[Future[dict[str, Any]]]()
                 begun = self._begun(threads, trial, found, futures)
                 for one, future in ahead(begun, 2 * self.plan.workers):
+                    left[name] -= one.key not in self._known
                     task = self._taken(one, future)
-                    show(HistoryProgress(name, self._done, total, made + (task is not None)))
+                    seen, made, kept = seen + 1, made + (task is not None), kept + (task is not None)
+                    more = self._to_try(left, name, kept, made / seen)
+                    show(HistoryProgress(name, self._done, self._done + more, made))
                     if task is not None:
-                        kept, made = kept + 1, made + 1
                         yield task
                     if kept == self.plan.limit:
                         for waiting_for in futures:
                             waiting_for.cancel()
                         break
-                total -= sum(one.key not in self._known for one in found)
+                left[name] = 0
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
             self.runs.close()
             threads.shutdown(wait=True)
+
+    def _to_try(self, left: Mapping[str, int], name: str, kept: int, share: float) -> int:
+        """Commits that are still to be tried. `share`: tasks of a commit so far."""
+        if self.plan.limit is None:
+            return sum(left.values())
+        tasks = {other: self.plan.limit - kept * (other == name) for other in left}
+        return sum(min(many, ceil(tasks[other] / max(share, 0.01))) for other, many in left.items())
 
     def close(self) -> None:
         """Closes the journal, removes snapshots that no task of it names, and gives the folder free."""

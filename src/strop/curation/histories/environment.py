@@ -10,9 +10,10 @@ import platform
 import re
 import shlex
 import sys
+import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -71,6 +72,7 @@ class PackageFolders:
         self.folder = folder
         self._lock = threading.Lock()
         self._failed: dict[str, str] = {}
+        self._alone: dict[str, bool] = {}
         self.built = 0
         """Folders that were made, not found."""
 
@@ -80,22 +82,49 @@ class PackageFolders:
         return sorted(self._failed.values())
 
     def named(self, requirements: Sequence[str]) -> str:
-        """The name of the folder that holds these; "" where this Python has them all. Raises UserError."""
+        """The name of the folder that holds these; "" where this Python has them all. Raises UserError.
+
+        If they cannot be installed together, their newest versions are, else those that can be by themselves: the
+        tests say whether that is enough.
+        """
+        cause: UserError | None = None
+        with self._lock:  # one at a time: others that ask for the same wait for it
+            for asked in self._ways(requirements):
+                try:
+                    return self._made(asked)
+                except UserError as error:
+                    cause = cause or error
+        raise cause or UserError("nothing of it can be installed")
+
+    def _ways(self, requirements: Sequence[str]) -> Iterator[Sequence[str]]:
+        yield requirements
+        bare = sorted(set(map(_bare, requirements)))
+        yield bare
+        if alone := [one for one in bare if self._can_be(one)]:
+            yield alone
+
+    def _can_be(self, one: str) -> bool:
+        with tempfile.TemporaryDirectory(prefix="strop-packages-") as folder, suppress(UserError):
+            if one not in self._alone:
+                self._alone[one] = False
+                self._alone[one] = _is_here(one) or bool(install_wheels([one], Path(folder) / "one"))
+        return self._alone[one]
+
+    def _made(self, requirements: Sequence[str]) -> str:
         if not requirements or all(map(_is_here, requirements)):
             return ""
         name = package_folder(requirements)
-        with self._lock:  # one at a time: others that ask for the same wait for it
-            if name in self._failed:
-                raise UserError(self._failed[name])
-            if not (self.folder / name).is_dir():
-                try:
-                    installed = install_wheels(requirements, self.folder / name)
-                except UserError as error:
-                    self._failed[name] = f"{', '.join(requirements)}: {error}"
-                    raise UserError(self._failed[name]) from None
-                self.built += 1
-                pinned = {"requirements": [*requirements], "installed": installed}
-                files.write_json(self.folder / f"{name}.json", {"form": _FORM, "packages": name, **pinned})
+        if name in self._failed:
+            raise UserError(self._failed[name])
+        if not (self.folder / name).is_dir():
+            try:
+                installed = install_wheels(requirements, self.folder / name)
+            except UserError as error:
+                self._failed[name] = f"{', '.join(requirements)}: {error}"
+                raise UserError(self._failed[name]) from None
+            self.built += 1
+            pinned = {"requirements": [*requirements], "installed": installed}
+            files.write_json(self.folder / f"{name}.json", {"form": _FORM, "packages": name, **pinned})
         return name
 
 
@@ -145,7 +174,8 @@ def environment_of(
             packages = PackageFolders(folder).named(installation.requirements)
         except UserError as error:
             raise UserError(f"{name}: its packages cannot be installed: {error}") from None
-    here = {_bare(one): version(_bare(one)) for one in installation.requirements} if not packages else {}
+    asked = set() if packages else {_bare(one) for one in installation.requirements}
+    here = {one: version(one) for one in sorted(asked) if _is_here(one)}
     installed = installed_in(folder / packages) if packages else here
     pytest = ["python", "-m", "pytest", "-o", "addopts=", "-q"]
     lock = EnvironmentLock(

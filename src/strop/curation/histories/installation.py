@@ -29,7 +29,7 @@ _TOOLS = (
     "pytest", "pytest-*", "coverage", "codecov", "coveralls", "tox", "tox-*", "nox", "virtualenv", "pip", "setuptools",
     "setuptools-*", "wheel", "build", "twine", "flit", "flit-*", "hatch", "hatchling", "hatch-*", "poetry", "poetry-*",
     "pdm", "uv", "black", "ruff", "isort", "flake8", "flake8-*", "pep8-naming", "pycodestyle", "pydocstyle", "pylint",
-    "mypy", "mypy-*", "pyright", "types-*", "pre-commit", "sphinx", "sphinx-*", "sphinxcontrib-*", "furo", "myst-*",
+    "mypy", "mypy-*", "pyright", "types-*", "pre-commit", "*sphinx*", "furo", "myst-*",
     "mkdocs", "mkdocs-*", "bumpversion", "bump2version", "check-manifest", "pyroma", "docutils", "ipython", "nose",
     "python", "readme-renderer", "towncrier", "prek",
 )  # fmt: skip

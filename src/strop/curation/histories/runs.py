@@ -1,5 +1,6 @@
 """Runs of tests on many trees: one warm jailed process for each folder of packages and hash seed, and a fresh tree each
-time. Each thread has its own.
+time. Each thread has its own. What some runs compile others take, where path and content of a source are the same, and
+the modules that they import from outside are imported once, by a process that begins anew.
 """
 
 import threading
@@ -23,6 +24,10 @@ _LOADING = 6.0
 _WALL = 10.0
 """Wall seconds of a run for each of its CPU seconds: a busy machine changes nothing."""
 _OPEN = 4
+_COMPILED = 3_000
+"""Sources whose compiled files are kept."""
+_HEAVY = 30
+"""New modules from outside for which a process begins anew."""
 _REFUSED = (3, 4)
 """pytest's exit statuses: broken off, and not understood."""
 DAY = "strop_another_day"
@@ -80,12 +85,19 @@ class HistoryRuns:
         self._lock = threading.Lock()
         self._all: list[TestsProcess] = []
         self._closed = False
+        self._compiled: OrderedDict[tuple[str, bytes], dict[str, bytes]] = OrderedDict()
+        """By path and content of a source."""
+        self._modules: dict[str, tuple[str, ...]] = {}
+        """From outside of the projects, by folder of packages."""
 
     def run(
         self, tree: Files, request: RunRequest, *, language: str = "python", packages: str = "", seed: int = 0,
         room: float = 30.0, another_day: bool = False,
     ) -> ProjectRun:  # fmt: skip
-        """One run. `seed`: PYTHONHASHSEED; `room`: CPU seconds of it. WorkerDied when our process broke twice."""
+        """One run. `seed`: PYTHONHASHSEED; `room`: CPU seconds of it. WorkerDied when our process broke twice.
+
+        With `keep` in the request it also makes later runs quick.
+        """
         if language == "rust":
             backend = open_backend("rust", tree, self._settings, TEST_SECONDS)
             try:
@@ -118,21 +130,42 @@ class HistoryRuns:
         process = self._process(packages, seed)
         if another_day:
             tree, options = {**tree, f"{DAY}.py": ANOTHER_DAY.encode()}, (*options, "-p", DAY)
-        process.take(tree, options)
-        return process.run(request, limits)
+        with self._lock:
+            known = [self._compiled[source] for source in tree.items() if source in self._compiled]
+        process.take(
+            tree, Warmth({path: data for one in known for path, data in one.items()}, options=options)
+        )
+        run = process.run(request, limits)
+        if run.warmth is not None:
+            self._learn(tree, packages, run.warmth)
+        return run
+
+    def _learn(self, tree: Files, packages: str, warmth: Warmth) -> None:
+        with self._lock:
+            for path, data in warmth.compiled.items():
+                folder, _, name = path.rpartition("/")
+                source = f"{folder.removesuffix('__pycache__')}{name.partition('.')[0]}.py"
+                if source in tree:
+                    self._compiled.setdefault((source, tree[source]), {})[path] = data
+            while len(self._compiled) > _COMPILED:
+                self._compiled.popitem(last=False)
+            known = self._modules.get(packages, ())
+            if len(new := {*warmth.modules} - {*known}) >= _HEAVY:
+                self._modules[packages] = (*known, *sorted(new))
 
     def _process(self, packages: str, seed: int) -> TestsProcess:
-        mine: OrderedDict[tuple[str, int], TestsProcess] = self._local.__dict__.setdefault(
-            "mine", OrderedDict()
-        )
-        process = mine.pop((packages, seed), None)
+        mine: OrderedDict[tuple[str, int, tuple[str, ...]], TestsProcess]
+        mine = self._local.__dict__.setdefault("mine", OrderedDict())
+        modules = self._modules.get(packages, ())
+        process = mine.pop((packages, seed, modules), None)
         if self._closed:
             raise WorkerDied("the build was stopped")
         if process is None or process.closed:
-            process = TestsProcess({}, replace(self._settings, packages=packages), Warmth(), hash_seed=seed)
+            settings, warmth = replace(self._settings, packages=packages), Warmth(modules=modules)
+            process = TestsProcess({}, settings, warmth, hash_seed=seed)
             with self._lock:
                 self._all.append(process)
-        mine[packages, seed] = process
+        mine[packages, seed, modules] = process
         while len(mine) > _OPEN:
             old = mine.popitem(last=False)[1]
             old.close()

@@ -45,7 +45,7 @@ WHOLE_SECONDS = 15.0
 MOST_FAILING, MOST_PASSING, MOST_OTHERS = 60, 40, 30
 """Tests that judge a task: failing, passing ones of the changed files, and of others."""
 SLOW = 0.5
-"""CPU seconds above which a test of another file is not drawn."""
+"""CPU seconds above which a test judges only if it stands in changed lines."""
 MOST_TASK = 600_000
 """Characters of a task's files, names of tests and reference together."""
 _WALL = 10.0
@@ -65,6 +65,10 @@ class TrialSettings:
     seconds: float = 90.0
     """CPU seconds after which a commit is given up, or `_WALL` times as many of wall time."""
     seed: int = 0
+
+
+class _NothingFails(LeftOut):
+    """The tests say the same on both sides."""
 
 
 class _TrialBudget:
@@ -102,6 +106,8 @@ class CommitTrial:
     ) -> None:  # fmt: skip
         self.repository, self.runs, self.folders, self.verifier = repository, runs, folders, verifier
         self.settings = settings
+        self.overdue: dict[str, frozenset[str]] = {}
+        """By repository tests that took too long with an oracle: other commits do not wait for them."""
 
     def task(self, candidate: HistoryCommit) -> Task:
         """The task, its snapshot written. Raises LeftOut, and VerificationError when our processes broke."""
@@ -113,7 +119,13 @@ class CommitTrial:
             for path in files
             for test in touched_tests(path, sides.tree[path].decode(errors="replace"), candidate.lines[path])
         ]
-        wanted = self._sieved(sides, touched, files)
+        try:
+            wanted = self._sieved(sides, touched, files)
+        except _NothingFails:
+            if not files or all(path in files for path in candidate.lines if is_test(path)):
+                raise
+            files = []  # what tests need has changed too, such as their data: any test may tell
+            wanted = self._sieved(sides, files, files, room=WHOLE_SECONDS)
         found = _JudgingTests(self, sides, files, wanted)
         found.look(candidate)
         strength = self._strength(candidate, sides, found.failing)
@@ -154,25 +166,24 @@ class CommitTrial:
         budget = _TrialBudget(self.settings.seconds)
         return _Sides(before, after, tree, applied(tree, after), language, packages, budget)
 
-    def _sieved(self, sides: _Sides, touched: list[str], files: list[str]) -> set[str]:
+    def _sieved(self, sides: _Sides, touched: list[str], files: list[str], **more: object) -> set[str]:
         """Tests in changed lines that pass with the oracle alone; of these files where pytest has no such test."""
-        request = RunRequest(within=touched)
-        without = self.run(sides, request, right=False)
+        request = RunRequest(within=touched, keep=True)
+        without = self.run(sides, request, right=False, **more)
         if touched and without.status == _UNKNOWN and not without.results:
-            request = RunRequest(within=files)
+            request = RunRequest(within=files, keep=True)
             without = self.run(sides, request, right=False)
         if without.tampered:
             raise LeftOut("its tests change what tests them")
         if without.stop and not without.results:
             raise LeftOut("its tests do not come to an end")
         if without.results and not without.uncollected and passed(without) == without.results.keys():
-            raise LeftOut("its tests pass before")
-        right = self.run(sides, request, right=True)
-        wanted = passed(right) - passed(without)
-        if not wanted:
-            raise LeftOut(
-                "no test fails before and passes after" if right.results else "its tests do not run here"
-            )
+            raise _NothingFails("its tests pass before")
+        right = self.run(sides, request, right=True, **more)
+        if not right.results:
+            raise LeftOut("its tests do not run here")
+        if not (wanted := passed(right) - passed(without)):
+            raise _NothingFails("no test fails before and passes after")
         return wanted
 
     def _strength(self, candidate: HistoryCommit, sides: _Sides, failing: Sequence[str]) -> list[int]:
@@ -266,13 +277,19 @@ class _JudgingTests:
 
     def look(self, candidate: HistoryCommit) -> None:
         """Runs the tests. Raises LeftOut."""
-        request = RunRequest(within=self.files)
-        right, wrong = self._run(request, right=True), self._run(request, right=False)
+        overdue = self.trial.overdue.get(candidate.repository, frozenset()) - self.wanted
+        request = RunRequest(within=self.files, left_out=overdue, keep=True)
+        right = self._run(request, right=True)
+        slow = {name for name, test in right.results.items() if test.seconds > SLOW} - self.wanted
+        wrong = self._run(replace(request, left_out=overdue | slow), right=False)
         good, bad = passed(right), passed(wrong)
-        others = RunRequest(left_out=right.results.keys())
+        others = RunRequest(left_out={*right.results, *overdue}, keep=True)
         rest = self._run(others, right=True, room=WHOLE_SECONDS) if self.files else ProjectRun()
-        self._unbroken(bad - good, {name for name in rest.results if name not in passed(rest)})
-        failing = [name for name in right.results if name in good - bad]
+        lost = {name for name in right.results.keys() - good if name in bad or name not in wrong.results}
+        self._unbroken(lost | (rest.results.keys() - passed(rest)))
+        late = {n for run in (right, rest) for n, t in run.results.items() if t.outcome is Outcome.TIMED_OUT}
+        self.trial.overdue[candidate.repository] = overdue | late
+        failing = [name for name in right.results if name in good - bad - slow]
         failing.sort(key=lambda name: name not in self.wanted)
         passing = [name for name in right.results if name in good & bad][:MOST_PASSING]
         quick = sorted(name for name in passed(rest) if rest.results[name].seconds <= SLOW)
@@ -280,12 +297,11 @@ class _JudgingTests:
         passing += sorted(drawn.sample(quick, min(MOST_OTHERS, len(quick))))
         self._steady(failing[:MOST_FAILING], passing, wrong)
 
-    def _unbroken(self, lost: set[str], rest: set[str]) -> None:
+    def _unbroken(self, suspects: set[str]) -> None:
         """Raises LeftOut if one of these passes without the oracle and fails with it."""
-        suspects = sorted(lost | rest)
         if not suspects:
             return
-        request = RunRequest(tests=suspects)
+        request = RunRequest(tests=sorted(suspects))
         wrong = passed(self._run(request, right=False))
         if wrong and (broken := wrong - passed(self._run(request, right=True))):
             raise LeftOut("breaks another test" if broken else "")

@@ -1,7 +1,24 @@
-"""Source files -> tasks of family `implement`."""
+"""Source files -> tasks of family `implement`.
 
+A function is masked in its file: whole lines give way to one comment, and everything else stays byte for byte.
+
+`# MASKED: NAME function (lines A-B)` replaces lines A to B. Deviations from the published form, which is
+mask "function":
+
+1. Mask "body", the default, leaves decorators, signature and docstring, and takes what follows the docstring, so that
+   what is asked for is known. The published mask takes the whole function, and puts its docstring into the statement.
+2. Line ends, a byte order mark and a missing last line end stay; the published program joins all lines anew by `\\n`,
+   and counts form feeds and other separators as line ends.
+3. The comment is indented like the lines that it replaces; the published one is in the first column.
+4. Mask "body" also takes comments after the last statement that are indented like the body. They often are old code.
+5. A file that would not parse with the comment in it is no task: a class with nothing but the function, for example.
+6. In format `infill` the hole `<FILL>` takes the comment's place; the last masked line's end is not part of it.
+"""
+
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from strop.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop.core.checks import EditCheck
@@ -9,11 +26,89 @@ from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.task import Split, Task
 from strop.curation.engine.tally import Tally
 from strop.curation.implement.filters import FILTERS
-from strop.curation.implement.mask import Mask, Masked, masked
 from strop.curation.implement.sources import SourceFile
 from strop.edits import HOLE
 from strop.edits.lines import split
 from strop.tasks.edit_prompts import reference
+
+Mask = Literal["body", "function"]
+
+
+@dataclass(frozen=True)
+class Masked:
+    """What a mask leaves and what it takes; lines count from 1."""
+
+    text: str
+    """The file with the comment."""
+    holed: str
+    """The file with `<FILL>` in its place."""
+    comment: str
+    """`# MASKED: ...`, without indentation and line end."""
+    implementation: str
+    """The masked lines, without the last one's line end."""
+    first: int
+    last: int
+
+
+def masked(text: str, lines: list[str], function: PythonFunction, kind: Mask) -> Masked:
+    """The file, whose lines are `lines`, with one function masked.
+
+    Raises Unreadable, with the reason, where this function cannot be masked.
+    """
+    first, last = _span(lines, function, kind)
+    before, behind = "".join(lines[: first - 1]), "".join(lines[last:])
+    taken = text[len(before) : len(text) - len(behind)]
+    end = _line_end(taken)
+    indent = _indent(lines[(function.node.body[0].lineno if kind == "body" else first) - 1])
+    comment = f"# MASKED: {function.name} function (lines {first}-{last})"
+    new = f"{before}{indent}{comment}{end}{behind}"
+    if comment in text:
+        raise Unreadable("the comment is in the file already")
+    if kind == "function" or _goes_on(lines[first - 2]) or _goes_on(lines[last - 1]):
+        try:
+            parse(new)
+        except Unreadable as error:
+            raise Unreadable("the masked file does not parse") from error
+    return Masked(new, f"{before}{HOLE}{end}{behind}", comment, taken.removesuffix(end), first, last)
+
+
+def _span(lines: list[str], function: PythonFunction, kind: Mask) -> tuple[int, int]:
+    """The first and the last line that are masked."""
+    if kind == "function":
+        return function.first, function.last
+    docstring, *rest = function.node.body
+    if not rest:
+        raise Unreadable("nothing but a docstring")
+    behind = docstring.end_lineno or docstring.lineno
+    if rest[0].lineno == behind:
+        raise Unreadable("the body begins on the docstring's line")
+    return behind + 1, _with_comments(lines, function.last, _indent(lines[docstring.lineno - 1]))
+
+
+def _with_comments(lines: list[str], last: int, indent: str) -> int:
+    """The last line of the body, or of comments after it at its indentation."""
+    end, width = last, len(indent.expandtabs())
+    for number, line in enumerate(lines[last:], start=last + 1):
+        content = line.strip()
+        if content and not (content.startswith("#") and len(_indent(line).expandtabs()) >= width):
+            break
+        end = number if content else end
+    return end
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a line may be joined to the next one. If not, whole statements can be replaced by a comment."""
+    return line.rstrip("\r\n").endswith("\\")
+
+
+def _indent(line: str) -> str:
+    found = re.match(r"[ \t\f]*", line)
+    return found.group() if found else ""
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if text.endswith("\r\n") else "\n" if text.endswith("\n") else ""
+
 
 FAMILY = "implement"
 

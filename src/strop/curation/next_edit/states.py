@@ -9,6 +9,7 @@
 Silence is right in the last three. Nothing is foreseen before the first edit, so no state is without one. A person
 pauses after an edit, and within a line at a place where editors are waited for: after an opening bracket, a comma, an
 operator or a space, seldom inside a word (weights as Zed's `split-commit` has them).
+`balanced` has silence be right in a share of the states.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -244,3 +245,30 @@ def _task(
             "edits": len(done),
         },
     )
+
+
+def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> list[Task]:
+    """The tasks of each side in their order, with as many left out, drawn by the seed, as make silence right in that
+    share of them.
+    """
+    kept: set[str] = set()
+    for split in {task.split for task in tasks}:
+        sides = {
+            due: [task.id for task in tasks if task.split == split and _due(task) == due]
+            for due in (True, False)
+        }
+        most = {
+            True: round(len(sides[False]) * (1 - share) / share),
+            False: round(len(sides[True]) * share / (1 - share)) if sides[True] else len(sides[False]),
+        }
+        for due, ids in sides.items():
+            over = max(0, len(ids) - most[due])
+            gone = set(rng("next-edit-share", seed, str(split)).sample(ids, over))
+            tally.left_out[f"to keep the share: {'an edit' if due else 'silence'} is right"] += over
+            kept |= {*ids} - gone
+    tally.left_out += type(tally.left_out)()  # without those of which there are 0
+    return [task for task in tasks if task.id in kept]
+
+
+def _due(task: Task) -> bool:
+    return task.check.only(NextEditCheck).due

@@ -15,8 +15,7 @@ from pydantic import Field
 from strop.code.near.hashes import jaccard
 from strop.config.section import Complaint, Section
 from strop.curation.similar.minhash import near
-from strop.curation.similar.table import ComparedTask, TaskTable
-from strop.curation.similar.tests import Agreement, agreement
+from strop.curation.similar.table import Agreement, ComparedTask, TaskTable, agreement
 
 LEADERS = 8
 """Different tasks that one text, solution or set of tests may have before further ones are compared with those only."""

@@ -18,9 +18,8 @@ from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.curation.engine.tally import ErrorBudget
-from strop.curation.pipeline.scores import Scores, pass_rate
 from strop.curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
-from strop.curation.pipeline.verdicts import error_budget, verdicts
+from strop.curation.pipeline.verdicts import Scores, error_budget, pass_rate, verdicts
 from strop.rollouts.encoding import opening_ids
 
 if TYPE_CHECKING:

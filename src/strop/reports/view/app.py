@@ -1,4 +1,5 @@
-"""What `strop view` answers, as a Starlette application. Everything is read; nothing is written, started or fetched.
+"""What `strop view` answers, as a Starlette application, and the server with its socket. Everything is read; nothing is
+written, started or fetched.
 
     GET /              the page                     GET /vega.js       the chart library, when charts are drawn
     GET /api/page      the runs                     GET /api/charts    the charts' specifications
@@ -13,11 +14,14 @@ among what was found in the run folders; it never names a file. Other users of t
 """
 
 import json
+import socket
 import threading
+import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -30,7 +34,7 @@ from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page import chart_library, document, policy
 from strop.reports.page.charts import charts
-from strop.reports.view.filters import Filters
+from strop.reports.view.blocks import Filters
 from strop.reports.view.follow import FollowedRun
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
@@ -222,3 +226,69 @@ def _count(query: Query, name: str, default: int) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 13):
         raise HTTPException(400, f"{name}={word[:40]!r} is not a whole number")
     return int(word)
+
+
+HOST = "127.0.0.1"
+_FIRST_PORT, _PORTS = 6006, 20
+
+
+def listen(port: int | None) -> socket.socket:
+    """A listening loopback socket at `port`: 0 is any, None a free one from 6006 on. Raises UserError."""
+    if port is not None:
+        try:
+            return _bound(port)
+        except (OSError, OverflowError) as error:
+            raise UserError(
+                f"cannot listen on {HOST}:{port}: {error}; choose another --port, or leave it out for a free one"
+            ) from None
+    for near in range(_FIRST_PORT, _FIRST_PORT + _PORTS):
+        try:
+            return _bound(near)
+        except OSError:
+            continue
+    return _bound(0)
+
+
+def url_of(bound: socket.socket) -> str:
+    """The address for a browser."""
+    return f"http://{HOST}:{bound.getsockname()[1]}/"
+
+
+class ViewServer(uvicorn.Server):
+    """uvicorn with the view: `run(sockets=[...])` serves until a signal. A context manager that ends the reading."""
+
+    def __init__(self, app: ViewApp, ready: Callable[[], None]) -> None:
+        self._view, self._ready = app, ready
+        super().__init__(
+            uvicorn.Config(
+                app.asgi,
+                http="h11",
+                ws="none",
+                lifespan="off",
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                limit_concurrency=256,
+                timeout_graceful_shutdown=1,
+            )
+        )
+
+    def __enter__(self) -> "ViewServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._view.close()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to answer, then says so."""
+        await super().startup(sockets)
+        self._ready()
+
+
+def browse(url: str) -> None:
+    """Opens the user's browser, on a thread: some browsers hold their caller."""
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+
+def _bound(port: int) -> socket.socket:
+    return socket.create_server((HOST, port), backlog=64)

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from strop.reports.view.blocks import Block, BlockFile, BlockReader, Row, as_dict, found_in, line_of
-from strop.reports.view.filters import Filters
+from strop.reports.view.blocks import Block, BlockFile, BlockReader, Filters, Row, as_dict, found_in, line_of
 
 _BREATH_SECONDS = 0.002
 """Pause between two blocks, so that requests come in between."""

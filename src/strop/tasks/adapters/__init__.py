@@ -63,7 +63,6 @@ _MODULES = {
     "multipl_e": ("multipl-e",),
     "prime": ("prime",),
     "quixbugs": ("quixbugs",),
-    "r2e_gym": ("r2e-gym",),
     "suites": ("classeval", "kodcode"),
     "swe": ("swe-bench", "swe-smith"),
     "task_lines": ("strop", "trl"),

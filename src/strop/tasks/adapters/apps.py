@@ -20,7 +20,6 @@ date, picture_num, memory_limit, Expected Time Complexity.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,7 +27,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import io_tests
 from strop.tasks.adapters import Adapter, solutions
-from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
+from strop.tasks.adapters.fields import date_of, decoded, has, name_of, original, text, with_original
 from strop.tasks.rows import Row
 
 _APPS_FIELDS = ("problem_id", "question", "solutions", "input_output", "difficulty", "starter_code")
@@ -127,8 +126,7 @@ def _read_taco(row: Row, where: str) -> Iterator[Task]:
     number = name_of(row.get("id"), "")
     known = (*_TACO_FIELDS, "solutions")
     task = task_of(row, where, f"taco/{number}" if number else "", _TACO_LEVELS, known)
-    day = re.match(r"\d{4}-\d\d-\d\d", str(row.get("date") or ""))
-    more: dict[str, Any] = {"date": day.group()} if day else {}
+    more: dict[str, Any] = date_of(row.get("date"))
     kept = original(task) | ({"list": True} if isinstance(row.get("solutions"), list) else {})
     more |= {"original": kept} if kept else {}
     source = task.source or f"taco/{row.get('source') or ''}"

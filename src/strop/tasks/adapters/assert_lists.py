@@ -43,6 +43,18 @@ def check_of(tests: Sequence[str], setup: str, reference: str, where: str) -> As
     return AssertsCheck(entry_point=names[0], helpers=helpers, code=code)
 
 
+def body_of_check(test: str, name: str) -> list[ast.stmt]:
+    """What the one function `check(candidate)` of a test code does, `name` in its argument's place; [] without one."""
+    body = pysource.statements(test)
+    found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "check"]
+    if len(found) != 1 or len(found[0].args.args) != 1:
+        return []
+    for node in ast.walk(found[0]):
+        if isinstance(node, ast.Name) and node.id == found[0].args.args[0].arg:
+            node.id = name
+    return found[0].body
+
+
 def count(tests: Sequence[str]) -> int:
     """How many top-level statements of the texts hold an assert: tests of an *asserts* check."""
     lines = (line for test in tests for line in ast.parse(test).body)

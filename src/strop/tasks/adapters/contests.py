@@ -23,7 +23,6 @@ more.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from strop.code.python.source import UNPARSABLE, tree_of
@@ -31,7 +30,7 @@ from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, items, mapping, original, text, with_original
+from strop.tasks.adapters.fields import date_of, has, items, mapping, original, text, with_original
 from strop.tasks.rows import Row
 
 _PYTHON3 = 3
@@ -158,9 +157,6 @@ def as_checker(program: str) -> str:
     return _CHECKER.format(program=program)
 
 
-_FORCES = ("id", "title", "description", "official_tests", "examples")
-
-
 def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
     name, statement = text(row, "id", where), text(row, "description", where)
     if text(row, "interaction_format", where, default="").strip():
@@ -180,12 +176,6 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
     for heading, field in (("Input", "input_format"), ("Output", "output_format"), ("Note", "note")):
         if told := text(row, field, where, default="").strip():
             parts.append(f"{heading}\n{told}")
-    start = row.get("contest_start")
-    day = (
-        datetime.fromtimestamp(start, UTC).date().isoformat()
-        if isinstance(start, int) and 0 < start < 1 << 33
-        else ""
-    )
     yield with_original(
         Task(
             id=f"codeforces/{name}",
@@ -199,7 +189,7 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
             metadata={
                 "title": text(row, "title", where, default=""),
                 "base_tests": len(set(examples)),
-                **({"date": day} if day else {}),
+                **date_of(row.get("contest_start")),
             },
         ),
         row,

@@ -13,14 +13,13 @@ Reference: github.com/facebookresearch/cruxeval; Gu et al. 2024, arXiv:2401.0306
 
 import ast
 from collections.abc import Iterator
-from typing import Any
 
 from strop.code.python.source import UNPARSABLE, tree_of
 from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, original, text, with_original
+from strop.tasks.adapters.fields import has, text, whole_row, with_original
 from strop.tasks.rows import Row
 
 _FIELDS = ("id", "code", "input", "output")
@@ -91,17 +90,10 @@ def _positional(code: str, given: str) -> str:
     return f"[{', '.join(values)}]"
 
 
-def _write(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    if not all(name in kept for name in _FIELDS):
-        raise UserError(f"task {task.id!r} is none of CRUXEval: the format cannot hold it")
-    return kept
-
-
 CRUXEVAL = Adapter(
     name="cruxeval",
     about="CRUXEval: predict what a function returns, or an input that leads to it",
     read=_read,
     fits=lambda row: has(row, **dict.fromkeys(_FIELDS, str)) and "def f(" in row["code"],
-    write=_write,
+    write=lambda task: whole_row(task, *_FIELDS),
 )

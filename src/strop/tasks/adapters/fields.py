@@ -1,7 +1,9 @@
 """Fields of a row, read with errors that name the place and what was there; and what a row holds beside its task."""
 
 import json
+import re
 from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from strop.core.errors import UserError
@@ -102,6 +104,27 @@ def original(task: Task) -> dict[str, Any]:
     """The fields kept by `with_original`; empty for a task that comes from elsewhere."""
     kept = task.metadata.get("original")
     return dict(kept) if isinstance(kept, dict) else {}
+
+
+def whole_row(task: Task, *fields: str) -> dict[str, Any]:
+    """The row that a task comes from, where `with_original` kept it with these fields. Raises UserError."""
+    kept = original(task)
+    if not all(name in kept for name in fields):
+        raise UserError(
+            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
+        )
+    return kept
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def date_of(value: Any) -> dict[str, str]:
+    """`date`, for `metadata`, of what begins with a day such as 2020-01-31, or of seconds since 1970; else nothing."""
+    if isinstance(value, int) and 0 < value < 1 << 33:
+        return {"date": datetime.fromtimestamp(value, UTC).date().isoformat()}
+    day = _DAY.match(str(value or ""))
+    return {"date": day[0]} if day else {}
 
 
 def plain(value: Any) -> Any:

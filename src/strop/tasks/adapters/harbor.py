@@ -1,14 +1,13 @@
 """Harbor task folders, the format of Terminal-Bench 2: a folder a task, for an agent in a container.
 
 Layout (harborframework.com/docs/tasks): `task.toml`, `instruction.md`, `environment/` with a Dockerfile, `tests/` with
-`test.sh`, which is copied into the container afterwards, and `solution/` with `solve.sh`; tasks of several steps have
-`steps/NAME/` with an instruction and tests each. The folder's name is the task's id. A row is such a folder: `name` and
-`files`, {path: {"text" or "base64", "executable"}}, see `harbor_folder`.
+`test.sh`, which is copied into the container afterwards, and `solution/` with `solve.sh`. The folder's name is the
+task's id. A row is such a folder: `name` and `files`, {path: {"text" or "base64", "executable"}}, see `harbor_folder`.
 
 1. Every file comes along, binary ones as base64, so that writing gives the folder back byte for byte with its
    executable bits and empty folders. Other bits, owners and times are not kept.
-2. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`. What cannot be played
-   in a jail is carried all the same: its verdict is *error*, with the reason.
+2. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`. What no jail can play
+   is left out: tasks of several steps, with other services, with a GPU.
 3. A task that Strop exported (`strop.tasks.adapters.harbor_export`) comes back as what it was.
 """
 
@@ -42,11 +41,12 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         yield _exported(_text(files, TASK), f"{where}: {TASK}")
         return
     settings = parse_toml(_text(files, SETTINGS), f"{where}: {SETTINGS}")
-    statement = _statement(files)
-    if not statement:
-        raise UserError(
-            f"{where}: no {INSTRUCTION}: a task folder of Harbor has one, or one in each of its steps"
-        )
+    if why := _unplayable(files, settings):
+        raise UserError(f"{where}: it needs {why}, which no jail has: left out")
+    statement = _text(files, INSTRUCTION)
+    for path, there in ((INSTRUCTION, statement), (_TEST, _TEST in files)):
+        if not there:
+            raise UserError(f"{where}: no {path}: a task folder of Harbor has one")
     about = _table(settings, "metadata")
     level, category = about.get("difficulty"), about.get("category")
     check = _check(files, settings)
@@ -60,7 +60,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         topic=category if isinstance(category, str) else "",
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,
         source=name,
-        metadata={"original": _kept(row, files, {*check.files, *check.binary})},
+        metadata={"original": _kept(row, files, {INSTRUCTION, *check.files, *check.binary})},
     )
 
 
@@ -89,15 +89,14 @@ def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> Termin
         artifacts=[*filter(_is_text, carried), _ARTIFACTS] if separate else [],
         seconds=_seconds(agent, 900.0),
         test_seconds=_seconds(verifier, 600.0),
-        unplayable=_unplayable(files, settings),
     )
 
 
 def _unplayable(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> str:
-    """Why no jail can play it, or empty."""
+    """What no jail can play, or empty."""
     place, verifier = _table(settings, "environment"), _table(settings, "verifier")
     if settings.get("steps") or any(path.startswith("steps/") for path in files):
-        return "a task of several steps"
+        return "several steps"
     if any(path.endswith("docker-compose.yaml") for path in files):
         return "docker-compose.yaml"
     if place.get("gpus") or place.get("tpu"):
@@ -105,16 +104,15 @@ def _unplayable(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> s
     if place.get("mcp_servers") or place.get("healthcheck"):
         return "services beside the task"
     if place.get("os", "linux") != "linux":
-        return f"the system {place['os']}"
+        return f"the system {place['os']!r:.20}"
     if place.get("network_mode") == "allowlist":
         return "a network"
     if "tests/Dockerfile" in files or _table(verifier, "environment").get("docker_image"):
         return "an image of its own for the tests"
     if verifier.get("collect"):
         return "commands that collect artifacts"
-    if any("${" in value for table in (place, verifier) for value in _variables(table).values()):
-        return "a variable of the host"
-    return "" if _TEST in files else f"no {_TEST}"
+    host = any("${" in value for table in (place, verifier) for value in _variables(table).values())
+    return "a variable of the host" if host else ""
 
 
 def _table(settings: dict[str, Any], name: str) -> dict[str, Any]:
@@ -137,8 +135,6 @@ def _is_text(value: Any) -> bool:
 
 def _kept(row: Row, files: dict[str, dict[str, Any]], held: set[str]) -> dict[str, Any]:
     """The row with the contents left out that the task holds itself."""
-    if list(filter(_is_instruction, files)) == [INSTRUCTION]:
-        held = {*held, INSTRUCTION}
     slim = {
         path: {
             key: value
@@ -148,16 +144,6 @@ def _kept(row: Row, files: dict[str, dict[str, Any]], held: set[str]) -> dict[st
         for path, file in files.items()
     }
     return {**{key: value for key, value in row.items() if key != "name"}, "files": slim}
-
-
-def _statement(files: dict[str, dict[str, Any]]) -> str:
-    if INSTRUCTION in files:
-        return _text(files, INSTRUCTION)
-    return "\n\n".join(_text(files, path) for path in sorted(files) if _is_instruction(path))
-
-
-def _is_instruction(path: str) -> bool:
-    return path == INSTRUCTION or (path.startswith("steps/") and path.endswith(f"/{INSTRUCTION}"))
 
 
 def _text(files: dict[str, dict[str, Any]], path: str) -> str:
@@ -174,8 +160,7 @@ def _write(task: Task) -> dict[str, Any]:
     files = {path: dict(file) for path, file in mapping(kept, "files", task.id, {}).items()}
     if task.reference or "base64" not in files.get(_SOLUTION, {"base64": ""}):
         contents[_SOLUTION] = {"text": task.reference}
-    if INSTRUCTION in files or not files:
-        contents[INSTRUCTION] = {"text": task.statement}
+    contents[INSTRUCTION] = {"text": task.statement}
     for path, content in contents.items():
         run = path in check.programs or (path not in files and path.endswith(".sh"))
         files[path] = {**files.get(path, {}), **content, **({"executable": True} if run else {})}

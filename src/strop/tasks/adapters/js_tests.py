@@ -14,6 +14,7 @@ from typing import Any
 from strop.core.checks import CommandCheck, CommandStep
 
 NODE = ["node", "--max-old-space-size=256", "--no-addons"]
+"""Runs the script that follows."""
 _EQUAL = """\
 function same(a, b) {
   if (Object.is(a, b) || a === b) return true;
@@ -25,7 +26,7 @@ function same(a, b) {
   return keys.length === Object.keys(b).length && keys.every((key) => key in b && same(a[key], b[key]));
 }
 """
-_RUN = """\
+RUN = """\
 const fs = require('node:fs');
 const vm = require('node:vm');
 function plain(value) {
@@ -39,12 +40,13 @@ function plain(value) {
   return typeof value === 'number' && value === 0 ? 0 : value;
 }
 const stringify = JSON.stringify, write = fs.writeSync;
-const calls = JSON.parse(fs.readFileSync('calls.json', 'utf8'));
+const calls = JSON.parse(fs.readFileSync('calls.json', 'utf8')), only = process.argv[2];
 const answer = fs.readFileSync('answer.js', 'utf8');
 Object.assign(globalThis, {require, console: new console.Console(process.stderr)});
 vm.runInThisContext(answer, {filename: 'answer.js'});
-for (const call of calls) write(1, stringify([plain(vm.runInThisContext(call))]) + '\\n');
+for (const call of only ? [calls[only]] : calls) write(1, stringify([plain(vm.runInThisContext(call))]) + '\\n');
 """
+"""`run.js`: prints what the calls of `calls.json` return, or the one whose number it is given."""
 _WHOLE = """\
 const fs = require('node:fs');
 const vm = require('node:vm');
@@ -63,7 +65,7 @@ def check_of(test: str) -> CommandCheck:
         if not pairs:
             raise ValueError("no test")
         calls = [call for call, _ in pairs]
-        printed = "".join(f"{_json([value])}\n" for _, value in pairs)
+        printed = "".join(f"{as_json([value])}\n" for _, value in pairs)
     except ValueError:
         files = {"run.js": _WHOLE, "tests.js": test}
         if "lodash" in test:
@@ -73,7 +75,7 @@ def check_of(test: str) -> CommandCheck:
         step = CommandStep(stage="test", argv=[*NODE, "run.js"])
         return CommandCheck(path="answer.js", files=files, steps=[build, step])
     step = CommandStep(stage="test", argv=[*NODE, "run.js"], stdout=printed)
-    files = {"run.js": _RUN, "calls.json": json.dumps(calls, ensure_ascii=False)}
+    files = {"run.js": RUN, "calls.json": json.dumps(calls, ensure_ascii=False)}
     return CommandCheck(path="answer.js", files=files, steps=[build, step])
 
 
@@ -140,10 +142,10 @@ def _halves(inner: str) -> tuple[str, Any]:
 
 
 def literal(text: str) -> Any:
-    """The value of a JavaScript literal; a Set as `_RUN` prints it. Raises ValueError for anything else."""
+    """The value of a JavaScript literal; a Set as `RUN` prints it. Raises ValueError for anything else."""
     text = text.strip()
     if match := re.fullmatch(r"new Set\((.*)\)", text, re.S):
-        return {"$set": sorted(_json(item) for item in literal(match[1]))}
+        return {"$set": sorted(as_json(item) for item in literal(match[1]))}
     if text == "undefined":
         return None
     try:
@@ -172,7 +174,7 @@ def key_order(key: str) -> tuple[int, int, str]:
     return 1, 0, key
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
     """As JSON.stringify writes it, keys sorted. Raises ValueError for numbers that the languages write differently."""
     if isinstance(value, float):
         if value.is_integer() and abs(value) < 2**53:
@@ -183,12 +185,12 @@ def _json(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
         raise ValueError("the number is no exact number in JavaScript")
     if isinstance(value, list):
-        return f"[{','.join(map(_json, value))}]"
+        return f"[{','.join(map(as_json, value))}]"
     if isinstance(value, dict):
         pairs = sorted(((str(key), item) for key, item in value.items()), key=lambda pair: key_order(pair[0]))
         return (
             "{"
-            + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{_json(item)}" for key, item in pairs)
+            + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{as_json(item)}" for key, item in pairs)
             + "}"
         )
     if not isinstance(value, str | int | None):

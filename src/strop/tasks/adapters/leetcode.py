@@ -23,15 +23,14 @@ solution_explanation, bug_explanation, buggy_code.
 import ast
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any
 
 from strop.code.python.source import UNPARSABLE, tree_of
 from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, items, original, text, with_original
+from strop.tasks.adapters.assert_lists import body_of_check
+from strop.tasks.adapters.fields import date_of, has, items, text, whole_row, with_original
 from strop.tasks.adapters.livecodebench import PREAMBLE
 from strop.tasks.adapters.solutions import starter_signature, with_imports
 from strop.tasks.bounded import parse_json
@@ -49,7 +48,10 @@ def _read_leetcode(row: Row, where: str) -> Iterator[Task]:
     if named is None:
         raise UserError(f"{where}: entry_point must be Solution().NAME, not {row['entry_point']!r:.60}")
     try:
-        code = _asserts(text(row, "test", where), named[1])
+        body = body_of_check(text(row, "test", where), named[1])
+        if not any(isinstance(node, ast.Assert) for node in body):
+            raise ValueError("no asserts in a function check")
+        code = "".join(f"{ast.unparse(node)}\n" for node in body)
         imports = _imports(text(row, "prompt", where, default=""))
     except UNPARSABLE as error:
         raise UserError(
@@ -59,7 +61,7 @@ def _read_leetcode(row: Row, where: str) -> Iterator[Task]:
         raise UserError(
             f"{where}: its tests hand over objects of their own ({held[0]}), which do not cross: left out"
         )
-    day, level = str(row.get("estimated_date") or "")[:10], text(row, "difficulty", where, default="")
+    level = text(row, "difficulty", where, default="")
     task = Task(
         id=name,
         statement=text(row, "problem_description", where),
@@ -69,23 +71,9 @@ def _read_leetcode(row: Row, where: str) -> Iterator[Task]:
         topic=level,
         level=level_of(level) or 0,
         source=f"leetcode/{name}",
-        metadata={"date": day} if re.fullmatch(r"\d{4}-\d\d-\d\d", day) else {},
+        metadata=date_of(row.get("estimated_date")),
     )
     yield with_original(task, row, ())
-
-
-def _asserts(test: str, name: str) -> str:
-    """The body of `check(candidate)` as top-level code that calls the function by its name. Raises ValueError."""
-    found = [
-        node for node in tree_of(test).body if isinstance(node, ast.FunctionDef) and node.name == "check"
-    ]
-    if not found or not any(isinstance(node, ast.Assert) for node in found[0].body):
-        raise ValueError("no asserts in a function check")
-    given = {argument.arg for argument in found[0].args.args}
-    for node in ast.walk(found[0]):
-        if isinstance(node, ast.Name) and node.id in given:
-            node.id = name
-    return "\n".join(map(ast.unparse, found[0].body)) + "\n"
 
 
 def _imports(prompt: str) -> str:
@@ -94,21 +82,12 @@ def _imports(prompt: str) -> str:
     return "".join(f"{ast.unparse(node)}\n" for node in body)
 
 
-def _write(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    if "starter_code" not in kept and "buggy_code" not in kept:
-        raise UserError(
-            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
-        )
-    return kept
-
-
 LEETCODE = Adapter(
     name="leetcode",
     about="LeetCodeDataset (newfacade): problems of LeetCode with check(candidate)",
     read=_read_leetcode,
     fits=lambda row: has(row, task_id=str, problem_description=str, entry_point=str, test=str),
-    write=_write,
+    write=lambda task: whole_row(task, "test"),
 )
 
 
@@ -135,12 +114,6 @@ def _read_debugbench(row: Row, where: str) -> Iterator[Task]:
         raise UserError(f"{where}: the task has no tests: examples is empty")
     level, subtype = text(row, "level", where, default=""), text(row, "subtype", where, default="")
     told = [text(row, "question", where), *examples, text(row, "constraints", where, default="")]
-    start = row.get("release_time")
-    day = (
-        datetime.fromtimestamp(start, UTC).date().isoformat()
-        if isinstance(start, int) and 0 < start < 1 << 33
-        else ""
-    )
     task = Task(
         id=f"debugbench/{slug}/{text(row, 'category', where, default='')}/{subtype}".replace(" ", "-"),
         family="repair",
@@ -150,7 +123,7 @@ def _read_debugbench(row: Row, where: str) -> Iterator[Task]:
         topic=subtype,
         level=level_of(level) or 0,
         source=f"debugbench/{slug}",
-        metadata={"broken": with_imports(broken), **({"date": day} if day else {})},
+        metadata={"broken": with_imports(broken), **date_of(row.get("release_time"))},
     )
     yield with_original(task, row, ())
 
@@ -186,5 +159,5 @@ DEBUGBENCH = Adapter(
     about="DebugBench: solutions of LeetCode with a bug, judged by their examples",
     read=_read_debugbench,
     fits=lambda row: has(row, slug=str, buggy_code=str, solution=str, language=str),
-    write=_write,
+    write=lambda task: whole_row(task, "buggy_code"),
 )

@@ -29,7 +29,7 @@ from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import decoded, has, original, text, with_original
+from strop.tasks.adapters.fields import date_of, decoded, has, original, text, with_original
 from strop.tasks.adapters.solutions import starter_signature
 from strop.tasks.bounded import inflate, parse_json
 from strop.tasks.rows import Row
@@ -97,7 +97,6 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         text(row, "starter_code", where, default=""),
     )
     level = text(row, "difficulty", where, default="")
-    day = str(row.get("contest_date") or "").replace(" ", "T").partition("T")[0]
     check = _stdio(tests) if kinds == {"stdin"} else _functional(tests, about, where)
     task = Task(
         id=text(row, "question_id", where),
@@ -108,7 +107,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         topic=level,
         level=LEVELS.get(level, 0),
         source=f"livecodebench/{row['question_id']}",
-        metadata={"title": title, "base_tests": len(public), **({"date": day} if day else {})},
+        metadata={"title": title, "base_tests": len(public), **date_of(row.get("contest_date"))},
     )
     kept = {
         "contest_date": str(row.get("contest_date") or ""),

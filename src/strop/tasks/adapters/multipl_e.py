@@ -6,8 +6,7 @@ original, prompt_terminology, tests, stop_tokens. The set has no solutions.
 1. The original puts answer and tests into one program, whose exit status decides. Here Python's tests are *asserts*,
    Rust's become unit tests, one an assertion, and of JavaScript's only the calls go into the answer's process: it
    prints what the function returns, which is compared outside.
-2. Other languages, and tests of a form that cannot be taken apart, are carried: a *workspace* check, with the reason in
-   `metadata.unverifiable`.
+2. Rows of other languages, and those whose tests have a form that cannot be taken apart, are left out.
 3. Ids are LANGUAGE/NAME: a name is the same in every language. An answer is the whole code, its last brace too.
 
 Test programs are taken apart without being run: assertions are one a line, between the line that binds `candidate` and
@@ -21,21 +20,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from strop.code.python import source as pysource
-from strop.core.checks import AssertsCheck, CommandCheck, CommandStep, RustCheck, WorkspaceCheck
+from strop.core.checks import AssertsCheck, CommandCheck, CommandStep, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, original, text, with_original
-from strop.tasks.adapters.js_tests import key_order
+from strop.tasks.adapters.fields import has, text, whole_row, with_original
+from strop.tasks.adapters.js_tests import NODE, RUN, as_json
 from strop.tasks.rows import Row
 
 _FIELDS = ("name", "language", "prompt")
-LANGUAGES = {
-    "py": "python", "rs": "rust", "js": "javascript", "ts": "typescript", "cpp": "c++", "cs": "c#", "rb": "ruby",
-    "jl": "julia", "hs": "haskell", "kt": "kotlin", "pl": "perl", "rkt": "racket", "sh": "bash", "ml": "ocaml",
-    "go_test.go": "go", "fs": "f#", "clj": "clojure", "ex": "elixir", "adb": "ada",
-}  # fmt: skip
-"""What the rows call a language, and its name here; others keep theirs."""
+LANGUAGES = {"py": "python", "rs": "rust", "js": "javascript"}
+"""What the rows call a language, and its name here."""
 
 
 def _read(row: Row, where: str) -> Iterator[Task]:
@@ -43,14 +38,15 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     tests = text(row, "tests", where)
     if not tests.strip():
         raise UserError(f"{where}: the task has no tests: field 'tests' is empty")
-    language, reason = LANGUAGES.get(short, short.lower()), ""
+    language = LANGUAGES.get(short, "")
+    if not language:
+        raise UserError(
+            f"{where}: nothing here judges {short} and keeps expected values from the answer: left out"
+        )
     try:
-        if language not in CHECKS:
-            raise Unclear(f"{language} has no toolchain that keeps expected values from the answer")
         check = CHECKS[language](tests, prompt)
-    except Unclear as error:
-        reason = str(error)
-        check = WorkspaceCheck(files={f"tests.{short}": tests}, failing=["tests"])
+    except ValueError as error:
+        raise UserError(f"{where}: {error}: left out") from None
     task = Task(
         id=f"{short}/{name}",
         language=language,
@@ -59,7 +55,6 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         check=check,
         source=f"multipl-e/{short}/{name}",
         prompt=prompt,
-        metadata={"unverifiable": reason} if reason else {},
     )
     yield with_original(task, row, _FIELDS, language=short)
 
@@ -93,11 +88,7 @@ def _signature(prompt: str, language: str) -> str:
 
 
 def _write(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    if "tests" not in kept or "language" not in kept:
-        raise UserError(
-            f"task {task.id!r} is not one of MultiPL-E: its tests in the set's form are not known"
-        )
+    kept = whole_row(task, "tests", "language")
     return {"name": task.id.partition("/")[2], "prompt": task.prompt or "", **kept}
 
 
@@ -110,56 +101,33 @@ MULTIPL_E = Adapter(
 )
 
 
-Made = AssertsCheck | RustCheck | CommandCheck | WorkspaceCheck
+Made = AssertsCheck | RustCheck | CommandCheck
 
 _BINDING = re.compile(r"\bcandidate\s*=\s*([A-Za-z_][A-Za-z0-9_]*)\s*;")
-_RUN = """\
-const fs = require('node:fs');
-const vm = require('node:vm');
-function plain(value) {
-  if (value === undefined || value === null) return null;
-  if (Array.isArray(value)) return value.map(plain);
-  if (value instanceof Map) value = Object.fromEntries(value);
-  if (typeof value === 'object') {
-    return Object.fromEntries(Object.keys(value).sort().map((key) => [key, plain(value[key])]));
-  }
-  return value;
-}
-const stringify = JSON.stringify, write = fs.writeSync;
-const call = fs.readFileSync('calls.js', 'utf8').split('\\n')[Number(process.argv[2])];
-const answer = fs.readFileSync('answer.js', 'utf8');
-Object.assign(globalThis, {require, console: new console.Console(process.stderr)});
-vm.runInThisContext(answer, {filename: 'answer.js'});
-write(1, stringify([plain(vm.runInThisContext(call))]) + '\\n');
-"""
-
-
-class Unclear(Exception):
-    """Tests of another form than expected; the text says which."""
 
 
 def python(tests: str, prompt: str) -> Made:
-    """`check(candidate)`, called with the function; the helper that the original calls is left out. Raises Unclear."""
+    """`check(candidate)`, called with the function, without the helper that the original calls. Raises ValueError."""
     try:
         body = ast.parse(tests).body
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise Unclear(f"the tests are no Python: {error}") from None
+        raise ValueError(f"the tests are no Python: {error}") from None
     entry = re.search(r"^\s+check\((\w+)\)\s*$", tests, re.M)
     kept = [node for node in body if not (isinstance(node, ast.FunctionDef) and node.name == "test_check")]
     kept = [node for node in kept if ast.unparse(node) not in ("test_check()", "")]
     if entry is None or not any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in kept):
-        raise Unclear("the tests have no function check(candidate) that is called")
+        raise ValueError("the tests have no function check(candidate) that is called")
     imports = "\n".join(line for line in prompt.splitlines() if line.startswith(("from ", "import ")))
     code = "\n\n".join([*filter(None, [imports]), *map(ast.unparse, kept), f"check({entry[1]})"])
     return AssertsCheck(entry_point=entry[1], code=code + "\n")
 
 
 def rust(tests: str, prompt: str) -> Made:
-    """Unit tests, one an `assert_eq!` of the original's `main`. Raises Unclear."""
+    """Unit tests, one an `assert_eq!` of the original's `main`. Raises ValueError."""
     entry, lines = _lines(tests)
     found = [line for line in lines if line.startswith("assert")]
     if not found or len(found) != len(lines) or not all(line.endswith(";") for line in found):
-        raise Unclear("the tests are not one assertion a line")
+        raise ValueError("the tests are not one assertion a line")
     uses = "    use std::collections::HashMap;\n" if "HashMap" in tests else ""
     functions = "\n".join(
         f"    #[test]\n    fn test_{number}() {{\n        let candidate = {entry};\n        {line}\n    }}"
@@ -169,34 +137,33 @@ def rust(tests: str, prompt: str) -> Made:
 
 
 def javascript(tests: str, prompt: str) -> Made:
-    """One run of node a test: the call goes in, the value comes out as JSON and is compared outside. Raises Unclear."""
+    """One run of node a test: the call goes in, the value comes out and is compared outside. Raises ValueError."""
     entry, lines = _lines(tests)
     calls, steps = [], [CommandStep(stage="build", argv=["node", "--check", "answer.js"])]
     for number, line in enumerate(lines):
         match = re.fullmatch(r"assert\.(?:deepEqual|equal|strictEqual|deepStrictEqual)\((.*)\);?", line)
         if match is None:
-            raise Unclear(f"the tests are not one assertion a line: {line[:60]!r}")
+            raise ValueError(f"the tests are not one assertion a line: {line[:60]!r}")
         call, expected = _halves(match[1])
         calls.append(re.sub(r"^candidate\b", entry, call))
         steps.append(
             CommandStep(
                 stage="test",
-                argv=["node", "--max-old-space-size=256", "--no-addons", "run.js", str(number)],
-                stdout=f"{_json([expected])}\n",
+                argv=[*NODE, "run.js", str(number)],
+                stdout=f"{as_json([expected])}\n",
             )
         )
     if not calls:
-        raise Unclear("the tests hold no assertion")
-    return CommandCheck(
-        path="answer.js", files={"run.js": _RUN, "calls.js": "\n".join(calls) + "\n"}, steps=steps
-    )
+        raise ValueError("the tests hold no assertion")
+    files = {"run.js": RUN, "calls.json": json.dumps(calls, ensure_ascii=False)}
+    return CommandCheck(path="answer.js", files=files, steps=steps)
 
 
 def _lines(tests: str) -> tuple[str, list[str]]:
     """(the function's name, the lines between the binding of `candidate` and the closing brace)."""
     bound = _BINDING.search(tests)
     if bound is None:
-        raise Unclear("the tests do not say which function they call")
+        raise ValueError("the tests do not say which function they call")
     body = tests[bound.end() :]
     end = body.find("\n}")
     lines = [line.strip() for line in body[: end if end >= 0 else None].splitlines()]
@@ -213,27 +180,8 @@ def _halves(inner: str) -> tuple[str, Any]:
             return call, json.loads("null" if expected == "undefined" else expected)
         except ValueError:
             continue
-    raise Unclear(f"an expected value is no JSON: {inner[:60]!r}")
-
-
-def _json(value: Any) -> str:
-    """As JSON.stringify writes it, keys sorted. Raises Unclear for numbers that the languages write differently."""
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) < 2**53:
-            return str(int(value))
-        if "e" in repr(value) or value != value:
-            raise Unclear(f"the expected number {value!r} is written differently in JavaScript")
-        return repr(value)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
-        raise Unclear(f"the expected number {value} is no exact number in JavaScript")
-    if isinstance(value, list):
-        return f"[{','.join(map(_json, value))}]"
-    if isinstance(value, dict):
-        return (
-            "{" + ",".join(f"{_json(key)}:{_json(value[key])}" for key in sorted(value, key=key_order)) + "}"
-        )
-    return json.dumps(value, ensure_ascii=False)
+    raise ValueError(f"an expected value is no JSON: {inner[:60]!r}")
 
 
 CHECKS: dict[str, Callable[[str, str], Made]] = {"python": python, "rust": rust, "javascript": javascript}
-"""By language; each raises Unclear for tests that it cannot take apart."""
+"""By language; each raises ValueError for tests that it cannot take apart."""

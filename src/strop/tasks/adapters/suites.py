@@ -22,7 +22,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import mapped_tests
 from strop.tasks.adapters import Adapter, solutions
-from strop.tasks.adapters.fields import has, items, original, text, texts, with_original
+from strop.tasks.adapters.fields import has, items, text, texts, whole_row, with_original
 from strop.tasks.levels import level_of
 from strop.tasks.rows import Row
 
@@ -33,15 +33,6 @@ def _suite(test: str, entry: str, reference: str, where: str) -> Any:
     except UNPARSABLE as error:
         raise UserError(f"{where}: the tests are no Python: {' '.join(str(error).split())[:100]}") from error
     return mapped_tests.suite(test, tree, entry, where, reference)
-
-
-def _write(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    if "test" not in kept:
-        raise UserError(
-            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
-        )
-    return kept
 
 
 def _read_kodcode(row: Row, where: str) -> Iterator[Task]:
@@ -68,7 +59,7 @@ KODCODE = Adapter(
     about="KodCode: questions, solutions and pytest suites",
     read=_read_kodcode,
     fits=lambda row: has(row, question_id=str, question=str, solution=str, test=str),
-    write=_write,
+    write=lambda task: whole_row(task, "test"),
 )
 
 
@@ -96,5 +87,5 @@ CLASSEVAL = Adapter(
     about="ClassEval: classes to write, with unittest suites",
     read=_read_classeval,
     fits=lambda row: has(row, task_id=str, skeleton=str, test=str, solution_code=str),
-    write=_write,
+    write=lambda task: whole_row(task, "test"),
 )

@@ -22,7 +22,6 @@ SWE-bench/SWE-smith and its kin for other languages. Fields: `instance_id`, `pat
 """
 
 import json
-import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -30,14 +29,12 @@ from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import decoded, has, original, plain, text
+from strop.tasks.adapters.fields import date_of, decoded, has, original, plain, text
 from strop.tasks.adapters.swe_patch import ended, language_of, reverse
 from strop.tasks.rows import Row
 
 _TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}
 """Fields with test ids, and those of the check that hold them."""
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-"""The day at the start of `created_at`, a text or a date: `metadata["date"]`."""
 
 
 def _tests_of(row: Row, where: str) -> dict[str, list[str]]:
@@ -58,7 +55,7 @@ def _names(row: Row, name: str, where: str) -> list[str]:
 
 
 def _task(row: Row, where: str, patch: str, check: WorkspaceCheck, **metadata: Any) -> Task:
-    name, day = text(row, "instance_id", where), _DAY.match(str(row.get("created_at") or ""))
+    name = text(row, "instance_id", where)
     return Task(
         id=name,
         family="swe",
@@ -68,7 +65,7 @@ def _task(row: Row, where: str, patch: str, check: WorkspaceCheck, **metadata: A
         check=check,
         topic=check.repository,
         source=name,
-        metadata={**({"date": day[0]} if day else {}), **metadata},
+        metadata={**date_of(row.get("created_at")), **metadata},
     )
 
 

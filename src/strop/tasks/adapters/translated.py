@@ -10,7 +10,7 @@ HumanEval's form and are taken for that; read as `mbxp` they are MBPP's own task
 
 1. Python's tests are *asserts*, Rust's are unit tests. JavaScript's are taken apart (`js_tests`).
 2. C++: the tests' `main` is compiled with the answer, so the exit status is all that is known; an import says so.
-3. Other languages are carried: a *workspace* check, with the reason in `metadata.unverifiable`.
+3. Rows of other languages are left out.
 4. Rust's prompts import crates for all tasks together; lines of those that the solution does not use are left out.
 5. MBPP's prompts show all tests. As `mbxp` the description is asked, each assert is a test and the first one is shown,
    as in `assert_rows`, so that there are hidden ones.
@@ -21,32 +21,35 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from strop.code.python.source import UNPARSABLE, module_of
-from strop.core.checks import AssertsCheck, Check, CommandCheck, CommandStep, RustCheck, WorkspaceCheck
+from strop.code.python.source import UNPARSABLE
+from strop.core.checks import AssertsCheck, Check, CommandCheck, CommandStep, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter, js_tests
+from strop.tasks.adapters.assert_lists import body_of_check
 from strop.tasks.adapters.assert_rows import MBPP
-from strop.tasks.adapters.fields import has, original, text, with_original
+from strop.tasks.adapters.fields import has, text, whole_row, with_original
 from strop.tasks.adapters.humaneval import called_helpers, closed, test_code
 from strop.tasks.rows import Row
 
-LANGUAGES = {"cpp": "c++", "js": "javascript", "rust": "rust", "python": "python", "csharp": "c#"}
-"""What the sets call a language, lower case, and its name here; others keep theirs."""
+LANGUAGES = {
+    "cpp": "c++", "c++": "c++", "js": "javascript", "javascript": "javascript", "rust": "rust", "python": "python",
+}  # fmt: skip
+"""What the sets call a language, lower case, and its name here."""
 _CRATES = re.compile(r"^[ \t]*use\s+(?:::)?(\w+)(?:::(\w+))?[^;]*;[ \t]*\n", re.M)
 _DOCSTRING = re.compile(r"""\n[ \t]*[rR]?(?:\"{3}|'{3})""")
 _STANDARD = {"std", "core", "alloc", "crate", "super", "self"}
 
 
-def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> tuple[Check, str]:
-    """The check, and why there is none that can be played. Raises one of UNPARSABLE."""
+def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> Check:
+    """The check. Raises one of UNPARSABLE."""
     if language == "python":
         code = test_code(prompt, entry, re.sub(rf"^check\({entry}\)\s*$", "", test, flags=re.M))
         return AssertsCheck(
             entry_point=entry, code=code, helpers=called_helpers(prompt + solution, entry, code)
-        ), ""
+        )
     if language == "javascript":
-        return js_tests.check_of(test), ""
+        return js_tests.check_of(test)
     if language == "c++":
         build = ["g++", "-std=c++17", "-O1", "-w", "-o", "tests", "tests.cpp"]
         libraries = ["-lcrypto", "-lssl"] if "openssl/" in prompt + test else []
@@ -54,13 +57,16 @@ def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> 
             CommandStep(stage="build", argv=[*build, *libraries]),
             CommandStep(stage="test", argv=["./tests"]),
         ]
-        return CommandCheck(
-            path="answer.hpp", files={"tests.cpp": f'#include "answer.hpp"\n{test}'}, steps=steps
-        ), ""
-    if language == "rust":
-        return RustCheck(tests=closed(test), crates=_crates(prompt + solution, test)), ""
-    reason = f"{language} has no toolchain here that keeps expected values from the answer"
-    return WorkspaceCheck(files={f"tests.{language}": test}, failing=["tests"]), reason
+        files = {"tests.cpp": f'#include "answer.hpp"\n{test}'}
+        return CommandCheck(path="answer.hpp", files=files, steps=steps)
+    return RustCheck(tests=closed(test), crates=_crates(prompt + solution, test))
+
+
+def _language(said: str, where: str) -> str:
+    """Our name of a language. Raises UserError for one that nothing here judges."""
+    if said not in LANGUAGES:
+        raise UserError(f"{where}: nothing here judges {said}: left out")
+    return LANGUAGES[said]
 
 
 def _crates(code: str, test: str) -> list[str]:
@@ -100,7 +106,7 @@ def _task(
         prompt = _used(prompt) if whole.startswith(_used(prompt)) else prompt
         solution = whole[len(prompt) :] if whole.startswith(prompt) else solution
     try:
-        check, reason = _check(language, prompt, solution, test, entry)
+        check = _check(language, prompt, solution, test, entry)
         statement = _prose(prompt, language, entry)
     except UNPARSABLE as error:
         raise UserError(
@@ -119,24 +125,13 @@ def _task(
         check=check,
         source=f"{source}/{name}",
         prompt=prompt,
-        metadata={"unverifiable": reason} if reason else {},
     )
     yield with_original(task, row, ())
 
 
-def _write(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    if "task_id" not in kept:
-        raise UserError(
-            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
-        )
-    return kept
-
-
 def _read_x(row: Row, where: str) -> Iterator[Task]:
     name, declaration = text(row, "task_id", where), text(row, "declaration", where)
-    short = name.partition("/")[0].lower()
-    language = {**LANGUAGES, "javascript": "javascript"}.get(short, short)
+    language = _language(name.partition("/")[0].lower(), where)
     found = re.findall(r"\bdef\s+(\w+)\s*\(", declaration)
     if language == "python" and not found:
         raise UserError(f"{where}: the declaration names no function: {declaration.strip()[:60]!r}")
@@ -149,30 +144,19 @@ HUMANEVAL_X = Adapter(
     about="HumanEval-X (CodeGeeX): HumanEval in Python, JavaScript, C++, Rust and more",
     read=_read_x,
     fits=lambda row: has(row, task_id=str, prompt=str, canonical_solution=str, test=str, declaration=str),
-    write=_write,
+    write=lambda task: whole_row(task, "task_id", "test"),
 )
 
 
 def _read_mbxp(row: Row, where: str) -> Iterator[Task]:
     name, entry, said = (text(row, field, where) for field in ("task_id", "entry_point", "language"))
-    language = LANGUAGES.get(said.lower(), said.lower())
+    language = _language(said.lower(), where)
     solution = text(row, "canonical_solution", where, default="")
-    if language == "python" and (tests := _asserts_of(text(row, "test", where), entry)):
+    body = body_of_check(text(row, "test", where), entry) if language == "python" else []
+    if tests := [ast.unparse(node) for node in body if isinstance(node, ast.Assert)]:
         yield _mbpp(row, where, name, entry, solution, tests)
         return
     yield from _task(row, where, language, name, solution, entry, "mbxp")
-
-
-def _asserts_of(test: str, entry: str) -> list[str]:
-    """The asserts that a function `check(candidate)` consists of, with the answer's name; none of another form."""
-    body = module_of(test).body
-    found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "check"]
-    if len(found) != 1 or len(found[0].args.args) != 1:
-        return []
-    for node in ast.walk(found[0]):
-        if isinstance(node, ast.Name) and node.id == found[0].args.args[0].arg:
-            node.id = entry
-    return [ast.unparse(node) for node in found[0].body if isinstance(node, ast.Assert)]
 
 
 def _mbpp(row: Row, where: str, name: str, entry: str, solution: str, tests: list[str]) -> Task:
@@ -199,5 +183,5 @@ MBXP = Adapter(
     about="MBXP and its kin (mxeval): MBPP in other languages",
     read=_read_mbxp,
     fits=_fits_mbxp,
-    write=_write,
+    write=lambda task: whole_row(task, "task_id", "test"),
 )

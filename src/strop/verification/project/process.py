@@ -10,7 +10,7 @@ import secrets
 import site
 import socket
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
@@ -62,9 +62,9 @@ class TestsProcess(JailedProcess):
             hash_seed=hash_seed,
         )
 
-    def take(self, base: Mapping[str, bytes], options: Sequence[str] = PLAIN) -> None:
-        """From now on the runs are on another snapshot, with these options of pytest. Not for a warm process."""
-        self.base, self.layout, self.warm = base, layout_of(base), Warmth(options=tuple(options))
+    def take(self, base: Mapping[str, bytes], warmth: Warmth) -> None:
+        """From now on the runs are on another snapshot, with its compiled files and options of pytest."""
+        self.base, self.layout, self.warm = base, layout_of(base), warmth
 
     def run(
         self,

@@ -6,7 +6,6 @@ not encrypted.
 """
 
 import asyncio
-import hmac
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -22,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from strop import __version__
-from strop.core.errors import UserError
+from strop.core.listening import bounded_body, brings
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.remote.protocol import (
     BEAT_SECONDS,
@@ -86,7 +85,7 @@ class VerifierApp:
         self.pool = pool
         self.sessions = Sessions(pool)
         self.settings = dict(settings)
-        self._token = token.encode()
+        self._token = token
         self._bodies = asyncio.Semaphore(_BODIES)
         self.asgi = Starlette(
             routes=[
@@ -117,16 +116,20 @@ class VerifierApp:
         async with self._bodies:
             try:
                 with anyio.fail_after(_BODY_SECONDS):
-                    body = await _read(request)
+                    length = request.headers.get("Content-Length", "0")
+                    body = await bounded_body(length, request.stream(), MOST_BYTES)
             except TimeoutError:
                 raise BadRequest("the body did not arrive in time", 408) from None
+            if body is None:
+                raise BadRequest(
+                    f"the body is larger than {MOST_BYTES} bytes; send fewer jobs at a time", 413
+                )
             jobs = await run_in_threadpool(parse_jobs, body)
         return VerdictStream(self.sessions, *self.sessions.attach(session, jobs))
 
     def _guarded(self, handler: Handler) -> Handler:
         async def guarded(request: Request) -> Response:
-            given = request.headers.get("Authorization", "").encode("latin-1", errors="replace")
-            if not hmac.compare_digest(given, b"Bearer " + self._token):
+            if not brings(request.headers.get("Authorization", ""), self._token):
                 return _error("wrong or missing token", 401)
             spoken = request.headers.get(PROTOCOL_HEADER, "none")
             if spoken != PROTOCOL:
@@ -180,28 +183,6 @@ class VerifierServer(uvicorn.Server):
         """Cuts the streams short, then waits for them as uvicorn does."""
         self.app.sessions.stop()
         await super().shutdown(sockets)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 picks a free one. Raises UserError when the address cannot be had."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=256)
-    except (OSError, OverflowError) as error:
-        raise UserError(f"cannot listen on {host}:{port}: {error}; choose another --host or --port") from None
-
-
-async def _read(request: Request) -> bytes:
-    length = request.headers.get("Content-Length", "0")
-    body = bytearray()
-    if length.isdigit() and int(length) <= MOST_BYTES:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MOST_BYTES:
-                break
-        else:
-            return bytes(body)
-    raise BadRequest(f"the body is larger than {MOST_BYTES} bytes; send fewer jobs at a time", 413)
 
 
 def _error(message: str, status: int) -> Response:

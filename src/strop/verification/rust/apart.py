@@ -2,28 +2,63 @@
 
 A test program holds the tests of several tasks and no code of an answer. It runs in a box of its own, so that neither
 program sees, signals or traces the other; they share one socket. It is compiled once: `Testers` keeps it for the
-answers to come.
+answers to come. `put_harness` builds harness.rs and its modules, which stand in for libtest in strict mode.
 """
 
 import secrets
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from strop.core.errors import WorkerDied
+from strop.sandbox.limits import Limits
 from strop.verification.rust.calls import ValueCalls
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import COMPILE, Compiler
-from strop.verification.rust.harness import LIST, put_harness
+from strop.verification.rust.diagnostics import HARNESS
 from strop.verification.rust.layout import TRUSTED
+from strop.verification.rust.literals import SECRET
 
 if TYPE_CHECKING:
-    from strop.sandbox import CommandResult, Limits, Work
+    from strop.sandbox import CommandResult, Work
     from strop.sandbox.box import Box
+
+LIBRARY = "libtest.rlib"
+LIST = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=4 << 20, memory_bytes=4 << 30)
+"""Of a program that lists its tests."""
+_lock = threading.Lock()
+_built: dict[str, bytes] = {}
+
+
+def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
+    """Puts the harness there, compiled once a process and toolchain; its file by the name that rustc links."""
+    key = compiler.installation.identity
+    if key not in _built:
+        built = _build(work, compiler)
+        with _lock:
+            _built[key] = built
+    work.put({LIBRARY: _built[key]})
+    return {"test": LIBRARY}
+
+
+def _build(work: "Work", compiler: Compiler) -> bytes:
+    folder = Path(__file__).parent
+    work.put({name: (folder / name).read_text().replace("SECRET", SECRET) for name in HARNESS})
+    argv = [compiler.installation.program("rustc"), "harness.rs", "--crate-name", "test", "--crate-type", "rlib",
+            "--edition=2021", "-C", "prefer-dynamic", "-C", "codegen-units=1", "-o", LIBRARY]  # fmt: skip
+    limits = replace(COMPILE, cpu_seconds=30, wall_seconds=120)
+    result = work.run(argv, limits=limits, profile="build", read=compiler.installation.read,
+                      environment=compiler.environment("test"))  # fmt: skip
+    if result.status != 0:
+        raise WorkerDied(f"the test harness does not build: {result.stderr[-500:].decode(errors='replace')}")
+    return work.read(LIBRARY, limit=32 << 20)
+
 
 T = TypeVar("T")
 Key = tuple[str, str, str, ValueCalls | None]
@@ -76,7 +111,7 @@ class Testers:
                 case.calls = None
 
     def run(
-        self, case: RustAnswer, limits: "Limits", answer: "Callable[[socket.socket], CommandResult]"
+        self, case: RustAnswer, limits: Limits, answer: "Callable[[socket.socket], CommandResult]"
     ) -> "tuple[ApartTests, list[str], CommandResult, CommandResult]":
         """Runs the tests of a case against `answer`, which runs the answer's program with this end as its input.
 
@@ -120,9 +155,7 @@ class Testers:
         self._known.clear()
         self._programs = 0
 
-    def _run(
-        self, argv: list[str], limits: "Limits", stdin: "bytes | socket.socket" = b""
-    ) -> "CommandResult":
+    def _run(self, argv: list[str], limits: Limits, stdin: "bytes | socket.socket" = b"") -> "CommandResult":
         installation = self._compiler.installation
         return self._opened().run(
             argv, stdin=stdin, limits=replace(limits, dir_bytes=COMPILE.dir_bytes), read=installation.read,

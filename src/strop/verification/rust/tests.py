@@ -19,13 +19,11 @@ from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
 from strop.verification.draws import drawn
-from strop.verification.rust.apart import Testers
+from strop.verification.rust.apart import LIST, Testers, put_harness
 from strop.verification.rust.calls import SERVER
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import Compiler
-from strop.verification.rust.constructors import count_constructors
-from strop.verification.rust.crates import NONE, Offer
-from strop.verification.rust.harness import LIST, put_harness
+from strop.verification.rust.crates import NONE, Offer, count_constructors
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.second_look import (
     ENDLESS,

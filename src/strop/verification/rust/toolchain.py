@@ -44,21 +44,18 @@ from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.draws import drawn
 from strop.verification.rust.apart import Testers
-from strop.verification.rust.audit import differences
-from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone
-from strop.verification.rust.cargo import Cargo
+from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone, reject_unclosed
+from strop.verification.rust.cargo import Cargo, differences
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import COMPILE, Compiler, OutOfTime
 from strop.verification.rust.crates import NONE, Offer, offer
 from strop.verification.rust.installation import find_installation
-from strop.verification.rust.intake import take_in
+from strop.verification.rust.intake import give_up, groups, needs_second_look, take_in
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
-from strop.verification.rust.rules import give_up, groups, needs_second_look
 from strop.verification.rust.scan import scan
 from strop.verification.rust.second_look import Rounds
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
-from strop.verification.rust.unclosed import reject_unclosed
 
 if TYPE_CHECKING:
     from strop.sandbox.box import Box
