@@ -338,18 +338,9 @@ def test_evaluations_that_begin_together_have_folders_of_their_own(tmp_path: Pat
     (tmp_path / "answers.jsonl").write_text(
         json.dumps({"task_id": "t", "answer": "def f():\n    return 1\n"})
     )
-    words = [
-        "eval",
-        "scripted:answers.jsonl",
-        "--tasks",
-        "jsonl:tasks.jsonl",
-        "-n",
-        "1",
-        "-k",
-        "1",
-        "--no-greedy",
-    ]
+    words = ("eval", "scripted:answers.jsonl", "--tasks", "jsonl:tasks.jsonl")
+    more = ("-n", "1", "-k", "1", "--no-greedy")
     with ThreadPoolExecutor(3) as threads:
-        ended = [*threads.map(lambda _: warm.strop(*words, cwd=tmp_path), range(3))]
+        ended = [*threads.map(lambda _: warm.strop(*words, *more, cwd=tmp_path), range(3))]
     assert [done.returncode for done in ended] == [0, 0, 0], ended
     assert len(list((tmp_path / "runs").glob("eval-*/summary.json"))) == 3
