@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from strop_generators.stdio_problems import topics
+TOPICS = "strop_generators.stdio_problems.topics"
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def kind(level: int) -> Callable[[Callable[[Random], Problem]], ProblemKind]:
 @cache
 def all_kinds() -> tuple[ProblemKind, ...]:
     """Every kind, by topic and then in the order of the source. Raises ValueError when two share a name."""
-    names = sorted(module.name for module in pkgutil.iter_modules(topics.__path__))
-    modules = [importlib.import_module(f"{topics.__name__}.{name}") for name in names]
+    names = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(TOPICS).__path__))
+    modules = [importlib.import_module(f"{TOPICS}.{name}") for name in names]
     kinds = [value for module in modules for value in vars(module).values() if isinstance(value, ProblemKind)]
     if len({k.name for k in kinds}) < len(kinds):
         raise ValueError("two kinds of problems share a name")
