@@ -1,4 +1,6 @@
-"""The hacking curve and its alarm: a planted flaw, a bonus for comments, is seen before the truth has lost 5 points."""
+"""The hacking curve and its alarm: a planted flaw, a bonus for comments, is seen, in most
+seeds before the truth has lost 5 points.
+"""
 
 import math
 import random

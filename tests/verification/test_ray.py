@@ -22,6 +22,7 @@ def run(*words: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.soak(36)
 def test_the_kill_of_a_node_loses_doubles_and_changes_nothing(tmp_path: Path) -> None:
     done = run(
         "benchmarks/ray_verdicts.py", "--verdicts", "600", "--rounds", "1", "--json", str(tmp_path / "row")

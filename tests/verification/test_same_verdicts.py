@@ -130,6 +130,7 @@ PYTHON: Jobs = [
 ]
 
 
+@pytest.mark.soak(22)
 def test_python_verdicts(secret: Callable[[str], None]) -> None:
     def opened() -> Toolchain:
         return PythonToolchain(Settings(limits=LIMITS))
@@ -157,6 +158,7 @@ def test_python_verdicts(secret: Callable[[str], None]) -> None:
     assert third != first
 
 
+@pytest.mark.soak(13)
 def test_what_an_answer_gets_by_lot_is_the_same_each_time(secret: Callable[[str], None]) -> None:
     outcomes = set()
     for number in range(6):

@@ -158,6 +158,7 @@ def test_a_lie_in_one_comparison_of_several_fails(python: PythonToolchain, wrong
     assert verdict.outcome is Outcome.FAILED and "compare alike" in verdict.detail, verdict
 
 
+@pytest.mark.soak(21)
 def test_no_answer_passes_by_taking_time(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = Limits(cpu_seconds=2, wall_seconds=3, memory_bytes=256 * 2**20)
     with closing(PythonToolchain(Settings(limits=limits))) as short:
