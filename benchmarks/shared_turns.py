@@ -4,8 +4,8 @@
 
 Forward and backward passes of RUN's own model over the plays of a step, three ways in turn: `tree` shares all that
 plays begin with in common, `prompts` the prompt alone (each play's first sampled token is made another), `apart`
-nothing (padded rows). `speedup` is CPU time of `prompts` over `tree`; both give the same log-probabilities but for
-that token, `difference` is the largest between `tree` and `apart`.
+nothing (rows one by one). `speedup` is CPU time of `prompts` over `tree`; `difference` is the largest between the
+log-probabilities of `tree` and `apart`.
 """
 
 import argparse
