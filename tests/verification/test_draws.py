@@ -83,7 +83,7 @@ def test_a_home_that_takes_no_file_is_told_once(
 
 CONTROLS = """
 import random
-from strop.verification.project.control_tests import controls_in_place, controls_beside
+from strop.verification.project.control_tests import python_controls
 from strop.verification.project.recorded import NOTHING
 text = b'''
 NAMES = {"a", "b", "c", "d", "e"}
@@ -99,10 +99,10 @@ def test_words(one="x", other="y"):
 tree = {"test_it.py": text}
 for number in range(4):
     for made in (
-        controls_beside(tree, ["test_it.py::test_words"], random.Random(number)),
-        controls_in_place(tree, ["test_it.py::test_words"], random.Random(number), NOTHING, truth=False),
+        python_controls(tree, ["test_it.py::test_words"], random.Random(number)),
+        python_controls(tree, ["test_it.py::test_words"], random.Random(number), NOTHING, truth=False),
     ):
-        print(made.files, made.true, made.false)
+        print(made.files, made.must, made.of)
 """
 
 

@@ -102,9 +102,10 @@ def outcomes(
 ) -> tuple[dict[str, bool], dict[str, bool]]:
     """Whether each false control passed, and each true one."""
     source, program = folder / "lib.rs", folder / "tests"
-    texts, true = rust_controls(
+    made = rust_controls(
         {"src/lib.rs": (code + TESTS).encode()}, NAMES, random.Random(seed), literals=literals
     )
+    texts, true = made.files, made.true
     source.write_text(texts["src/lib.rs"])
     command = [
         "rustc",
@@ -153,7 +154,8 @@ def test_a_number_that_lies_is_held_for_a_wrong_one(tmp_path: Path, name: str) -
 
 
 def test_a_control_test_keeps_its_attributes_and_stands_beside_the_test() -> None:
-    texts, true = rust_controls({"src/lib.rs": TESTS.encode()}, NAMES, random.Random(0), literals=True)
+    made = rust_controls({"src/lib.rs": TESTS.encode()}, NAMES, random.Random(0), literals=True)
+    texts, true = made.files, made.true
     functions = [n for n in walk(parse(texts["src/lib.rs"])) if n.type == "function_item"]
     assert (
         len(functions) == 2 * len(NAMES)

@@ -20,8 +20,8 @@ from strop.verification.rust.second_look import (
     TOO_EQUAL,
     UNSEEN,
     Altered,
+    LiteralControls,
     RanTest,
-    SecondLook,
     read_report,
     sensitive,
 )
@@ -129,7 +129,7 @@ def test_a_lot_does_not_decide_whether_objects_compare_alike(toolchain: RustTool
 
 
 def fault(usual, run, rounds, seed: int = 1, seconds: float = 9) -> str:
-    return SecondLook(usual, run, rounds, random.Random(seed), time.monotonic() + seconds).fault
+    return LiteralControls(run, rounds, random.Random(seed), time.monotonic() + seconds).confirm(usual)
 
 
 def test_what_shows_nothing_is_not_asked_and_what_ends_early_is_a_lie() -> None:

@@ -6,36 +6,14 @@ knows the others' names. Names are drawn from words of the project's own tests, 
 
 import random
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 
+from strop.verification.controls import ControlTests
 from strop.verification.project.names import MODULUS, Names, beside, computed
 
 
-@dataclass
-class CanaryTests:
-    """Files of ours and what must become of their tests."""
-
-    files: dict[str, str] = field(default_factory=dict)
-    """Path to the whole text; of Rust, a project's file with tests of ours at its end."""
-    must: dict[str, bool] = field(default_factory=dict)
-    """Test id to whether it must pass."""
-    kinds: dict[str, str] = field(default_factory=dict)
-    """Test id to what the same test is called in another draw."""
-
-    def add(self, kind: str, test: str, passes: bool) -> None:
-        """One test."""
-        self.must[test], self.kinds[test] = passes, kind
-
-
-def canary_tests(
-    tree: Mapping[str, bytes], tests: Collection[str], language: str, rng: random.Random
-) -> CanaryTests:
-    """Canaries for these tests of a tree of files."""
-    return _rust(tree, tests, rng) if language == "rust" else _python(tree, list(tests), rng)
-
-
-def _python(tree: Mapping[str, bytes], tests: list[str], rng: random.Random) -> CanaryTests:
-    found = CanaryTests()
+def python_canaries(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> ControlTests:
+    """Canaries for these tests of a tree of files, in a file of ours."""
+    found = ControlTests()
     home = next((test.partition("::")[0] for test in tests if test.partition("::")[0] in tree), "")
     if not home:
         return found
@@ -46,7 +24,7 @@ def _python(tree: Mapping[str, bytes], tests: list[str], rng: random.Random) -> 
     return found
 
 
-def _plain(path: str, names: Names, rng: random.Random, found: CanaryTests) -> str:
+def _plain(path: str, names: Names, rng: random.Random, found: ControlTests) -> str:
     made, fixture, case = names.new(), names.new(), names.new().title().replace("_", "")
     tests = [names.new("test_") for _ in range(5)]
     start = [rng.randrange(100, 9000) for _ in tests]
@@ -63,7 +41,7 @@ def _plain(path: str, names: Names, rng: random.Random, found: CanaryTests) -> s
     rng.shuffle(pieces)
     for number, name in enumerate(tests):
         owner = f"Test{case}::" if number > 2 else ""
-        found.add(f"plain {number}", f"{path}::{owner}{name}", passes=number in (0, 4))
+        found.add(f"{path}::{owner}{name}", f"plain {number}", passes=number in (0, 4))
     head = "import unittest\n\nimport pytest\n\n\n"
     helper = (
         f"def {made}(start):\n    for step in range(1, 9):\n        start = (start * 31 + step) % {MODULUS}\n"
@@ -72,8 +50,9 @@ def _plain(path: str, names: Names, rng: random.Random, found: CanaryTests) -> s
     return head + "\n\n".join([helper, *pieces])
 
 
-def _rust(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> CanaryTests:
-    found = CanaryTests()
+def rust_canaries(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> ControlTests:
+    """The same at the end of the project's files that test programs begin with."""
+    found = ControlTests()
     for target in dict.fromkeys(test.partition("::")[0] for test in tests):
         path = _root(tree, target)
         if not path or path in found.files:
@@ -93,8 +72,8 @@ def _rust(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random)
             f"            start = (start * 31 + step) % {MODULUS};\n        }}\n        start\n    }}\n"
         )
         found.files[path] = f"{text}\n\n#[cfg(test)]\nmod {module} {{\n{helper}\n{chr(10).join(pair)}}}\n"
-        found.add(f"{target} good", f"{target}::{module}::{good}", passes=True)
-        found.add(f"{target} bad", f"{target}::{module}::{bad}", passes=False)
+        found.add(f"{target}::{module}::{good}", f"{target} good", passes=True)
+        found.add(f"{target}::{module}::{bad}", f"{target} bad", passes=False)
     return found
 
 

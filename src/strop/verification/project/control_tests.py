@@ -12,8 +12,8 @@ import ast
 import copy
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from strop.verification.controls import ControlTests
 from strop.verification.project.control_helpers import ControlHelpers
 from strop.verification.project.control_rewriter import ControlRewriter
 from strop.verification.project.names import Names, beside
@@ -24,49 +24,34 @@ from strop.verification.project.syntax_of_tests import compared_only, module_lit
 _MOST_CHARS = 600_000
 
 
-@dataclass
-class ControlTests:
-    """Files of control tests, and what the tests are called in them."""
-
-    files: dict[str, str] = field(default_factory=dict)
-    true: dict[str, str] = field(default_factory=dict)
-    """A test to its control test that must pass."""
-    false: dict[str, str] = field(default_factory=dict)
-    """A test to its control test that must fail, where its text allows one."""
-
-
-def controls_beside(
-    tree: Mapping[str, bytes], tests: list[str], rng: random.Random, recorded: Recorded = NOTHING
-) -> ControlTests:
-    """Both control tests of every test, in files beside its own."""
-    found = ControlTests()
-    for home, rests in _by_file(tree, tests).items():
-        text = tree[home].decode("utf-8", "replace")
-        for truth, ids in ((True, found.true), (False, found.false)):
-            names = Names(text, rng)
-            path = beside(home, {**tree, **dict.fromkeys(found.files, b"")}, names)
-            if made := _control_file(home, text, rests, truth, names, rng, recorded):
-                found.files[path] = made.text
-                ids |= made.ids(home, path, rests, truth)
-    return found
-
-
-def controls_in_place(
+def python_controls(
     tree: Mapping[str, bytes],
     tests: list[str],
     rng: random.Random,
     recorded: Recorded = NOTHING,
     *,
-    truth: bool,
+    truth: bool | None = None,
 ) -> ControlTests:
-    """One control test of every test in the file's own place, under its own name or (one set of parameters) another."""
+    """Both control tests of every test, in files beside its own; or one of them alone, in the file's own place.
+
+    There it is called as the test is, or otherwise where it stands for one set of parameters.
+    """
     found = ControlTests()
     for home, rests in _by_file(tree, tests).items():
         text = tree[home].decode("utf-8", "replace")
-        if made := _control_file(home, text, rests, truth, Names(text, rng), rng, recorded):
-            found.files[home] = made.text
-            ids = found.true if truth else found.false
-            ids |= made.ids(home, home, rests, truth)
+        for passes in (True, False) if truth is None else (truth,):
+            names, path = Names(text, rng), home
+            if truth is None:
+                path = beside(home, {**tree, **dict.fromkeys(found.files, b"")}, names)
+            try:
+                module = ast.parse(text)
+                called = _pinned(module, home, rests, names, recorded)
+                found.files[path], changed = _rewritten(module, rests, called, passes, names, rng)
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            for rest in rests:
+                if passes or rest in changed:
+                    found.add(f"{path}::{called.get(rest, rest)}", f"{home}::{rest}", passes)
     return found
 
 
@@ -77,38 +62,6 @@ def _by_file(tree: Mapping[str, bytes], tests: list[str]) -> dict[str, list[str]
         if home in tree and home.endswith(".py") and len(tree[home]) <= _MOST_CHARS:
             found.setdefault(home, []).append(rest)
     return found
-
-
-@dataclass(frozen=True)
-class _Made:
-    text: str
-    called: dict[str, str]
-    """A test to what it is called there."""
-    false: set[str]
-    """Tests that could be rewritten."""
-
-    def ids(self, home: str, path: str, rests: list[str], truth: bool) -> dict[str, str]:
-        """A test to its control test."""
-        kept = [rest for rest in rests if truth or rest in self.false]
-        return {f"{home}::{rest}": f"{path}::{self.called.get(rest, rest)}" for rest in kept}
-
-
-def _control_file(
-    home: str,
-    text: str,
-    rests: list[str],
-    truth: bool,
-    names: Names,
-    rng: random.Random,
-    recorded: Recorded,
-) -> _Made | None:
-    """A file of control tests. None where it cannot be read."""
-    try:
-        tree = ast.parse(text)
-        called = _pinned(tree, home, rests, names, recorded)
-        return _rewritten(tree, rests, called, truth, names, rng)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
 
 
 def _pinned(
@@ -129,7 +82,8 @@ def _rewritten(
     truth: bool,
     names: Names,
     rng: random.Random,
-) -> _Made:
+) -> tuple[str, set[str]]:
+    """The text, and the tests of it that could be rewritten."""
     helpers = ControlHelpers(truth, names, rng)
     literals, done = module_literals(tree), set[int]()
     helpers.compared = compared_only(tree)
@@ -144,8 +98,7 @@ def _rewritten(
         changed.add(rest)
     _bind_again(tree, literals, helpers)
     _drop_others(tree, {called.get(rest, rest).partition("[")[0].rpartition("::")[2] for rest in rests})
-    text = ast.unparse(ast.fix_missing_locations(tree)) + "\n\n\n" + helpers.text()
-    return _Made(text, dict(called), changed)
+    return ast.unparse(ast.fix_missing_locations(tree)) + "\n\n\n" + helpers.text(), changed
 
 
 def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: ControlHelpers) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from strop.code.rust.items import attributes
 from strop.code.trees import Node, parse, text_of, walk
+from strop.verification.controls import ControlTests
 from strop.verification.project.names import Names
 from strop.verification.project.rust_values import altered, spanned
 
@@ -24,11 +25,12 @@ _Cut = tuple[int, int, str]
 
 def rust_controls(
     tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random, *, literals: bool
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Files of the tree in which these tests are false, and each such test with the name of its true control.
+) -> ControlTests:
+    """Files of the tree in which these tests are false, each with its true control beside it.
 
     Of tests whose name stands once in the tree. literals: change what is expected; else only put assertions of ours in.
     """
+    made = ControlTests()
     found: dict[str, list[tuple[str, Node]]] = {}
     wanted = {test.rpartition("::")[2]: test for test in tests}
     for path, data in tree.items():
@@ -39,7 +41,6 @@ def rust_controls(
                     found.setdefault(name, []).append((path, node))
     cuts: dict[str, list[_Cut]] = {}
     names: dict[str, Names] = {}
-    true = {}
     for name, test in wanted.items():
         places = found.get(name, [])
         if len(places) != 1 or not (changes := _changes(places[0][1], rng, literals)):
@@ -47,8 +48,10 @@ def rust_controls(
         path, node = places[0]
         new = names.setdefault(path, Names(tree[path].decode("utf-8", "replace"), rng)).new()
         cuts.setdefault(path, []).extend([*changes, (node.end_byte, node.end_byte, _renamed(node, new))])
-        true[test] = test[: -len(name)] + new
-    return {path: _cut(tree[path], chosen) for path, chosen in cuts.items()}, true
+        made.add(test, test, passes=False)
+        made.add(test[: -len(name)] + new, test, passes=True)
+    made.files = {path: _cut(tree[path], chosen) for path, chosen in cuts.items()}
+    return made
 
 
 def _cut(data: bytes, cuts: list[_Cut]) -> str:

@@ -17,8 +17,10 @@ would take more CPU time than `SHARE` of the limit.
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
+
+from strop.verification.controls import Controls
 
 TOO_EQUAL = "its objects compare alike whatever the test makes them of; the reference's do not"
 NOT_AGAIN = "its tests passed once, and not again"
@@ -32,10 +34,6 @@ AGAIN = 5
 """Runs of an answer that alter nothing."""
 SHARE = 0.25
 """Of the wall limit, the CPU time of the reference's runs at the most if each test took as long as in its first."""
-SECOND_LOOK_LIMITS = 4
-"""Wall limits that all runs of an answer may take together."""
-ENDLESS = 3
-"""Runs of a reference that do not come to an end, after which there are no more."""
 _FARTHEST = 9
 
 
@@ -66,6 +64,7 @@ Run = Callable[[Mapping[str, tuple[int, int]]], dict[str, RanTest]]
 """Runs tests in a fresh process, each with the number and amount of an alteration; those that came to an end."""
 Rounds = Mapping[str, tuple[Altered, ...]]
 """What to alter, by test."""
+_Asked = Mapping[str, Altered]
 
 
 def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
@@ -101,8 +100,7 @@ def sensitive(usual: Mapping[str, RanTest], run: Run, rng: random.Random, second
             break
         chosen = asked
         for step in range(AMOUNTS):
-            now = _altered(run, chosen, step)
-            chosen = {t: a for t, a in chosen.items() if t in now and now[t].compared != usual[t].compared}
+            chosen = _differing(usual, run, chosen, step)
         for test, altered in chosen.items():
             found[test] = (*found.get(test, ()), altered)
     return found
@@ -120,50 +118,46 @@ def _quick(usual: Mapping[str, RanTest], seconds: float) -> dict[str, RanTest]:
     return {test: ran for test, ran in usual.items() if test in found}
 
 
-class SecondLook:
-    """Runs an answer again whose tests passed as `usual` says; `fault` is why it fails, or nothing.
+class LiteralControls(Controls[Mapping[str, RanTest], str]):
+    """Runs an answer again. `rounds` are the reference's, by the same names.
 
-    `rounds` are the reference's, by the same names. An answer whose runs have not all begun by `until`, as
-    `time.monotonic` tells it, fails.
+    An answer whose runs have not all begun by `until`, as `time.monotonic` tells it, fails.
     """
 
-    def __init__(
-        self, usual: Mapping[str, RanTest], run: Run, rounds: Rounds, rng: random.Random, until: float
-    ) -> None:
-        self._usual, self._run, self._rng, self._until = usual, run, rng, until
-        self._rounds = {test: altered for test, altered in rounds.items() if usual[test].compared}
-        self._left = AGAIN if any(self._rounds.values()) else 0
-        self.fault = self._looked()
+    def __init__(self, run: Run, rounds: Rounds, rng: random.Random, until: float) -> None:
+        self._run, self._rounds, self._rng, self._until = run, rounds, rng, until
+        self._left = AGAIN
 
-    def _looked(self) -> str:
+    def confirm(self, first: Mapping[str, RanTest]) -> str:
+        """Why an answer fails whose tests passed like that, or nothing."""
+        rounds = {test: altered for test, altered in self._rounds.items() if first[test].compared}
+        if not any(rounds.values()):
+            return ""
         for number in range(ROUNDS):
-            asked = {test: altered[number] for test, altered in self._rounds.items() if number < len(altered)}
+            asked = {test: altered[number] for test, altered in rounds.items() if number < len(altered)}
             for step in range(AMOUNTS):
                 if asked and time.monotonic() > self._until:
                     return UNSEEN
-                if self._lapses(self._rng.randrange(2)):
+                if self._lapses(rounds, self._rng.randrange(2)):
                     return NOT_AGAIN
-                differing = self._differing(asked, step)
-                confirmed = self._differing(differing, step)
+                differing = _differing(first, self._run, asked, step)
+                confirmed = _differing(first, self._run, differing, step)
                 asked = {test: altered for test, altered in asked.items() if test not in confirmed}
             if asked:
                 return TOO_EQUAL
-        return NOT_AGAIN if self._lapses(self._left) else ""
+        return NOT_AGAIN if self._lapses(rounds, self._left) else ""
 
-    def _differing(self, asked: Mapping[str, Altered], step: int) -> dict[str, Altered]:
-        """Those that compare otherwise in a run with this alteration."""
-        now = _altered(self._run, asked, step)
-        return {t: a for t, a in asked.items() if t in now and now[t].compared != self._usual[t].compared}
-
-    def _lapses(self, count: int) -> bool:
+    def _lapses(self, tests: Collection[str], count: int) -> bool:
         """Whether one of so many runs without alteration, as far as they are left, does not pass."""
         for _ in range(min(count, self._left)):
             self._left -= 1
-            now = self._run(dict.fromkeys(self._rounds, (0, 0)))
-            if not all(test in now and now[test].passed for test in self._rounds):
+            now = self._run(dict.fromkeys(tests, (0, 0)))
+            if not all(test in now and now[test].passed for test in tests):
                 return True
         return False
 
 
-def _altered(run: Run, asked: Mapping[str, Altered], step: int) -> dict[str, RanTest]:
-    return run({test: (a.number, a.amounts[step]) for test, a in asked.items()}) if asked else {}
+def _differing(usual: Mapping[str, RanTest], run: Run, asked: _Asked, step: int) -> dict[str, Altered]:
+    """Those that compare otherwise in a run with this alteration."""
+    now = run({test: (a.number, a.amounts[step]) for test, a in asked.items()}) if asked else {}
+    return {t: a for t, a in asked.items() if t in now and now[t].compared != usual[t].compared}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
+from strop.verification.controls import ENDLESS, SECOND_LOOK_LIMITS
 from strop.verification.draws import drawn
 from strop.verification.rust.apart import LIST, Testers, put_harness
 from strop.verification.rust.calls import SERVER
@@ -26,12 +27,10 @@ from strop.verification.rust.compiler import Compiler
 from strop.verification.rust.crates import NONE, Offer, count_constructors
 from strop.verification.rust.layout import Shared
 from strop.verification.rust.second_look import (
-    ENDLESS,
     NOT_AGAIN,
-    SECOND_LOOK_LIMITS,
     UNSEEN,
+    LiteralControls,
     RanTest,
-    SecondLook,
     read_report,
     sensitive,
 )
@@ -206,7 +205,7 @@ class StrictRunner:
             }
             rng, until = drawn(case.task.id, case.answer, "second look"), time.monotonic()
             until += SECOND_LOOK_LIMITS * self._limits.wall_seconds
-            if fault := SecondLook(usual, run, rounds, rng, until).fault:
+            if fault := LiteralControls(run, rounds, rng, until).confirm(usual):
                 case.refused = UNSEEN if fault == NOT_AGAIN and any(cut) else fault
                 case.fail("test", case.refused)
 

@@ -1,0 +1,234 @@
+"""What an edit's tests are run with: canaries beside them, then control tests in fresh processes, which must agree."""
+
+import math
+import random
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from strop.core.checks import ProjectCheck
+from strop.core.snapshots import Files
+from strop.core.verdict import Outcome
+from strop.verification.controls import Controls, ControlTests, wrongly_ended
+from strop.verification.project.backend import Backend
+from strop.verification.project.canaries import python_canaries, rust_canaries
+from strop.verification.project.control_tests import python_controls
+from strop.verification.project.recorded import Recorded, recorded_of
+from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
+from strop.verification.project.rust_control_tests import rust_controls
+
+NONE: Mapping[str, str] = {}
+Draw = Callable[[bool], ControlTests]
+"""Controls of the edited project (True), or their like of the unedited one."""
+
+
+@dataclass(frozen=True)
+class ProjectControls(Controls[ProjectRun, ProjectRun]):
+    """An edit, the tests that it is judged by, and what stands beside them."""
+
+    check: ProjectCheck
+    base: Files
+    tests: list[str]
+    """Named by the check, in its order."""
+    backend: Backend
+    until: float
+    """When the runs of the edit end at the latest; those of the unedited project, which decide too, do not."""
+    rng: random.Random
+    """What is drawn for this edit."""
+
+    def run(self, passed: Callable[[ProjectRun], bool]) -> ProjectRun:
+        """The tests' run; one that passed is believed only if the controls agree."""
+        draw = self._drawn(self.canaries)
+        canaries = draw(True)
+        first = self._run(canaries, [*self.tests, *canaries.must])
+        if first.tampered or not passed(first):
+            return first
+        if odd := wrongly_ended(first.results, canaries.must):  # does the project itself bear them?
+            like = draw(False)
+            usual = self._run(like, list(like.must), edited=False)
+            if found := canaries.blamed(odd, like, usual.results):
+                return _forged(first, found)
+        return self.confirm(first)
+
+    @abstractmethod
+    def canaries(self, tree: Mapping[str, bytes], rng: random.Random) -> ControlTests:
+        """Tests of ours that stand beside the tests in their first run."""
+
+    @abstractmethod
+    def confirm(self, first: ProjectRun) -> ProjectRun:
+        """The same run if its control tests agree, else one that says why not; with the costs of all."""
+
+    def _drawn(self, make: Callable[..., ControlTests], seed: int | None = None) -> Draw:
+        drawn = self.rng.getrandbits(64) if seed is None else seed
+
+        def draw(edited: bool) -> ControlTests:
+            tree = self.base
+            if edited:
+                changed = {**tree, **as_bytes(self.check.files)}
+                tree = {path: data for path, data in changed.items() if path not in self.check.removed}
+            return make(tree=tree, rng=random.Random(drawn))
+
+        return draw
+
+    def _run(
+        self,
+        controls: ControlTests,
+        tests: Collection[str],
+        *,
+        beside: Mapping[str, str] = NONE,
+        order: int = 0,
+        edited: bool = True,
+    ) -> ProjectRun:
+        until = self.until if edited else math.inf
+        request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until)
+        files, removed = (self.check.files, self.check.removed) if edited else (NONE, ())
+        return self.backend.run(request, files={**files, **beside, **controls.files}, removed=removed)
+
+
+class PytestControls(ProjectControls):
+    """Control tests in a fresh process, in another order; those in drawn places first, then in the tests' own.
+
+    In their own places the failing tests' false controls stand alone in a process: code that holds what it meets first
+    for right holds what is wrong for right there.
+    """
+
+    def canaries(self, tree: Mapping[str, bytes], rng: random.Random) -> ControlTests:
+        """See `python_canaries`."""
+        return python_canaries(tree, self.tests, rng)
+
+    def confirm(self, first: ProjectRun) -> ProjectRun:
+        """See `ProjectControls.confirm`."""
+        before, draw = [first], self._draw(self.tests)
+        controls = draw(True)
+        run, odd = self._look(draw, controls, [test for test in self.tests if test not in controls.true])
+        if odd:
+            return _with_costs_of(_forged(run, odd), *before)
+        lost = [test for test in self.tests if not _passed(run, controls.true.get(test, test))]
+        if not run.tampered:
+            beside = controls.files  # it looks as before
+            alone = list(dict.fromkeys([*self.check.failing, *lost]))
+            for truth, chosen in ((False, alone), *([(True, lost)] if lost else [])):
+                draw = self._draw(chosen, truth)
+                controls = draw(True)
+                plain = [test for test in chosen if truth and test not in controls.true]
+                if not (plain or controls.must):
+                    continue
+                before.append(run)
+                run, odd = self._look(draw, controls, plain, beside)
+                if odd:
+                    return _with_costs_of(_forged(run, odd), *before)
+                if not truth and run.stop and not self._ordered(draw(False), edited=False).stop:
+                    return _with_costs_of(replace(run, results=first.results), *before)
+            run.results |= {
+                test: run.results[control].model_copy(update={"id": test})
+                for test, control in controls.true.items()
+                if control in run.results
+            }
+            lost = [test for test in lost if not _passed(run, test)]
+        if not lost and not run.tampered:
+            return _with_costs_of(first, run, *before[1:])
+        run.results |= {test: result for test, result in first.results.items() if test not in lost}
+        return _with_costs_of(run, *before)
+
+    @cached_property
+    def recorded(self) -> Recorded:
+        """Values of what the tests compute without the project, told by the unedited one."""
+        found = recorded_of(self.check.digest, self.base, self.tests, self.backend)
+        return found.without({*self.check.files, *self.check.removed})
+
+    def _draw(self, tests: list[str], truth: bool | None = None) -> Draw:
+        return self._drawn(partial(python_controls, tests=tests, recorded=self.recorded, truth=truth))
+
+    def _look(
+        self, draw: Draw, controls: ControlTests, plain: list[str], beside: Mapping[str, str] = NONE
+    ) -> tuple[ProjectRun, str]:
+        """A run, and a control that must fail, was told to have passed or not at all, and is right without the edit."""
+        run = self._ordered(controls, plain, beside)
+        odd = _told(run, controls, broke_off=run.stop is not None)
+        if not odd:
+            return run, ""
+        like = draw(False)
+        return run, controls.blamed(odd, like, self._ordered(like, edited=False).results)
+
+    def _ordered(
+        self,
+        controls: ControlTests,
+        plain: Collection[str] = (),
+        beside: Mapping[str, str] = NONE,
+        *,
+        edited: bool = True,
+    ) -> ProjectRun:
+        order = self.rng.getrandbits(32) | 1
+        return self._run(controls, [*plain, *controls.must], beside=beside, order=order, edited=edited)
+
+
+class CargoControls(ProjectControls):
+    """Control tests for the failing tests and for some of the others, the false ones under the tests' own names."""
+
+    def canaries(self, tree: Mapping[str, bytes], rng: random.Random) -> ControlTests:
+        """See `rust_canaries`."""
+        return rust_canaries(tree, self.tests, rng)
+
+    def confirm(self, first: ProjectRun) -> ProjectRun:
+        """If a true control does not pass, they are drawn once more, and then the tests themselves decide."""
+        before = [first]
+        chosen = [*self.check.failing, *(test for test in self.check.passing if self.rng.random() < 0.5)]
+        for _ in range(2):
+            run, true = self._swapped(chosen, self.rng.getrandbits(64), before)
+            if run.stop is not None and (run.tampered or not run.uncollected):
+                return _with_costs_of(run, *before)
+            if all(_passed(run, true.get(test, test)) for test in self.tests):
+                return _with_costs_of(first, run, *before[1:])
+            before.append(run)
+        return _with_costs_of(self._run(ControlTests(), self.tests), *before)
+
+    def _swapped(
+        self, chosen: list[str], seed: int, before: list[ProjectRun]
+    ) -> tuple[ProjectRun, dict[str, str]]:
+        """A run of controls, and the true ones by test. Tampered if a false one passed that fails without the edit."""
+        for literals in (True, False):
+            draw = self._drawn(partial(rust_controls, tests=chosen, literals=literals), seed)
+            controls = draw(True)
+            true = controls.true
+            tests = [*self.tests, *true.values()]
+            run = self._run(controls, tests)
+            odd = _told(run, controls, broke_off=run.stop is not None and not run.uncollected)
+            if not odd:
+                break
+            like = draw(False)
+            usual = self._run(like, tests, edited=False)
+            before.append(usual)
+            if found := controls.blamed(odd, like, usual.results):
+                if not run.uncollected:
+                    return _forged(run, found), true
+                stop = (Outcome.FAILED, "does not build if its tests change")
+                return replace(run, uncollected="", stop=stop), true
+            if not literals:
+                break
+            before.append(run)
+        return run, true
+
+
+def _told(run: ProjectRun, controls: ControlTests, *, broke_off: bool) -> list[str]:
+    """False controls that were told to have passed, or not at all; none where a run broke off and told none passed."""
+    odd = wrongly_ended(run.results, controls.false)
+    return [] if broke_off and not any(_passed(run, control) for control in odd) else odd
+
+
+def _forged(run: ProjectRun, test: str) -> ProjectRun:
+    word = "was not reported" if test not in run.results else "did not end as it must"
+    cause = f"a test of ours {word}: the tests' results were forged"
+    return replace(run, tampered=cause, stop=(Outcome.TAMPERED, cause))
+
+
+def _passed(run: ProjectRun, test: str) -> bool:
+    return test in run.results and run.results[test].outcome is Outcome.PASSED
+
+
+def _with_costs_of(last: ProjectRun, *before: ProjectRun) -> ProjectRun:
+    return replace(
+        last,
+        cpu_seconds=last.cpu_seconds + sum(run.cpu_seconds for run in before),
+        peak_bytes=max(run.peak_bytes for run in (last, *before)),
+    )
