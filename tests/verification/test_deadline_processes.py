@@ -14,11 +14,12 @@ from strop.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
+from strop.verification.controls import SECOND_LOOK_LIMITS
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.python.codec import DICT, LIST, LONG, Encoder, encode, message
 from strop.verification.python.compare import same_output
 from strop.verification.python.decoder import Late, decode, fields, tree
-from strop.verification.python.toolchain import SECOND_LOOK_LIMITS, PythonToolchain
+from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.python.unordered import matches_in_any_order
 from strop.verification.settings import Settings
 

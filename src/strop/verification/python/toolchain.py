@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from strop.code.python import source as pysource
@@ -21,20 +22,14 @@ from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.jailed import JailedProcess
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
+from strop.verification.controls import SECOND_LOOK_LIMITS
 from strop.verification.draws import drawn
 from strop.verification.python.asserts import run_asserts
 from strop.verification.python.cases import run_cases
 from strop.verification.python.child import Findings
 from strop.verification.python.stdio import run_stdio
 from strop.verification.python.suite.check import SuiteReport, open_runner, run_pytest
-from strop.verification.python.suite.second_look import (
-    NOT_AGAIN,
-    TOO_EQUAL,
-    Alteration,
-    Round,
-    find_rounds,
-    second_look_runs,
-)
+from strop.verification.python.suite.second_look import Alteration, Round, SuiteControls, find_rounds
 from strop.verification.settings import Settings
 
 TESTER_MEMORY = 1 << 30
@@ -42,9 +37,6 @@ TESTER_MEMORY = 1 << 30
 _KNOWN = 512
 """Things that are remembered of references."""
 CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
-UNSEEN = "it took too long to be looked at again"
-SECOND_LOOK_LIMITS = 4
-"""Wall limits that the runs of a second look may take together; one run of a reference alone may take as much."""
 _Found = TypeVar("_Found")
 
 
@@ -129,15 +121,10 @@ class PythonToolchain:
         """Judges the answer so that no call changes an argument, where the reference passes like that."""
 
         def find() -> bool | None:
-            try:
-                found = self._findings(task.check, task.reference, self._reference_limits, changes=False)
-            except WorkerDied:
-                raise
-            except VerificationError:
-                return False
+            found = self._findings(task.check, task.reference, self._reference_limits, changes=False)
             return None if found.late(self.settings.limits) else found.stop is None and found.passed
 
-        if self._remembered("pure", task, find):
+        if self._remembered("pure", task, find, bad=False):
             again = self._findings(task.check, answer, changes=False)
             findings.cpu += again.cpu
             bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
@@ -145,37 +132,29 @@ class PythonToolchain:
                 findings.fail(bad, CHANGED, again.outcomes[bad])
 
     def _with_altered_calls(self, task: Task, check: PytestCheck, answer: str, findings: Findings) -> None:
-        """A run that uses up its limits says nothing, the next ones do."""
-
-        def run(alter: Mapping[str, Alteration]) -> SuiteReport:
-            return self._suite(check, task.reference, self._reference_limits, alter)
-
         def find() -> list[Round]:
-            try:
-                return find_rounds(run, drawn(task.id, "", "altered calls"))
-            except WorkerDied:
-                raise
-            except VerificationError:
-                return []
+            run = partial(self._suite, check, task.reference, self._reference_limits)
+            return find_rounds(run, drawn(task.id, "", "altered calls"))
 
-        rounds = self._remembered("altered", task, find)
-        limits, began = self.settings.limits, time.monotonic()
-        for one, altered in second_look_runs(rounds, drawn(task.id, answer, "second look")) if rounds else ():
-            report = self._suite(check, answer, limits, one.alterations)
-            findings.cpu += report.findings.cpu
-            bad = one.passed_falsely(report) if altered else one.failed_unaltered(report)
-            number = next((n for n, result in enumerate(findings.results) if result.id in bad), None)
-            if number is not None:  # a suite may have tests that do not count
-                return findings.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
-            if time.monotonic() - began > SECOND_LOOK_LIMITS * limits.wall_seconds:
-                return findings.fail(len(findings.results) - 1, UNSEEN, Outcome.TIMED_OUT)
+        if rounds := self._remembered("altered", task, find, bad=[]):
+            limits, rng = self.settings.limits, drawn(task.id, answer, "second look")
+            seconds = SECOND_LOOK_LIMITS * limits.wall_seconds
+            SuiteControls(partial(self._suite, check, answer, limits), rounds, rng, seconds).confirm(findings)
 
-    def _remembered(self, what: str, task: Task, find: Callable[[], _Found | None]) -> _Found | None:
-        """What `find` finds of a task's reference. None, and what it raises, are not kept."""
+    def _remembered(
+        self, what: str, task: Task, find: Callable[[], _Found | None], *, bad: _Found
+    ) -> _Found | None:
+        """What `find` finds of a task's reference; `bad` for one that cannot be judged. None is not kept."""
         parts = (what, task.id, task.check.model_dump_json(), task.reference)
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         if digest not in self._found:
-            if (made := find()) is None:
+            try:
+                made = find()
+            except WorkerDied:
+                raise
+            except VerificationError:
+                made = bad
+            if made is None:
                 return None
             self._found[digest] = made
             while len(self._found) > _KNOWN:

@@ -15,10 +15,13 @@ if it also draws whether it uses up the limits of such a run.
 """
 
 import random
+import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 
 from strop.core.verdict import Outcome
+from strop.verification.controls import ENDLESS, Controls, wrongly_ended
+from strop.verification.python.child import Findings
 from strop.verification.python.suite.altered import COLLECTION
 from strop.verification.python.suite.check import SuiteReport
 
@@ -26,14 +29,13 @@ TOO_EQUAL = (
     "its objects compare alike, or say the same, whatever the test makes them of; the reference's do not"
 )
 NOT_AGAIN = "it passed once, and not again"
+UNSEEN = "it took too long to be looked at again"
 ROUNDS = 8
 """Most runs of an answer with altered calls; one more alters nothing."""
 FEWEST = 3
 """Its fewest runs with altered calls: where fewer are found, some are made again."""
 RUNS = 48
 """Most runs of a reference."""
-ENDLESS = 3
-"""Runs of it that do not come to an end, after which there are no more."""
 _ENOUGH = 4
 """Calls of a test beyond which only those right before a word are altered."""
 
@@ -55,7 +57,7 @@ class Alteration:
 
 _Altered = dict[str, Alteration]
 Run = Callable[[Mapping[str, Alteration]], SuiteReport]
-"""Runs the reference with a call altered in each of these tests, in a fresh process."""
+"""Runs an answer with a call altered in each of these tests, in a fresh process."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,38 @@ class Round:
 
     def passed_falsely(self, report: SuiteReport) -> list[str]:
         """Those that an answer passed."""
-        passed = (name for name in sorted(self.tests & report.altered) if name in report.tests)
-        return [name for name in passed if report.tests[name].outcome is Outcome.PASSED]
+        ended = sorted(self.tests & report.altered & report.tests.keys())
+        return wrongly_ended(report.tests, dict.fromkeys(ended, False))
 
     def failed_unaltered(self, report: SuiteReport) -> list[str]:
         """Those that an answer failed in a run that alters nothing."""
         return [name for name in sorted(self.tests & set(report.tests)) if _failed(report, name)]
+
+
+class SuiteControls(Controls[Findings, Findings]):
+    """Runs of an answer in the rounds that its reference has, at least one. `seconds`: they may take together."""
+
+    def __init__(self, run: Run, rounds: list[Round], rng: random.Random, seconds: float) -> None:
+        self._run, self._rounds, self._rng, self._seconds = run, rounds, rng, seconds
+
+    def confirm(self, first: Findings) -> Findings:
+        """Fails what was found of it where one of its tests ends otherwise than it must.
+
+        A run that uses up its limits says nothing, the next ones do.
+        """
+        began = time.monotonic()
+        for one, altered in second_look_runs(self._rounds, self._rng):
+            report = self._run(one.alterations)
+            first.cpu += report.findings.cpu
+            bad = one.passed_falsely(report) if altered else one.failed_unaltered(report)
+            number = next((n for n, result in enumerate(first.results) if result.id in bad), None)
+            if number is not None:  # a suite may have tests that do not count
+                first.fail(number, TOO_EQUAL if altered else NOT_AGAIN)
+                break
+            if time.monotonic() - began > self._seconds:
+                first.fail(len(first.results) - 1, UNSEEN, Outcome.TIMED_OUT)
+                break
+        return first
 
 
 def second_look_runs(rounds: list[Round], rng: random.Random) -> list[tuple[Round, bool]]:
