@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import ClassVar
 
 from strop.core.checks import ProjectCheck
 from strop.core.snapshots import Files
@@ -36,10 +37,12 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
     """When the runs of the edit end at the latest; those of the unedited project, which decide too, do not."""
     rng: random.Random
     """What is drawn for this edit."""
+    canaries: ClassVar[Callable[..., ControlTests]]
+    """Makes tests of ours that stand beside the tests in their first run."""
 
     def run(self, passed: Callable[[ProjectRun], bool]) -> ProjectRun:
         """The tests' run; one that passed is believed only if the controls agree."""
-        draw = self._drawn(self.canaries)
+        draw = self._drawn(partial(self.canaries, tests=self.tests))
         canaries = draw(True)
         first = self._run(canaries, [*self.tests, *canaries.must])
         if first.tampered or not passed(first):
@@ -50,10 +53,6 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
             if found := canaries.blamed(odd, like, usual.results):
                 return _forged(first, found)
         return self.confirm(first)
-
-    @abstractmethod
-    def canaries(self, tree: Mapping[str, bytes], rng: random.Random) -> ControlTests:
-        """Tests of ours that stand beside the tests in their first run."""
 
     @abstractmethod
     def confirm(self, first: ProjectRun) -> ProjectRun:
@@ -75,51 +74,54 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
         self,
         controls: ControlTests,
         tests: Collection[str],
-        *,
         beside: Mapping[str, str] = NONE,
-        order: int = 0,
+        *,
+        ordered: bool = False,
         edited: bool = True,
     ) -> ProjectRun:
-        until = self.until if edited else math.inf
+        """`ordered`: in another order than the project's."""
+        order, until = self.rng.getrandbits(32) | 1 if ordered else 0, self.until if edited else math.inf
         request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until)
         files, removed = (self.check.files, self.check.removed) if edited else (NONE, ())
         return self.backend.run(request, files={**files, **beside, **controls.files}, removed=removed)
 
 
 class PytestControls(ProjectControls):
-    """Control tests in a fresh process, in another order; those in drawn places first, then in the tests' own.
+    """Control tests in fresh processes, in another order each time; in drawn places first, then in the tests' own.
 
     In their own places the failing tests' false controls stand alone in a process: code that holds what it meets first
-    for right holds what is wrong for right there.
+    for right holds what is wrong for right there. Tests whose true controls did not pass have them once more there.
     """
 
-    def canaries(self, tree: Mapping[str, bytes], rng: random.Random) -> ControlTests:
-        """See `python_canaries`."""
-        return python_canaries(tree, self.tests, rng)
+    canaries = staticmethod(python_canaries)
 
     def confirm(self, first: ProjectRun) -> ProjectRun:
         """See `ProjectControls.confirm`."""
-        before, draw = [first], self._draw(self.tests)
-        controls = draw(True)
-        run, odd = self._look(draw, controls, [test for test in self.tests if test not in controls.true])
-        if odd:
-            return _with_costs_of(_forged(run, odd), *before)
-        lost = [test for test in self.tests if not _passed(run, controls.true.get(test, test))]
-        if not run.tampered:
-            beside = controls.files  # it looks as before
-            alone = list(dict.fromkeys([*self.check.failing, *lost]))
-            for truth, chosen in ((False, alone), *([(True, lost)] if lost else [])):
-                draw = self._draw(chosen, truth)
-                controls = draw(True)
-                plain = [test for test in chosen if truth and test not in controls.true]
-                if not (plain or controls.must):
-                    continue
-                before.append(run)
-                run, odd = self._look(draw, controls, plain, beside)
-                if odd:
-                    return _with_costs_of(_forged(run, odd), *before)
-                if not truth and run.stop and not self._ordered(draw(False), edited=False).stop:
-                    return _with_costs_of(replace(run, results=first.results), *before)
+        runs, lost, beside = [first], self.tests, NONE
+        for truth in (None, False, True):
+            chosen = list(dict.fromkeys([*self.check.failing, *lost])) if truth is False else lost
+            draw = self._drawn(partial(python_controls, tests=chosen, recorded=self.recorded, truth=truth))
+            controls = draw(True)
+            plain = [test for test in chosen if truth is not False and test not in controls.true]
+            if not (plain or controls.must):
+                continue
+            run = self._run(controls, [*plain, *controls.must], beside, ordered=True)
+            runs.append(run)
+            if odd := _told(run, controls, broke_off=run.stop is not None):
+                like = draw(False)
+                usual = self._run(like, like.must, ordered=True, edited=False)
+                if found := controls.blamed(odd, like, usual.results):
+                    return _with_costs_of(_forged(run, found), runs)
+            if truth is None:
+                lost = [test for test in lost if not _passed(run, controls.true.get(test, test))]
+                beside = controls.files  # it looks as before
+                if run.tampered:
+                    break
+            elif not truth and run.stop:
+                like = draw(False)
+                if not self._run(like, like.must, ordered=True, edited=False).stop:
+                    return _with_costs_of(replace(run, results=first.results), runs)
+        else:
             run.results |= {
                 test: run.results[control].model_copy(update={"id": test})
                 for test, control in controls.true.items()
@@ -127,9 +129,9 @@ class PytestControls(ProjectControls):
             }
             lost = [test for test in lost if not _passed(run, test)]
         if not lost and not run.tampered:
-            return _with_costs_of(first, run, *before[1:])
+            return _with_costs_of(first, runs)
         run.results |= {test: result for test, result in first.results.items() if test not in lost}
-        return _with_costs_of(run, *before)
+        return _with_costs_of(run, runs)
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -137,77 +139,47 @@ class PytestControls(ProjectControls):
         found = recorded_of(self.check.digest, self.base, self.tests, self.backend)
         return found.without({*self.check.files, *self.check.removed})
 
-    def _draw(self, tests: list[str], truth: bool | None = None) -> Draw:
-        return self._drawn(partial(python_controls, tests=tests, recorded=self.recorded, truth=truth))
-
-    def _look(
-        self, draw: Draw, controls: ControlTests, plain: list[str], beside: Mapping[str, str] = NONE
-    ) -> tuple[ProjectRun, str]:
-        """A run, and a control that must fail, was told to have passed or not at all, and is right without the edit."""
-        run = self._ordered(controls, plain, beside)
-        odd = _told(run, controls, broke_off=run.stop is not None)
-        if not odd:
-            return run, ""
-        like = draw(False)
-        return run, controls.blamed(odd, like, self._ordered(like, edited=False).results)
-
-    def _ordered(
-        self,
-        controls: ControlTests,
-        plain: Collection[str] = (),
-        beside: Mapping[str, str] = NONE,
-        *,
-        edited: bool = True,
-    ) -> ProjectRun:
-        order = self.rng.getrandbits(32) | 1
-        return self._run(controls, [*plain, *controls.must], beside=beside, order=order, edited=edited)
-
 
 class CargoControls(ProjectControls):
     """Control tests for the failing tests and for some of the others, the false ones under the tests' own names."""
 
-    def canaries(self, tree: Mapping[str, bytes], rng: random.Random) -> ControlTests:
-        """See `rust_canaries`."""
-        return rust_canaries(tree, self.tests, rng)
+    canaries = staticmethod(rust_canaries)
 
     def confirm(self, first: ProjectRun) -> ProjectRun:
         """If a true control does not pass, they are drawn once more, and then the tests themselves decide."""
-        before = [first]
+        runs = [first]
         chosen = [*self.check.failing, *(test for test in self.check.passing if self.rng.random() < 0.5)]
         for _ in range(2):
-            run, true = self._swapped(chosen, self.rng.getrandbits(64), before)
+            run, true = self._swapped(chosen, runs)
             if run.stop is not None and (run.tampered or not run.uncollected):
-                return _with_costs_of(run, *before)
+                return _with_costs_of(run, runs)
             if all(_passed(run, true.get(test, test)) for test in self.tests):
-                return _with_costs_of(first, run, *before[1:])
-            before.append(run)
-        return _with_costs_of(self._run(ControlTests(), self.tests), *before)
+                return _with_costs_of(first, runs)
+        runs.append(self._run(ControlTests(), self.tests))
+        return _with_costs_of(runs[-1], runs)
 
-    def _swapped(
-        self, chosen: list[str], seed: int, before: list[ProjectRun]
-    ) -> tuple[ProjectRun, dict[str, str]]:
-        """A run of controls, and the true ones by test. Tampered if a false one passed that fails without the edit."""
+    def _swapped(self, chosen: list[str], runs: list[ProjectRun]) -> tuple[ProjectRun, dict[str, str]]:
+        """A run of controls, and the true ones by test. Tampered if a false one passed that fails without the edit.
+
+        Where the unedited project does not bear them, assertions of ours alone are tried.
+        """
+        seed = self.rng.getrandbits(64)
         for literals in (True, False):
             draw = self._drawn(partial(rust_controls, tests=chosen, literals=literals), seed)
             controls = draw(True)
-            true = controls.true
-            tests = [*self.tests, *true.values()]
+            tests = [*self.tests, *controls.true.values()]
             run = self._run(controls, tests)
+            runs.append(run)
             odd = _told(run, controls, broke_off=run.stop is not None and not run.uncollected)
             if not odd:
                 break
             like = draw(False)
-            usual = self._run(like, tests, edited=False)
-            before.append(usual)
-            if found := controls.blamed(odd, like, usual.results):
-                if not run.uncollected:
-                    return _forged(run, found), true
+            runs.append(self._run(like, tests, edited=False))
+            if found := controls.blamed(odd, like, runs[-1].results):
                 stop = (Outcome.FAILED, "does not build if its tests change")
-                return replace(run, uncollected="", stop=stop), true
-            if not literals:
-                break
-            before.append(run)
-        return run, true
+                bad = replace(run, uncollected="", stop=stop) if run.uncollected else _forged(run, found)
+                return bad, controls.true
+        return run, controls.true
 
 
 def _told(run: ProjectRun, controls: ControlTests, *, broke_off: bool) -> list[str]:
@@ -226,9 +198,6 @@ def _passed(run: ProjectRun, test: str) -> bool:
     return test in run.results and run.results[test].outcome is Outcome.PASSED
 
 
-def _with_costs_of(last: ProjectRun, *before: ProjectRun) -> ProjectRun:
-    return replace(
-        last,
-        cpu_seconds=last.cpu_seconds + sum(run.cpu_seconds for run in before),
-        peak_bytes=max(run.peak_bytes for run in (last, *before)),
-    )
+def _with_costs_of(last: ProjectRun, runs: Collection[ProjectRun]) -> ProjectRun:
+    cpu, peak = sum(run.cpu_seconds for run in runs), max(run.peak_bytes for run in runs)
+    return replace(last, cpu_seconds=cpu, peak_bytes=peak)
