@@ -21,6 +21,7 @@ the state that the goal names; where another one has changed, that is a failed t
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from rapidfuzz.distance import Indel
 
@@ -33,6 +34,7 @@ from strop.edits.lines import opcodes
 from strop.tasks.next_edit import edited
 from strop.tasks.tool_worlds import WORLDS
 from strop.tasks.tool_worlds.world import changes, parts, read_calls, replayed
+from strop.verification.label import ComparingToolchain
 
 READ, READ_LINE = 2, 2
 """Keys; at 90 words a minute one takes an eighth of a second."""
@@ -42,19 +44,6 @@ THRESHOLD = 0.25
 rewarded: .75, -.25 and 0."""
 MAX_EDIT = 1 << 14
 """Characters of an answer; a longer one is none."""
-
-
-class NextEditToolchain:
-    """Implements `strop.core.protocols.Toolchain` for checks of kind next-edit."""
-
-    batch = 1
-
-    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job."""
-        return [_accepted(task.check.only(NextEditCheck), answer) for task, answer in jobs]
-
-    def close(self) -> None:
-        """Nothing to end."""
 
 
 def accepted_by(check: NextEditCheck, after: Sequence[str]) -> dict[str, float]:
@@ -73,7 +62,8 @@ def accepted_by(check: NextEditCheck, after: Sequence[str]) -> dict[str, float]:
     }
 
 
-def _accepted(check: NextEditCheck, answer: str) -> Verdict:
+def _accepted(task: Task, answer: str) -> Verdict:
+    check = task.check.only(NextEditCheck)
     began = time.monotonic()
     why, after = "", check.window
     try:
@@ -110,20 +100,8 @@ MAX_PLACES = 1 << 16
 """Characters of an answer; a longer one is none."""
 
 
-class RetrievalToolchain:
-    """Implements `strop.core.protocols.Toolchain` for checks of kind retrieval."""
-
-    batch = 1
-
-    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job."""
-        return [_named(task.check.only(RetrievalCheck), answer) for task, answer in jobs]
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-
-def _named(check: RetrievalCheck, answer: str) -> Verdict:
+def _named(task: Task, answer: str) -> Verdict:
+    check = task.check.only(RetrievalCheck)
     began = time.monotonic()
     try:
         if len(answer) > MAX_PLACES:
@@ -150,20 +128,8 @@ def _named(check: RetrievalCheck, answer: str) -> Verdict:
 _BESIDE = "nothing else"
 
 
-class WorldToolchain:
-    """Implements `strop.core.protocols.Toolchain` for checks of kind world."""
-
-    batch = 1
-
-    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job."""
-        return [_left(task.check.only(WorldCheck), answer) for task, answer in jobs]
-
-    def close(self) -> None:
-        """Nothing to end."""
-
-
-def _left(check: WorldCheck, answer: str) -> Verdict:
+def _left(task: Task, answer: str) -> Verdict:
+    check = task.check.only(WorldCheck)
     if check.world not in WORLDS:
         raise VerificationError(f"there is no world {check.world!r:.40}; there are {', '.join(WORLDS)}")
     began = time.monotonic()
@@ -193,3 +159,8 @@ def _left(check: WorldCheck, answer: str) -> Verdict:
         detail=detail[:300],
         seconds=seconds,
     )
+
+
+NextEditToolchain = partial(ComparingToolchain, _accepted)
+RetrievalToolchain = partial(ComparingToolchain, _named)
+WorldToolchain = partial(ComparingToolchain, _left)

@@ -12,7 +12,8 @@ backtracks. Naming every choice earns nothing. What a constant answer earns depe
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from strop.core.checks import LabelCheck
 from strop.core.errors import VerificationError
@@ -27,14 +28,17 @@ _MARKS = " \t\r\v\f*_#>-`'\"\u201c\u201d\u2018\u2019"
 _KEYWORD = "answer"
 
 
-class LabelToolchain:
-    """Implements `strop.core.protocols.Toolchain` for checks of kind label, whatever the language."""
+class ComparingToolchain:
+    """Implements `strop.core.protocols.Toolchain` for answers that are only read, each by this function."""
 
     batch = 1
 
+    def __init__(self, verdict: Callable[[Task, str], Verdict]) -> None:
+        self._verdict = verdict
+
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises VerificationError for a task with ambiguous choices."""
-        return [_judge(task, answer) for task, answer in jobs]
+        """One verdict a job. Raises VerificationError for a task that cannot be judged, such as ambiguous choices."""
+        return [self._verdict(task, answer) for task, answer in jobs]
 
     def close(self) -> None:
         """Nothing to end."""
@@ -134,3 +138,6 @@ def _judge(task: Task, answer: str) -> Verdict:
     result = TestResult(id="label", outcome=outcome, message=detail, seconds=seconds)
     stage = Stage(name="test", passed=right, seconds=seconds)
     return Verdict(outcome=outcome, stages=[stage], tests=[result], detail=detail, seconds=seconds)
+
+
+LabelToolchain = partial(ComparingToolchain, _judge)

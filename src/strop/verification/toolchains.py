@@ -13,7 +13,12 @@ from strop.verification.settings import Settings
 
 _CLASSES = {"python": "PythonToolchain", "command": "CommandToolchain", "project": "ProjectToolchain"}
 """By the folder whose module `toolchain` has it."""
-_COMPARING = {"retrieval": "RetrievalToolchain", "next-edit": "NextEditToolchain", "world": "WorldToolchain"}
+_COMPARING = {
+    "label": ("label", "LabelToolchain"),
+    "retrieval": ("compared", "RetrievalToolchain"),
+    "next-edit": ("compared", "NextEditToolchain"),
+    "world": ("compared", "WorldToolchain"),
+}
 
 
 def build(name: str, settings: Settings) -> Toolchain:
@@ -32,16 +37,13 @@ def build(name: str, settings: Settings) -> Toolchain:
             allow_unsafe=settings.allow_unsafe,
             vendor=settings.rust_vendor,
         )
-    if name == "label":
-        from strop.verification.label import LabelToolchain
-
-        return LabelToolchain()
     if name == "terminal":
         from strop.verification.terminal import TerminalToolchain
 
         return TerminalToolchain(settings)
     if name in _COMPARING:
-        compares: Toolchain = getattr(import_module(f"{__package__}.compared"), _COMPARING[name])()
+        module, called = _COMPARING[name]
+        compares: Toolchain = getattr(import_module(f"{__package__}.{module}"), called)()
         return compares
     if kind == "edit":
         from strop.verification.edit import EditToolchain

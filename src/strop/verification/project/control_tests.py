@@ -19,9 +19,12 @@ from strop.verification.project.control_rewriter import ControlRewriter
 from strop.verification.project.names import Names, beside
 from strop.verification.project.pins import FilePins
 from strop.verification.project.recorded import NOTHING, Recorded
-from strop.verification.project.syntax_of_tests import compared_only, module_literals, test_function
-
-_MOST_CHARS = 600_000
+from strop.verification.project.syntax_of_tests import (
+    by_file,
+    compared_only,
+    module_literals,
+    test_function,
+)  # fmt: skip
 
 
 def python_controls(
@@ -37,7 +40,7 @@ def python_controls(
     There it is called as the test is, or otherwise where it stands for one set of parameters.
     """
     found = ControlTests()
-    for home, rests in _by_file(tree, tests).items():
+    for home, rests in by_file(tree, tests).items():
         text = tree[home].decode("utf-8", "replace")
         for passes in (True, False) if truth is None else (truth,):
             names, path = Names(text, rng), home
@@ -52,15 +55,6 @@ def python_controls(
             for rest in rests:
                 if passes or rest in changed:
                     found.add(f"{path}::{called.get(rest, rest)}", f"{home}::{rest}", passes)
-    return found
-
-
-def _by_file(tree: Mapping[str, bytes], tests: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for test in tests:
-        home, _, rest = test.partition("::")
-        if home in tree and home.endswith(".py") and len(tree[home]) <= _MOST_CHARS:
-            found.setdefault(home, []).append(rest)
     return found
 
 

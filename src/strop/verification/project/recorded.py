@@ -14,8 +14,8 @@ from strop.verification.project.backend import Backend
 from strop.verification.project.library import is_library
 from strop.verification.project.pins import FilePins, PinnedValue, Place, Values
 from strop.verification.project.runs import RunRequest
+from strop.verification.project.syntax_of_tests import by_file
 
-_MOST_CHARS = 600_000
 _KEPT = 32
 _Key = tuple[str, tuple[str, ...]]
 
@@ -86,14 +86,9 @@ def _asked(base: Files, tests: Collection[str]) -> tuple[dict[str, Place], list[
     helpers = "\n".join(
         data.decode("utf-8", "replace") for path, data in base.items() if path.endswith("conftest.py")
     )
-    rests: dict[str, list[str]] = {}
-    for test in tests:
-        home, _, rest = test.partition("::")
-        if home in base and home.endswith(".py") and len(base[home]) <= _MOST_CHARS:
-            rests.setdefault(home, []).append(rest)
     places: dict[str, Place] = {}
     probes: list[tuple[str, str, str, bool]] = []
-    for home, mine in rests.items():
+    for home, mine in by_file(base, tests).items():
         place = Place(home, tuple(mine), hidden, helpers)
         try:
             asked = FilePins(ast.parse(base[home].decode("utf-8", "replace")), place).probes()

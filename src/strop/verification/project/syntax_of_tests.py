@@ -2,12 +2,24 @@
 
 import ast
 import sys
+from collections.abc import Iterable, Mapping
 
 _MARKS = ("pytest.mark.", "mark.")
 _PAIRS = frozenset(
     f"assert{kind}Equal" for kind in ("", "List", "Tuple", "Dict", "Set", "Sequence", "Count", "MultiLine", "Almost")
 ) | {"assertEquals"}  # fmt: skip
 _LITERAL_CHARS = 4000
+_MOST_CHARS = 600_000
+
+
+def by_file(tree: Mapping[str, bytes], tests: Iterable[str]) -> dict[str, list[str]]:
+    """What tests are called in their files, by file; of Python files that are there and not too long."""
+    found: dict[str, list[str]] = {}
+    for test in tests:
+        home, _, rest = test.partition("::")
+        if home in tree and home.endswith(".py") and len(tree[home]) <= _MOST_CHARS:
+            found.setdefault(home, []).append(rest)
+    return found
 
 
 def test_function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
