@@ -5,10 +5,10 @@ hold calls its objects equal whatever they are, changes what a test expects, or 
 altered is drawn by a secret (`draws`), so that no answer can tell the runs apart; and it counts only where a yardstick
 (the task's reference, or the project without the edit) ends otherwise for it too.
 
-    python.suite.second_look    plain values of a call, in the tests' process; the answer's objects must say otherwise
-    rust.second_look            a literal, in the answer's process; its objects must compare otherwise
-    project.control_tests       what Python tests expect, in their text; they must fail
-    project.rust_control_tests  the same in Rust, beside the tests themselves
+    python.suite.second_look.SuiteControls  plain values of a call of a suite; what objects say must differ
+    rust.second_look.LiteralControls        a literal of a Rust test; what objects compare must differ
+    project.controls.PytestControls         what a project's tests expect, in their text (`control_tests`)
+    project.controls.CargoControls          the same in Rust (`rust_control_tests`)
 """
 
 from abc import ABC, abstractmethod
