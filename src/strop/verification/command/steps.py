@@ -70,10 +70,10 @@ def failure(result: CommandResult, limits: Limits, status: int) -> tuple[Outcome
     return Outcome.FAILED, f"exited with status {result.status}"
 
 
-def build_failure(result: CommandResult, limits: Limits) -> tuple[Outcome, str] | None:
+def build_failure(result: CommandResult, limits: Limits, status: int = 0) -> tuple[Outcome, str] | None:
     """As `failure`, with what the compiler said where it refused the answer: the first line with an error."""
-    found = failure(result, limits, 0)
-    if found is None or result.status <= 0 or result.expired or result.truncated:
+    found = failure(result, limits, status)
+    if found is None or result.status == status or result.status <= 0 or result.expired or result.truncated:
         return found
     text = (result.stderr + result.stdout).decode(errors="replace")
     lines = [line.strip() for line in text[:_SHOWN].splitlines() if line.strip()]

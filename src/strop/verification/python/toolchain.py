@@ -136,7 +136,7 @@ class PythonToolchain:
             run = partial(self._suite, check, task.reference, self._reference_limits)
             return find_rounds(run, drawn(task.id, "", "altered calls"))
 
-        if rounds := self._remembered("altered", task, find, bad=[]):
+        if rounds := self._remembered("altered", task, find, bad=list[Round]()):
             limits, rng = self.settings.limits, drawn(task.id, answer, "second look")
             seconds = SECOND_LOOK_LIMITS * limits.wall_seconds
             SuiteControls(partial(self._suite, check, answer, limits), rounds, rng, seconds).confirm(findings)
