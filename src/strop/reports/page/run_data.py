@@ -138,7 +138,6 @@ def _evaluation(
         "label": label,
         "set": extra or "",
         "step": step,
-        "task_ids": [t["task_id"] for t in result.get("per_task") or () if "task_id" in t],
         "result": {key: value for key, value in result.items() if key != "per_task"},
     }
 
@@ -160,7 +159,7 @@ def _going_on(folder: Path, models: Mapping[str, Any], done: set[str]) -> list[d
         word = str((one or {}).get("word") or name)
         for file, label in ((name, word), (f"{name}{CONTROL}", f"{word}, control")):
             if file not in done and evaluation_file(folder, file).path.is_file():
-                plain: dict[str, Any] = {"set": "", "step": None, "task_ids": [], "result": {}}
+                plain: dict[str, Any] = {"set": "", "step": None, "result": {}}
                 found.append({"name": file, "file": file, "label": label, **plain})
     return found
 

@@ -11,7 +11,16 @@ from typing import Any
 
 from strop.core import files
 from strop.reports.page.rollout_data import MOST_TEXT, cut_text
-from strop.reports.static.sample import Picked
+
+
+@dataclass
+class Picked:
+    """A rollout of the page. `tokens` is the JSON of each turn's tokens, which `detail` does not hold."""
+
+    row: dict[str, Any]
+    detail: dict[str, Any]
+    tokens: list[bytes]
+
 
 Unit = tuple[str, list[Picked]]
 """A run's id, and rollouts that belong together."""
