@@ -50,11 +50,12 @@ def _evaluations(
     index: Index, evaluations: Sequence[Mapping[str, Any]], most: int, seed: int
 ) -> Iterator[list[Row]]:
     """Units of one task each: its answers in every evaluation of a set."""
+    known = {f"e.{one['file']}": one for one in evaluations}
     sets: dict[str, list[tuple[list[Row], bool]]] = {}
-    for evaluation in evaluations:
-        block = index.block(f"e.{evaluation['file']}")
+    for name in [name for name in index.found if name.startswith("e.")]:
+        one, block = known.get(name, {}), index.block(name)
         if block and block.rows:
-            sets.setdefault(evaluation["set"], []).append((block.rows, bool(evaluation["result"])))
+            sets.setdefault(one.get("set", ""), []).append((block.rows, bool(one.get("result"))))
     trained = sum(group[3] for group in index.groups)
     room = max(EVALUATED * most, most - trained) / max(1, len(sets))
     for name, files in sets.items():
