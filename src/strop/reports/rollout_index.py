@@ -155,10 +155,12 @@ class Index:
         return {"rows": found[:limit], "tasks": named, "matched": len(found), **self.progress()}
 
     def task(self, task: str) -> dict[str, Any]:
-        """A task's groups and rows so far, at most 2,000 rows, how many there are (`matched`), and the progress."""
+        """A task's groups and rows so far, at most 2,000 rows."""
         rows = [row for block in self.blocks for row in block.rows if row["task"] == task]
-        groups = [group for group in self.groups if group[2] == task]
-        return {"groups": groups, "rows": rows[:_MOST_TASK_ROWS], "matched": len(rows), **self.progress()}
+        return {
+            "groups": [group for group in self.groups if group[2] == task],
+            "rows": rows[:_MOST_TASK_ROWS],
+        }
 
     def find(self, row_id: str) -> Block | None:
         """The block with the row of an id, None when there is none."""
@@ -257,11 +259,4 @@ def _group(rows: list[Row]) -> list[Any]:
     passed = sum(row["outcome"] == "passed" for row in rows)
     mean, signal = mean_and_signal(rewards, (row["advantage"] for row in rows))
     mean = None if mean is None else float(f"{mean:.6g}")
-    return [
-        *(rows[0][key] for key in ("step", "group", "task")),
-        len(rows),
-        len(rewards),
-        passed,
-        mean,
-        signal,
-    ]
+    return [*itemgetter("step", "group", "task")(rows[0]), len(rows), len(rewards), passed, mean, signal]

@@ -14,23 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
+from strop.reports import run_folder
 from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabulary
 from strop.reports.page.run_data import run_data
 from strop.reports.rollout_files import LOG, evaluation_file
 from strop.reports.rollout_index import Block, Index, Row
-from strop.reports.run_folder import (
-    ASKED,
-    EVALUATION,
-    METRICS,
-    RECIPE,
-    SCALING,
-    SUMMARY,
-    VERSIONS,
-    VOCABULARY,
-)
+from strop.reports.run_folder import EVALUATION, RECIPE, SCALING, VOCABULARY
 from strop.reports.run_state import check_run, in_use
 from strop.reports.shapes import is_count
 
+_FILES = (RECIPE, run_folder.VERSIONS, run_folder.METRICS, run_folder.SUMMARY, run_folder.ASKED)
 _LOOK_SECONDS = 0.3
 """Questions closer together than this are answered from the last look."""
 
@@ -132,23 +125,14 @@ class PageRun:
 def _stamps(folder: Path) -> list[Any]:
     """Whether a run is written to, and its files but rollouts with time, size and inode. Raises OSError without any."""
     os.stat(folder / RECIPE)
-    within = []
+    names = list(_FILES)
     for part in (EVALUATION, SCALING):
         with suppress(OSError):
-            within += sorted(f"{part}/{name}" for name in os.listdir(folder / part))
-    stamps: list[Any] = [
-        in_use(folder),
-        *(name for name in within if name.endswith(LOG)),
-    ]  # a log always grows
-    for name in (
-        RECIPE,
-        VERSIONS,
-        METRICS,
-        SUMMARY,
-        ASKED,
-        *(name for name in within if not name.endswith(LOG)),
-    ):
+            names += sorted(f"{part}/{name}" for name in os.listdir(folder / part))
+    stamps: list[Any] = [in_use(folder)]
+    for name in names:
         with suppress(OSError):
             status = os.stat(folder / name)
-            stamps.append((name, status.st_mtime_ns, status.st_size, status.st_ino))
+            grows = "/" in name and name.endswith(LOG)  # with every answer
+            stamps.append((name, *(() if grows else (status.st_mtime_ns, status.st_size, status.st_ino))))
     return stamps

@@ -15,8 +15,17 @@ from strop.reports.page.rollout_data import MOST_TEXT
 from strop.reports.page.run_data import tell_apart
 from strop.reports.rollout_index import Row
 from strop.reports.run_state import check_run
-from strop.reports.static.fit import Cut, Picked, body, first_cut, smaller, stored, thin_metrics
-from strop.reports.static.sample import rank, sample
+from strop.reports.static.sample import (
+    Cut,
+    Picked,
+    body,
+    first_cut,
+    rank,
+    sample,
+    smaller,
+    stored,
+    thin_metrics,
+)
 
 VERSION = 1
 MOST_BYTES = 3_000_000

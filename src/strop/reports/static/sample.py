@@ -1,15 +1,22 @@
-"""Which rollouts a page on disk holds, chosen among the rows of a run.
+"""Which rollouts a page on disk holds, and how much of them, so that the file always stays under its limit.
 
 The rule: whole groups. Steps are evenly spaced from the first to the last, each with as many groups as there is room
 for, drawn by the seed. Evaluations give every answer to some tasks, the same tasks in every evaluation of a set, drawn
 by the seed. Evaluations get `EVALUATED` of the room, plus what training leaves.
+
+Removed first: tokens with their numbers, then rollouts, then the ends of long texts; and rows of a run's own tables,
+if those alone are too large. Sizes are measured as they will be in the file: compressed, in base64.
 """
 
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from strop.core import files
+from strop.reports.page.rollout_data import MOST_TEXT, cut_text
 from strop.reports.rollout_index import Index, Row, members
 
 SIDE_BY_SIDE = 3
@@ -58,9 +65,9 @@ def _evaluations(
             sets.setdefault(one.get("set", ""), []).append((block.rows, bool(one.get("result"))))
     trained = sum(group[3] for group in index.groups)
     room = max(EVALUATED * most, most - trained) / max(1, len(sets))
-    for name, files in sets.items():
-        by_task = members((row for rows, _ in files for row in rows), "task")
-        common = set(by_task).intersection(*({row["task"] for row in rows} for rows, done in files if done))
+    for name, found in sets.items():
+        by_task = members((row for rows, _ in found for row in rows), "task")
+        common = set(by_task).intersection(*({row["task"] for row in rows} for rows, done in found if done))
         drawn = sorted(common, key=lambda task: rank(seed, "task", name, task))
         wanted = int(room * len(drawn) / max(1, sum(len(by_task[task]) for task in drawn)))
         yield from (by_task[task] for task in drawn[:wanted])
@@ -82,3 +89,120 @@ def _training(index: Index, room: int, seed: int) -> Iterator[list[Row]]:
             inner = at > 0 or step not in (steps[0], steps[-1])
             units.append(((inner, rank(seed, "order", step, group)), groups[group]))
     yield from (unit for _, unit in sorted(units, key=lambda pair: pair[0]))
+
+
+@dataclass
+class Picked:
+    """A rollout of the page. `tokens` is the JSON of each turn's tokens, which `detail` does not hold."""
+
+    row: dict[str, Any]
+    detail: dict[str, Any]
+    tokens: list[bytes]
+
+
+Unit = tuple[str, list[Picked]]
+"""A run's id, and rollouts that belong together."""
+_TEXTS = (MOST_TEXT, 4000, 1000, 250)
+_FEWEST = 0.25
+"""Share of the rollouts below which texts are cut before more rollouts go."""
+_FOR_TOKENS = 0.25
+"""Share of the room that is left to tokens when rollouts go."""
+_SAFE = 0.95
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What of the picked rollouts is embedded: the first `units`, the first `tokens` of them with tokens."""
+
+    units: int
+    tokens: int
+    text: int = MOST_TEXT
+    """Characters of one text, at most."""
+
+
+def first_cut(units: Sequence[Unit], room: float) -> Cut:
+    """What should fit into `room` bytes of the file; measured on samples of what it leaves out, so a little unsure."""
+    tokens = [b"".join(t for picked in unit for t in picked.tokens) for _, unit in units]
+    for text in _TEXTS:
+        bodies = [b"".join(files.json_line(body(p, text)) for p in unit) for _, unit in units]
+        size = stored(bodies)
+        if size <= room:
+            left = room - size
+            return Cut(len(units), _prefix(tokens, left), text)
+        count = _prefix(bodies, room * (1 - _FOR_TOKENS))
+        if count >= _FEWEST * len(units) or text == _TEXTS[-1]:
+            return Cut(count, min(count, _prefix(tokens, room * _FOR_TOKENS)), text)
+    raise AssertionError("the last length of text always gives a cut")
+
+
+def smaller(cut: Cut) -> Cut:
+    """A cut that needs about a tenth less."""
+    if cut.tokens:
+        return replace(cut, tokens=int(cut.tokens * 0.8))
+    return replace(cut, units=int(cut.units * 0.85))
+
+
+def body(picked: Picked, text: int) -> dict[str, Any]:
+    """The detail of a rollout with its texts cut."""
+    detail = picked.detail
+    if text >= MOST_TEXT:
+        return detail
+    verdict = detail["verdict"]
+    if verdict:
+        stages = [{**s, "output": cut_text(s["output"], text)[0]} for s in verdict["stages"]]
+        tests = [{**t, "message": cut_text(t["message"], text)[0]} for t in verdict["tests"][:50]]
+        verdict = {
+            **verdict,
+            "output": cut_text(verdict["output"], text)[0],
+            "stages": stages,
+            "tests": tests,
+        }
+    turns = [_cut_turn(turn, text) for turn in detail["turns"]]
+    answer, cut = cut_text(detail["answer"], text)
+    colours = [["", len(answer)]] if cut else detail["colours"]
+    return {**detail, "prompt": cut_text(detail["prompt"], text)[0], "answer": answer, "colours": colours,
+            "turns": turns, "verdict": verdict,
+            "left_out": "long texts are cut" if cut else detail["left_out"]}  # fmt: skip
+
+
+def _cut_turn(turn: Mapping[str, Any], text: int) -> dict[str, Any]:
+    def cut(found: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+        return {**found, **{key: cut_text(found[key], text)[0] for key in keys}}
+
+    events = [cut(event, "asked", "result") for event in turn.get("events", ())]
+    return cut(turn, "given", "text") | ({"events": events} if events else {})
+
+
+def stored(parts: Sequence[bytes]) -> int:
+    """Bytes that the parts take in the file."""
+    packer = zlib.compressobj(6)
+    size = sum(len(packer.compress(part)) for part in parts) + len(packer.flush())
+    return size * 4 // 3
+
+
+def _prefix(parts: Sequence[bytes], room: float) -> int:
+    size = stored(parts)
+    if size <= room * _SAFE:
+        return len(parts)
+    weights = sum(map(len, parts))
+    allowed, taken = room * _SAFE / size * weights, 0.0
+    for count, part in enumerate(parts):
+        taken += len(part)
+        if taken > allowed:
+            return count
+    return len(parts)
+
+
+def thin_metrics(lines: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
+    """At most `most` lines, the first and the last among them, with six digits a number."""
+    count = min(len(lines), most)
+    places = [round(at * (len(lines) - 1) / max(1, count - 1)) for at in range(count)]
+    return [_rounded(lines[place]) for place in places]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
