@@ -37,6 +37,7 @@ from strop.core.errors import UserError
 from strop.reports.page import chart_library, document, policy
 from strop.reports.page.charts import charts
 from strop.reports.page.page_run import PageRun
+from strop.reports.page.run_data import tell_apart
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """Hosts that a request may name, with any port: a tunnel has another one at its near end."""
@@ -78,6 +79,7 @@ class ViewApp:
         known = query.get("stamp", "")
         seconds = (_MORE_SECONDS if known else _FIRST_SECONDS) / len(self.runs)
         runs = [run.page(seconds) for run in self.runs.values()]
+        tell_apart(runs)
         stamp = ".".join(str(part) for part in (self._born, *(run["stamp"] for run in runs)))
         if stamp == known:
             return _json({"stamp": stamp})
