@@ -11,7 +11,7 @@ if those alone are too large. Sizes are measured as they will be in the file: co
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -147,30 +147,13 @@ def body(picked: Picked, text: int) -> dict[str, Any]:
     detail = picked.detail
     if text >= MOST_TEXT:
         return detail
-    verdict = detail["verdict"]
-    if verdict:
-        stages = [{**s, "output": cut_text(s["output"], text)[0]} for s in verdict["stages"]]
-        tests = [{**t, "message": cut_text(t["message"], text)[0]} for t in verdict["tests"][:50]]
-        verdict = {
-            **verdict,
-            "output": cut_text(verdict["output"], text)[0],
-            "stages": stages,
-            "tests": tests,
-        }
-    turns = [_cut_turn(turn, text) for turn in detail["turns"]]
-    answer, cut = cut_text(detail["answer"], text)
-    colours = [["", len(answer)]] if cut else detail["colours"]
-    return {**detail, "prompt": cut_text(detail["prompt"], text)[0], "answer": answer, "colours": colours,
-            "turns": turns, "verdict": verdict,
-            "left_out": "long texts are cut" if cut else detail["left_out"]}  # fmt: skip
-
-
-def _cut_turn(turn: Mapping[str, Any], text: int) -> dict[str, Any]:
-    def cut(found: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-        return {**found, **{key: cut_text(found[key], text)[0] for key in keys}}
-
-    events = [cut(event, "asked", "result") for event in turn.get("events", ())]
-    return cut(turn, "given", "text") | ({"events": events} if events else {})
+    whole = {key: value for key, value in detail.items() if key != "colours"}
+    short = _each(whole, lambda value: cut_text(value, text)[0] if isinstance(value, str) else value)
+    if short["verdict"]:
+        short["verdict"]["tests"] = short["verdict"]["tests"][:50]
+    if len(detail["answer"]) <= text:
+        return {**short, "colours": detail["colours"]}
+    return {**short, "colours": [["", len(short["answer"])]], "left_out": "long texts are cut"}
 
 
 def stored(parts: Sequence[bytes]) -> int:
@@ -197,12 +180,14 @@ def thin_metrics(lines: Sequence[Mapping[str, Any]], most: int) -> list[dict[str
     """At most `most` lines, the first and the last among them, with six digits a number."""
     count = min(len(lines), most)
     places = [round(at * (len(lines) - 1) / max(1, count - 1)) for at in range(count)]
-    return [_rounded(lines[place]) for place in places]
+    return [
+        _each(lines[place], lambda value: float(f"{value:.6g}") if isinstance(value, float) else value)
+        for place in places
+    ]
 
 
-def _rounded(value: Any) -> Any:
+def _each(value: Any, of: Callable[[Any], Any]) -> Any:
+    """The value with `of` every text and number in it."""
     if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_rounded(inner) for inner in value]
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+        return {key: _each(inner, of) for key, inner in value.items()}
+    return [_each(inner, of) for inner in value] if isinstance(value, list) else of(value)
