@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from strop.core.errors import UserError
-from strop.reports.rollout_index import Index, matcher
+from strop.reports.page.rollout_index import Index, matcher
 from strop.reports.run_folder import RunFolder
 
 from .made_runs import make_run

@@ -16,9 +16,9 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.reports import run_folder
 from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabulary
+from strop.reports.page.rollout_index import Block, Index, Row
 from strop.reports.page.run_data import run_data
 from strop.reports.rollout_files import LOG, evaluation_file
-from strop.reports.rollout_index import Block, Index, Row
 from strop.reports.run_folder import EVALUATION, RECIPE, SCALING, VOCABULARY
 from strop.reports.run_state import check_run, in_use
 from strop.reports.shapes import is_count

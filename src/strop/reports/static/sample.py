@@ -17,7 +17,7 @@ from typing import Any
 
 from strop.core import files
 from strop.reports.page.rollout_data import MOST_TEXT, cut_text
-from strop.reports.rollout_index import Index, Row, members
+from strop.reports.page.rollout_index import Index, Row, members
 
 SIDE_BY_SIDE = 3
 """Fewest groups that a step shows, where it has them."""
