@@ -2,10 +2,11 @@
 written, started or fetched.
 
     GET /              the page                     GET /vega.js       the chart library, when charts are drawn
-    GET /api/page      the runs                     GET /api/charts    the charts' specifications
-    GET /api/changes   what is new in a run         GET /api/rows      rows of one step or evaluation
-    GET /api/search    rows that match              GET /api/task      a task's groups and rows
-    GET /api/detail    one rollout, whole
+    GET /api/page      the runs, if they are new    GET /api/charts    the charts' specifications
+    GET /api/rows      rows of a step, evaluation   GET /api/task      a task's groups and rows
+    GET /api/search    rows that match              GET /api/detail    one rollout, whole
+
+Rollouts are read while a page asks: for a moment with the first question, then with each of its questions what is new.
 
 Threat model: the page holds model-written text, and other pages of the same browser may send requests too. So every
 response names its type and forbids guessing another, the page runs only its own scripts, no response may be framed or
@@ -16,6 +17,7 @@ among what was found in the run folders; it never names a file. Other users of t
 import json
 import socket
 import threading
+import time
 import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -34,12 +36,14 @@ from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page import chart_library, document, policy
 from strop.reports.page.charts import charts
-from strop.reports.view.blocks import Filters
-from strop.reports.view.follow import FollowedRun
+from strop.reports.page.page_run import PageRun
+from strop.reports.page.run_data import tell_apart
 
 HOSTS = ("127.0.0.1", "localhost", "[::1]")
 """Hosts that a request may name, with any port: a tunnel has another one at its near end."""
 _MOST_ROWS = 10_000
+_FIRST_SECONDS, _MORE_SECONDS = 0.2, 1.0
+"""How long rollouts are read before a page's first question is answered, and each of the others."""
 _MOST_TARGET = 4096
 """Bytes of a request's query."""
 Query = Mapping[str, str]
@@ -49,14 +53,14 @@ class ViewApp:
     """The routes over some runs. Raises UserError for a folder that is no run folder."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self.runs = {str(n): FollowedRun(folder, str(n)) for n, folder in enumerate(folders)}
+        self.runs = {str(n): PageRun(folder, str(n)) for n, folder in enumerate(folders)}
+        self._born = time.time_ns()
         self._building = threading.Lock()
         paths: dict[str, Callable[[Query], Response]] = {
             "/": self._document,
             "/vega.js": self._vega,
             "/api/page": self._page,
             "/api/charts": self._chart_specs,
-            "/api/changes": self._changes,
             "/api/rows": self._rows,
             "/api/search": self._search,
             "/api/task": self._task,
@@ -68,36 +72,19 @@ class ViewApp:
         header = f"{policy(live=True, charts=False)}; frame-ancestors 'none'"
         self.asgi: ASGIApp = RequestGuard(app, header)
 
-    def close(self) -> None:
-        """Ends the reading in the background."""
-        for run in self.runs.values():
-            run.index.close()
-
     def _document(self, query: Query) -> Response:
         return Response(document(None, charts=False), media_type="text/html")
 
     def _page(self, query: Query) -> Response:
-        page = {
-            "version": 1,
-            "mode": "live",
-            "sampling": "",
-            "runs": [run.page() for run in self.runs.values()],
-            "charts": {},
-            "diffs": None,
-        }
-        answer = _json(page)
-        for run in self.runs.values():
-            run.index.start()
-        return answer
-
-    def _changes(self, query: Query) -> Response:
-        run = self._run(query)
+        known = query.get("stamp", "")
+        seconds = (_MORE_SECONDS if known else _FIRST_SECONDS) / len(self.runs)
+        runs = [run.page(seconds) for run in self.runs.values()]
+        tell_apart(runs)
+        stamp = ".".join(str(part) for part in (self._born, *(run["stamp"] for run in runs)))
+        if stamp == known:
+            return _json({"stamp": stamp})
         return _json(
-            run.changes(
-                epoch=query.get("epoch", ""),
-                stamp=query.get("stamp", ""),
-                **{name: _count(query, name, 0) for name in ("metrics", "groups", "tasks")},
-            )
+            {"version": 1, "mode": "live", "sampling": "", "stamp": stamp, "runs": runs, "charts": {}}
         )
 
     def _rows(self, query: Query) -> Response:
@@ -108,10 +95,9 @@ class ViewApp:
     def _search(self, query: Query) -> Response:
         limit = min(_count(query, "limit", 200), _MOST_ROWS)
         try:
-            filters = Filters.of(query)
+            return _json(self._run(query).index.search(query, limit))
         except UserError as error:
             raise HTTPException(400, str(error)) from None
-        return _json(self._run(query).index.search(filters, limit))
 
     def _task(self, query: Query) -> Response:
         return _json(self._run(query).index.task(query.get("task", "")))
@@ -127,12 +113,11 @@ class ViewApp:
         with self._building:
             return _json(charts())
 
-    def _run(self, query: Query) -> FollowedRun:
+    def _run(self, query: Query) -> PageRun:
         run = self.runs.get(query.get("run", "0"))
         if run is None:
             raise HTTPException(404, f"no such run here; there are {len(self.runs)}")
         run.look()
-        run.index.start()
         return run
 
 
@@ -255,10 +240,10 @@ def url_of(bound: socket.socket) -> str:
 
 
 class ViewServer(uvicorn.Server):
-    """uvicorn with the view: `run(sockets=[...])` serves until a signal. A context manager that ends the reading."""
+    """uvicorn with the view: `run(sockets=[...])` serves until a signal; `ready` is called when it answers."""
 
     def __init__(self, app: ViewApp, ready: Callable[[], None]) -> None:
-        self._view, self._ready = app, ready
+        self._ready = ready
         super().__init__(
             uvicorn.Config(
                 app.asgi,
@@ -272,12 +257,6 @@ class ViewServer(uvicorn.Server):
                 timeout_graceful_shutdown=1,
             )
         )
-
-    def __enter__(self) -> "ViewServer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._view.close()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to answer, then says so."""
