@@ -3,13 +3,13 @@ import pytest
 from strop.core.checks import AssertsCheck, Case, CasesCheck, EditCheck, RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
-from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.from_tasks import PATH, BugSettings, bugs_of_tasks
-from strop.curation.bugs.issue import failing_call
-from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, apply_answer
 from strop.tasks import load_tasks
 from strop.verification import open_verifier
+from strop_curation.bugs import LAYOUT
+from strop_curation.bugs.from_tasks import PATH, BugSettings, bugs_of_tasks
+from strop_curation.bugs.issue import failing_call
+from strop_curation.engine.tally import Tally
 
 TOTAL = Task(
     statement="Return the sum of the numbers that are above low.",

@@ -21,12 +21,6 @@ from strop.core.checks import CommandCheck, CommandStep, EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.edits import LAYOUT, EditSettings
-from strop.curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
-from strop.curation.edits.make import of_history
-from strop.curation.edits.programs import same_program
-from strop.curation.edits.repository import Commit, Repository
-from strop.curation.engine.tally import LeftOut, Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.rewards.rubric import REWARDS
 from strop.tasks import load_tasks, write_tasks
@@ -35,6 +29,12 @@ from strop.tasks.prompts import render, solution
 from strop.verification.settings import Settings
 from strop.verification.toolchains import build
 from strop.verification.verifier import OpenVerifier
+from strop_curation.edits import LAYOUT, EditSettings
+from strop_curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
+from strop_curation.edits.make import of_history
+from strop_curation.edits.programs import same_program
+from strop_curation.edits.repository import Commit, Repository
+from strop_curation.engine.tally import LeftOut, Tally
 
 STROP = [sys.executable, "-m", "strop.cli"]
 SUM = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
@@ -363,7 +363,7 @@ def test_changes_of_comments_docstrings_and_layout(path: str, before: str, after
 def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     monkeypatch.setattr(
-        "strop.curation.edits.programs._shape", lambda tree: looked.append(tree) or ast.dump(tree)
+        "strop_curation.edits.programs._shape", lambda tree: looked.append(tree) or ast.dump(tree)
     )
     before = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(500))
     assert same_program("a.py", before, "# Moved.\n" + before.replace("x + 7\n", "(x + 7)\n"))
@@ -373,7 +373,7 @@ def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.Monke
 
 
 def test_files_that_are_too_long_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strop.curation.edits.make.same_program", pytest.fail)
+    monkeypatch.setattr("strop_curation.edits.make.same_program", pytest.fail)
     made = Made(tmp_path / "long")
     made.commit("Add up and double numbers", {"a.py": SUM})
     made.commit("Fix what is added up", {"a.py": FIXED})

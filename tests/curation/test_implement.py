@@ -17,14 +17,14 @@ from strop.code.python.source import Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.engine.tally import Tally
-from strop.curation.implement import LAYOUT
-from strop.curation.implement.build import MaskOptions, tasks
-from strop.curation.implement.filters import FILTERS, SETS
-from strop.curation.implement.sources import SourceFile, read_sources
 from strop.edits import FORMATS, HOLE, apply_answer
 from strop.rewards.edits import EDITS
 from strop.tasks import render
+from strop_curation.engine.tally import Tally
+from strop_curation.implement import LAYOUT
+from strop_curation.implement.build import MaskOptions, tasks
+from strop_curation.implement.filters import FILTERS, SETS
+from strop_curation.implement.sources import SourceFile, read_sources
 from strop_published.edits import EDITS as PUBLISHED
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from strop.core.errors import UserError
 from strop.core.journal import Appender, JournalReader, scan
-from strop.curation.rust_build import answer, outputs, source
-from strop.curation.rust_build.answer import NotKept
-from strop.curation.rust_build.outputs import Member, assign, duplicates
-from strop.curation.rust_build.questions import CostEstimate
 from strop.policies.connection import Prices, Usage
 from strop.tasks.splits import similar_pairs
+from strop_curation.rust_build import answer, outputs, source
+from strop_curation.rust_build.answer import NotKept
+from strop_curation.rust_build.outputs import Member, assign, duplicates
+from strop_curation.rust_build.questions import CostEstimate
 
 TESTS = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn t() { assert_eq!(f(1), 2); }\n}\n"
 
