@@ -18,8 +18,8 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.policies.connection import Connection
-from strop_curation.bugs import LAYOUT
-from strop_curation.bugs.from_tasks import PATH, BugSettings, bugs_of_tasks
+from strop_curation.bugs import LAYOUT, BugSettings
+from strop_curation.bugs.from_tasks import PATH, bugs_of_tasks
 from strop_curation.bugs.issue import IssueWriter, docstring, unfit
 from strop_curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
 from strop_curation.bugs.server import Server

@@ -18,6 +18,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.core.window import Work, played
 from strop.edits import FORMATS
+from strop_curation.bugs import BugSettings, TaskChoice
 from strop_curation.bugs.issue import issue
 from strop_curation.bugs.rewrites import OPERATOR, Offer, RequestedFault, Rewriter, subject_of_text
 from strop_curation.engine.tally import ErrorBudget, Tally
@@ -26,27 +27,13 @@ from strop_curation.faults.fit import NoFault
 from strop_curation.faults.python.draw import faults
 
 FAMILY = "repair"
+PER_TASK = 6
 PATH = "solution.py"
 IN_FLIGHT = 48
 """Originals whose bugs are judged at one time."""
 MOST_TRIED = 3
 """Bugs that are tried for each one that is asked for."""
 _Trials = list[tuple[Fault, Future[Verdict]]]
-
-
-@dataclass(frozen=True)
-class BugSettings:
-    """What bugs are asked for."""
-
-    seed: int = 0
-    per_task: int = 6
-    at_once: tuple[int, int] = (1, 1)
-    """Faults in one bug, least and most."""
-    min_passing: int = 0
-    """Tests that must pass in spite of the bug, at least."""
-    max_lines: int | None = None
-    """Lines of a reference, at most."""
-    format: str = "search-replace"
 
 
 @dataclass
@@ -66,6 +53,7 @@ def bugs_of_tasks(
     verifier: Verifier,
     tally: Tally,
     settings: BugSettings,
+    choice: TaskChoice | None = None,
     *,
     rewriter: Rewriter | None = None,
     done: Callable[[int], None] = lambda kept: None,
@@ -76,7 +64,7 @@ def bugs_of_tasks(
     gets the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not
     be verified. `rewriter`: a model that writes bugs too; it is asked once the reference has passed.
     """
-    maker = _BugMaker(verifier, tally, settings, rewriter)
+    maker = _BugMaker(verifier, tally, settings, choice or TaskChoice(), rewriter)
     for made in played(map(maker.made, tasks), IN_FLIGHT):
         kept = maker.unlike_others(made)
         done(len(kept))
@@ -87,15 +75,22 @@ class _BugMaker:
     """Has programs judged and makes tasks of those that fail."""
 
     def __init__(
-        self, verifier: Verifier, tally: Tally, settings: BugSettings, rewriter: Rewriter | None
+        self,
+        verifier: Verifier,
+        tally: Tally,
+        settings: BugSettings,
+        choice: TaskChoice,
+        rewriter: Rewriter | None,
     ) -> None:
-        self.verifier, self.tally, self.settings, self.rewriter = verifier, tally, settings, rewriter
+        self.verifier, self.tally, self.rewriter = verifier, tally, rewriter
+        self.settings, self.choice = settings, choice
+        self.per_task, self.at_once = settings.per_task or PER_TASK, settings.at_once()
         self.seen: set[str] = set()
         self.budget = ErrorBudget()
 
     def made(self, task: Task) -> Work[list[Task]]:
         """The bugs of one original, those that fail every test last; none where it has no use."""
-        if reason := _unusable(task, self.settings):
+        if reason := _unusable(task, self.choice):
             self.tally.unusable[reason] += 1
             return []
         self.tally.originals += 1
@@ -115,16 +110,16 @@ class _BugMaker:
         return [*original.kept, *original.spare]
 
     def _order(self, task: Task) -> Iterator[Offer]:
-        drawn = faults(task.reference, seed=self.settings.seed, key=task.id, at_once=self.settings.at_once)
+        drawn = faults(task.reference, seed=self.settings.seed, key=task.id, at_once=self.at_once)
         if self.rewriter is None:
             return drawn
         subject = subject_of_text(task.reference, getattr(task.check, "entry_point", ""))
-        return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.settings.per_task)
+        return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.per_task)
 
     def _begun(self, original: _Original) -> Work[_Trials | None]:
         """The next bugs on their way to the verifier, those that a model writes once they are in; None: no more."""
-        missing = self.settings.per_task - len(original.kept)
-        wanted = min(missing, MOST_TRIED * self.settings.per_task - original.tried)
+        missing = self.per_task - len(original.kept)
+        wanted = min(missing, MOST_TRIED * self.per_task - original.tried)
         offers = list(islice(original.order, max(wanted, 0)))
         original.tried += len(offers)
         trials = [self._judged(original.task, offer) for offer in offers if isinstance(offer, Fault)]
@@ -155,10 +150,10 @@ class _BugMaker:
 
     def unlike_others(self, made: list[Task]) -> list[Task]:
         """Those that no task before is like, as many as are asked for, counted."""
-        for task in made[self.settings.per_task :]:
+        for task in made[self.per_task :]:
             self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
         kept: list[Task] = []
-        for task in made[: self.settings.per_task]:
+        for task in made[: self.per_task]:
             spelt = "".join(task.check.only(EditCheck).files[PATH].split())
             if spelt in self.seen:
                 self.tally.drop(tuple(task.metadata["bug"]), "another task has the same program")
@@ -177,16 +172,16 @@ class _BugMaker:
         if verdict.outcome is not Outcome.FAILED:
             return f"ends with {verdict.outcome}"
         passing = sum(test.outcome is Outcome.PASSED for test in verdict.tests)
-        return "" if passing >= self.settings.min_passing else "too few tests pass"
+        return "" if passing >= self.choice.min_passing else "too few tests pass"
 
 
-def _unusable(task: Task, settings: BugSettings) -> str:
+def _unusable(task: Task, choice: TaskChoice) -> str:
     tested = isinstance(task.check, CasesCheck | AssertsCheck | StdioCheck | PytestCheck)
     if task.language != "python" or not tested:
         return "no Python task with tests"
     if not task.reference.strip():
         return "no reference"
-    if settings.max_lines is not None and len(task.reference.splitlines()) > settings.max_lines:
+    if choice.max_lines is not None and len(task.reference.splitlines()) > choice.max_lines:
         return "longer than --max-lines"
     return ""
 

@@ -10,34 +10,11 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.policies.connection import Connection
+from strop_curation.bugs import BugModels
 from strop_curation.bugs.issue import IssueWriter
 from strop_curation.bugs.rewrites import Rewriter
 from strop_curation.bugs.server import AHEAD, Server
 from strop_curation.engine.tally import Tally
-
-
-@dataclass(frozen=True)
-class ModelSettings:
-    """Which models write bugs and statements. An empty name: none."""
-
-    connection: Connection
-    rewrite_model: str = ""
-    issue_model: str = ""
-    share: float = 1.0
-    """Of the bugs that are tried, those that the model writes."""
-
-    def check(self) -> None:
-        """Raises UserError, one line, for what cannot work."""
-        named = bool(self.rewrite_model or self.issue_model)
-        if not named and self.connection.url:
-            remedy = "add --rewrite-model NAME or --issue-model NAME"
-            raise UserError(f"--rewrite-url alone has no effect: {remedy}")
-        if named:
-            self.connection.check_url("--rewrite-url")
-        if self.share != 1.0 and not self.rewrite_model:
-            raise UserError("--rewrite-share applies to bugs that a model writes: add --rewrite-model NAME")
-        if named and find_spec("openai") is None:
-            raise UserError("asking a model needs openai: pip install 'strop[eval]'")
 
 
 @dataclass(frozen=True)
@@ -64,21 +41,39 @@ class Models:
         return {"models": models} if models else {}
 
 
+def connection_of(models: BugModels) -> Connection:
+    """The server that is asked. Raises UserError, one line, for what cannot work."""
+    connection = Connection(
+        models.rewrite_url, concurrency=models.concurrency, timeout_seconds=models.timeout,
+        api_key_env=models.api_key_env,
+    )  # fmt: skip
+    if not models.named and models.rewrite_url:
+        remedy = "add --rewrite-model NAME or --issue-model NAME"
+        raise UserError(f"--rewrite-url alone has no effect: {remedy}")
+    if models.named:
+        connection.check_url("--rewrite-url")
+    if models.rewrite_share != 1.0 and not models.rewrite_model:
+        raise UserError("--rewrite-share applies to bugs that a model writes: add --rewrite-model NAME")
+    if models.named and find_spec("openai") is None:
+        raise UserError("asking a model needs openai: pip install 'strop[eval]'")
+    return connection
+
+
 @contextmanager
 def open_models(
-    settings: ModelSettings, folder: Path, seed: int, tally: Tally, say: Callable[[str], None]
+    settings: BugModels, folder: Path, seed: int, tally: Tally, say: Callable[[str], None]
 ) -> Iterator[Models]:
     """The models with their answers so far, which are kept in `folder`. Raises UserError."""
-    settings.check()
+    connection = connection_of(settings)
     with ExitStack() as stack:
         named = {"rewrite": settings.rewrite_model, "issue": settings.issue_model}
         servers = {
-            what: stack.enter_context(Server(settings.connection, model, folder / what, say=say))
+            what: stack.enter_context(Server(connection, model, folder / what, say=say))
             for what, model in named.items()
             if model
         }
         yield Models(
             servers,
-            Rewriter(servers["rewrite"], settings.share, seed) if "rewrite" in servers else None,
+            Rewriter(servers["rewrite"], settings.rewrite_share, seed) if "rewrite" in servers else None,
             IssueWriter(servers["issue"], seed, tally) if "issue" in servers else None,
         )

@@ -27,7 +27,6 @@ from strop_curation.retrieval.trees import gather
 OPERATOR = "undone"
 NEWEST = 10_000
 """Commits that are looked at."""
-_AT_ONCE = 100
 _AROUND = (3, 1)
 """Lines around a hunk by which it is found."""
 _DIFF = FORMATS["unified-diff"]
@@ -64,14 +63,11 @@ def undone_fixes(history: str, files: Mapping[str, str], tally: Tally) -> dict[s
         (source,) = gather([history], store := Path(folder) / "history.git")
         repository = Repository(store)
         commits = repository.commits(NEWEST, source.ref)
-        for at in range(0, len(commits), _AT_ONCE):
-            some = commits[at : at + _AT_ONCE]
-            diffs = [repository.diffs(some, around) for around in _AROUND]
-            for commit in some:
-                with tally.leaving_out("skipped"):
-                    path, one = _undone(commit, [diff[commit.id] for diff in diffs], files)
-                    if all(one.text != other.text for other in found.setdefault(path, [])):
-                        found[path].append(one)
+        for same in zip(*(repository.diffs(commits, around) for around in _AROUND), strict=True):
+            with tally.leaving_out("skipped"):
+                path, one = _undone(same[0][0], [diff for _, diff in same], files)
+                if all(one.text != other.text for other in found.setdefault(path, [])):
+                    found[path].append(one)
     return found
 
 

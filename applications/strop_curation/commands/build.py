@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option, Typer
 
-from strop.cli.options import AllowUnsafe, Jail, VerifyWorkers, columns_of, grouped, recipe_of, say
+from strop.cli.options import grouped, recipe_of, say
 from strop.core.errors import UserError
 from strop_curation.commands.bugs import bugs
 from strop_curation.commands.commits import commits
 from strop_curation.commands.edits import edits
 from strop_curation.commands.env import env
 from strop_curation.commands.implement import implement
-from strop_curation.commands.output import ChosenTasks, File, Output, Verifying, originals_shown
 from strop_curation.commands.preferences import preferences
 from strop_curation.commands.retrieval import next_edit, retrieval
+from strop_curation.engine.output import ChosenTasks, File, Output, Verifying, originals_shown
+from strop_curation.rust_build import RustBuildSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.tasks.demos import Demo
     from strop_curation.faults.operators import Kind
-    from strop_curation.rust_build import BuildProgress, Report
+    from strop_curation.rust_build.build import BuildProgress, Report
 
 CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
 """For the tests of one program: a fault that makes them run longer makes no task."""
@@ -189,6 +190,7 @@ app.command("rust-fix")(rust_fix)
 
 
 @app.command("rust")
+@grouped
 def rust(
     source: Annotated[
         str,
@@ -197,51 +199,23 @@ def rust(
     output: Annotated[
         Path, Option("--output", "-o", help="folder for the build; an existing one is resumed")
     ],
-    url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = "",
-    model: Annotated[str, Option(help="name of the model on the server")] = "",
-    column: Annotated[
-        list[str] | None,
-        Option("--column", "-c", help="statement=COLUMN, id=COLUMN for another data set"),
-    ] = None,
-    limit: Annotated[int | None, Option(min=1, help="stop after this many prompts")] = None,
-    attempts: Annotated[
-        int, Option(min=1, max=8, help="answers per prompt; each retry gets the error of the last")
-    ] = 1,
-    temperature: Annotated[float, Option(min=0.0, max=2.0, help="sampling temperature")] = 0.7,
-    max_tokens: Annotated[int, Option(min=16, help="maximum tokens in one response")] = 2048,
-    seed: Annotated[int, Option(help="seed of the sampling and of the split")] = 0,
-    concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16,
-    timeout: Annotated[float, Option(min=1.0, help="seconds one call may take")] = 600.0,
-    api_key_env: Annotated[str, Option(help="environment variable that holds the key")] = "OPENAI_API_KEY",
-    price_in: Annotated[float | None, Option(min=0.0, help="price of a million prompt tokens")] = None,
-    price_out: Annotated[float | None, Option(min=0.0, help="price of a million completion tokens")] = None,
-    max_cost: Annotated[float | None, Option(min=0.0, help="stop when the calls have cost this much")] = None,
-    parts: Annotated[str, Option(help="proportions of train, test and eval")] = "15000,1000,500",
-    workers: VerifyWorkers = None,
-    jail: Jail = "auto",
-    allow_unsafe: AllowUnsafe = False,
+    settings: RustBuildSettings,
     dry_run: Annotated[bool, Option("--dry-run", help="print the expected cost, then stop")] = False,
 ) -> None:
     """Make Rust tasks from Python prompts: a model rewrites, solves and tests; what passes is kept and split.
 
     After a kill or an interrupt, the same command resumes and pays for no call twice. See docs/build.md.
     """
-    from strop.policies.connection import Prices, Usage
+    from strop.policies.connection import Usage
     from strop.reports.terminal.progress import Progress
-    from strop_curation.rust_build import RustBuildSettings, estimate
-    from strop_curation.rust_build import build as run
+    from strop_curation.rust_build.build import build as run
+    from strop_curation.rust_build.build import estimate
 
-    settings = RustBuildSettings(
-        source=source, folder=output, url=url, model=model, columns=columns_of(column) or {}, limit=limit,
-        attempts=attempts, temperature=temperature, max_tokens=max_tokens, seed=seed, concurrency=concurrency,
-        timeout_seconds=timeout, api_key_env=api_key_env, price_in=price_in, price_out=price_out, max_cost=max_cost,
-        parts=_parts(parts), workers=workers, jail=jail, allow_unsafe=allow_unsafe,
-    )  # fmt: skip
     if not dry_run:
         settings.check_server()
-    expected = estimate(settings)
+    expected = estimate(source, settings)
     if dry_run:
-        print("\n".join(expected.lines(Usage(), Prices(price_in, price_out))))
+        print("\n".join(expected.lines(Usage(), settings.connection().prices)))
         return
     with Progress("built") as progress:
 
@@ -249,16 +223,8 @@ def rust(
             cost = "" if now.cost is None else f", cost {now.cost:.2f} of about {now.estimate or 0:.2f}"
             progress.at(now.done, now.kept, now.total, f"{now.usage.calls.total()} calls{cost}")
 
-        report = run(settings, expected, say=say, show=show)
+        report = run(source, output, settings, expected, say=say, show=show)
     _summarise(report, output)
-
-
-def _parts(text: str) -> tuple[int, int, int]:
-    words = text.split(",")
-    if len(words) != 3 or not all(word.strip().isdecimal() for word in words):
-        raise UserError(f"--parts {text!r}: write three numbers for train,test,eval, such as 15000,1000,500")
-    train, test, evaluation = map(int, words)
-    return train, test, evaluation
 
 
 def _summarise(report: "Report", output: Path) -> None:

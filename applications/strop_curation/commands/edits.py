@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,11 +11,11 @@ from typer import Argument, Option
 
 from strop.cli.options import grouped
 from strop.core.errors import UserError
-from strop_curation.commands.output import File, Output, Verifying, edit_format
+from strop_curation.edits import LAYOUT, EditSettings
+from strop_curation.engine.output import File, Output, edit_format
 
 if TYPE_CHECKING:
     from strop.core.task import Task
-    from strop_curation.edits import EditSettings
     from strop_curation.engine.tally import Tally
 
 Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
@@ -23,17 +23,8 @@ FORMAT = {"swe-rl": "search-replace", "patch": "unified-diff", "fix-compile": "s
 """The default form of an edit."""
 CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
 """For one program of family fix-compile."""
-
-
-@dataclass(frozen=True)
-class EditLimits:
-    """What an edit may have."""
-
-    context: Annotated[
-        int, Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
-    ] = 1
-    max_files: Annotated[int, Option(min=1, help="maximum number of files that an edit changes")] = 5
-    max_chars: Annotated[int, Option(min=100, help="maximum characters in all shown files together")] = 60_000
+UNTOLD = ("workers", "allow_unsafe", "repositories")
+"""Settings that the manifest does not name."""
 
 
 @grouped
@@ -43,30 +34,18 @@ def edits(
     ],
     output: File,
     family: Annotated[Family, Option(help="kind of task to make")],
-    limits: EditLimits,
-    verifying: Verifying,
-    repositories: Annotated[
-        Path | None, Option(help="folder of clones that hold the files of the rows")
-    ] = None,
-    format: Annotated[
-        str | None,
-        Option(help="how the edit must be written; default: search-replace, for patch unified-diff"),
-    ] = None,
-    newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000,
-    limit: Annotated[int | None, Option(min=1, help="maximum number of tasks")] = None,
-    seed: Annotated[int, Option(help="decides which unchanged files are shown")] = 0,
+    settings: EditSettings,
 ) -> None:
     """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
     """
     from strop.reports.terminal.progress import Progress
-    from strop_curation.edits import LAYOUT, EditSettings
     from strop_curation.edits.faulty import pairs
     from strop_curation.engine.tally import Tally, listed
 
-    file, chosen, tally = Output(output), _format(format, family), Tally(LAYOUT)
-    making = EditSettings(chosen, seed, **asdict(limits))
+    file, tally = Output(output), Tally(LAYOUT)
+    settings = replace(settings, format=_format(settings.format, family))
     with ExitStack() as stack:
         total: list[int] = []
 
@@ -75,18 +54,19 @@ def edits(
             progress.at(tally.considered, None, known, f"{tally.tasks} tasks made")
 
         if family in ("swe-rl", "patch"):
-            made = _of_repositories(source, repositories, family, newest, making, tally, done, total)
+            made = _of_repositories(source, family, settings, tally, done, total)
         elif family == "vulnerability":
             made = pairs(_reported(source, tally), tally, done)
         else:
-            made = _fix_compile(source, making, tally, done, verifying, stack)
+            made = _fix_compile(source, settings, tally, done, stack)
         progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
-        file.write(islice(made, limit), tally, f"no task could be made from {source!r}", "it is empty")
-    settings = {"source": source, "family": family, "format": chosen, "seed": seed, "limit": limit, "newest": newest,
-                **asdict(limits)}  # fmt: skip
+        file.write(
+            islice(made, settings.limit), tally, f"no task could be made from {source!r}", "it is empty"
+        )
+    told = {name: value for name, value in asdict(settings).items() if name not in UNTOLD}
     counts = tally.manifest()
     file.finish(
-        {"settings": settings, **counts},
+        {"settings": {"source": source, "family": family, **told}, **counts},
         f"{tally.tasks} tasks from {tally.considered} candidates in {{seconds}}; "
         f"left out: {listed(counts['left_out']) or 'none'}",
     )
@@ -94,10 +74,8 @@ def edits(
 
 def _of_repositories(
     source: str,
-    clones: Path | None,
     family: str,
-    newest: int,
-    settings: "EditSettings",
+    settings: EditSettings,
     tally: "Tally",
     done: Callable[[int], None],
     total: list[int],
@@ -106,13 +84,14 @@ def _of_repositories(
     from strop_curation.edits.make import of_history, of_rows
     from strop_curation.edits.repository import Repository
 
+    clones = settings.repositories
     if clones is None:
         folder = Path(source).expanduser()
         if not folder.is_dir():
             rows = "; for rows with a patch, add --repositories" if family == "swe-rl" else ""
             raise UserError(f"{source!r} is not a folder: name a git repository{rows}")
         repository = Repository(folder)
-        commits = repository.commits(newest)
+        commits = repository.commits(settings.newest)
         total.append(len(commits))
         return of_history(repository, commits, family, settings, tally, done)
     if family != "swe-rl":
@@ -124,10 +103,9 @@ def _of_repositories(
 
 def _fix_compile(
     source: str,
-    settings: "EditSettings",
+    settings: EditSettings,
     tally: "Tally",
     done: Callable[[int], None],
-    verifying: Verifying,
     stack: ExitStack,
 ) -> "Iterator[Task]":
     from strop.sandbox.limits import Limits
@@ -137,7 +115,7 @@ def _fix_compile(
 
     tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
-    verifier = stack.enter_context(open_verifier(limits=limits, **asdict(verifying)))
+    verifier = stack.enter_context(open_verifier(limits=limits, **settings.verifying()))
     return fix_compile(tasks, verifier, settings, tally, done)
 
 
@@ -152,8 +130,8 @@ def _reported(source: str, tally: "Tally") -> "Iterable[Task]":
     return iter_tasks(source, on_bad=bad)
 
 
-def _format(name: str | None, family: str) -> str:
-    if name is None:
+def _format(name: str, family: str) -> str:
+    if not name:
         return FORMAT.get(family, "")
     if family == "vulnerability":
         raise UserError("--format is for edits: the answer of a vulnerability task is a label")

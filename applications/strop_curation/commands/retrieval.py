@@ -13,36 +13,15 @@ from typer import Argument, Option
 
 from strop.cli.options import grouped
 from strop.core.errors import UserError
-from strop_curation.commands.output import File, Output
+from strop_curation.engine.output import File, Output
+from strop_curation.next_edit import NextEditSettings
+from strop_curation.retrieval import RetrievalSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from strop.core.task import Task
     from strop_curation.engine.tally import Tally
-
-
-@dataclass(frozen=True)
-class RetrievalMaking:
-    """What is made."""
-
-    newest: Annotated[int, Option(min=0, help="number of commits of a repository to consider")] = 10_000
-    docstrings: Annotated[
-        int,
-        Option(min=0, help="also ask for at most this many functions of a repository by their docstrings"),
-    ] = 0
-    max_files: Annotated[int, Option(min=1, help="files that matter for one request, at most")] = 5
-    max_lines: Annotated[int, Option(min=1, help="lines that matter for one request, at most")] = 200
-    named: Annotated[bool, Option("--named", help="also take messages that name a file that matters")] = False
-    issues: Annotated[
-        list[str] | None,
-        Option(
-            metavar="REPOSITORY=FILE.json",
-            help="texts of its issues, as gh issue list --json number,title,body writes them: the request where a "
-            "commit closes one; may be repeated",
-        ),
-    ] = None
-    seed: Annotated[int, Option(help="decides which docstrings are taken")] = 0
 
 
 @dataclass(frozen=True)
@@ -67,7 +46,7 @@ def retrieval(
         ),
     ],
     output: File,
-    making: RetrievalMaking,
+    settings: RetrievalSettings,
     split: RetrievalSplit,
 ) -> None:
     """Make search tasks: a commit's message is the request, and the lines that it changes are what to find.
@@ -83,7 +62,7 @@ def retrieval(
     file, tally = Output(output), Tally(LAYOUT)
     part = store.with_name(f".{store.name}.part")
     try:
-        made = list(once(_made(sources, part, store.name, making, tally), tally))
+        made = list(once(_made(sources, part, store.name, settings, tally), tally))
         found = list(split_of(made, split.held_out or [], split.newest_share))
         if found and part.is_dir():
             shutil.rmtree(store, ignore_errors=True)
@@ -95,25 +74,24 @@ def retrieval(
         shutil.rmtree(part, ignore_errors=True)
     counts = tally.manifest()
     file.finish(
-        {"settings": {"sources": sources, **asdict(making), **asdict(split)}, **counts},
+        {"settings": {"sources": sources, **asdict(settings), **asdict(split)}, **counts},
         f"{tally.tasks} search tasks ({listed(counts['splits'])}) from {tally.considered} candidates in {{seconds}}; "
         f"left out: {listed(counts['left_out']) or 'none'}",
     )
 
 
 def _made(
-    sources: list[str], part: Path, store: str, making: RetrievalMaking, tally: "Tally"
+    sources: list[str], part: Path, store: str, settings: RetrievalSettings, tally: "Tally"
 ) -> "Iterator[Task]":
     """The tasks of all sources, without splits."""
     from strop.reports.terminal.progress import Progress
     from strop.tasks.sources import iter_tasks
     from strop_curation.edits.repository import Repository
-    from strop_curation.retrieval.commits import CommitLimits, of_commits, read_issues
+    from strop_curation.retrieval.commits import of_commits, read_issues
     from strop_curation.retrieval.known import of_bugs, of_docstrings
     from strop_curation.retrieval.trees import gather
 
-    issues = read_issues(making.issues or [])
-    limits = CommitLimits(making.max_files, making.max_lines, making.named, issues)
+    issues = read_issues(settings.issues or [])
     files = [source for source in sources if source.endswith((".jsonl", ".jsonl.gz"))]
     histories = gather([source for source in sources if source not in files], part)
     if missing := next((file for file in files if not Path(file).is_file()), ""):
@@ -131,39 +109,22 @@ def _made(
 
         for history in histories:
             assert repository is not None
-            commits = repository.commits(making.newest, history.ref) if making.newest else []
-            merges = repository.merges(making.newest, history.ref) if making.newest else 0
+            commits = repository.commits(settings.newest, history.ref) if settings.newest else []
+            merges = repository.merges(settings.newest, history.ref) if settings.newest else 0
             tally.considered += merges
             tally.left_out.update({"a merge": merges} if merges else {})
-            yield from of_commits(repository, commits, history, store, limits, tally, done)
-            yield from of_docstrings(repository, history, store, making.docstrings, making.seed, tally)
+            texts = issues.get(history.name, {})
+            yield from of_commits(repository, commits, history, store, settings, texts, tally, done)
+            yield from of_docstrings(repository, history, store, settings.docstrings, settings.seed, tally)
         for file in files:
             yield from of_bugs(iter_tasks(file), Path(file), tally, done)
-
-
-@dataclass(frozen=True)
-class NextEditMaking:
-    """What is made."""
-
-    newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
-    lines: Annotated[int, Option(min=3, max=26, help="lines of the window around the cursor")] = 12
-    history: Annotated[int, Option(min=1, help="past edits that are shown, at most")] = 3
-    chars: Annotated[int, Option(min=100, help="characters of a prompt, at most")] = 900
-    answer_lines: Annotated[
-        int, Option(min=1, help="lines that an edit to be foreseen adds, at most; else silence is right")
-    ] = 4
-    answer_chars: Annotated[int, Option(min=8, help="characters of its answer, at most")] = 160
-    silence: Annotated[
-        float, Option(min=0.4, max=0.95, help="share of the states in which silence is right")
-    ] = 0.5
-    seed: Annotated[int, Option(help="decides about orders of edits, and where lines are cut")] = 0
 
 
 @grouped
 def next_edit(
     sources: Annotated[list[str], Argument(help="git repositories and bundles")],
     output: File,
-    making: NextEditMaking,
+    settings: NextEditSettings,
     split: RetrievalSplit,
 ) -> None:
     """Make next-edit tasks: a commit is cut into edits; what comes next after some of them, or silence?
@@ -175,33 +136,29 @@ def next_edit(
     from strop_curation.next_edit.states import balanced
 
     file, tally = Output(output), Tally(LAYOUT)
-    made = list(once(_states(sources, making, tally), tally))
+    made = list(once(_states(sources, settings, tally), tally))
     sides = list(split_of(made, split.held_out or [], split.newest_share))
-    found = balanced(sides, making.silence, making.seed, tally)
+    found = balanced(sides, settings.silence, settings.seed, tally)
     file.write(map(tally.keep, found), tally, f"no task could be made from {', '.join(sources)}", "no commit")
     counts = tally.manifest()
     file.finish(
-        {"settings": {"sources": sources, **asdict(making), **asdict(split)}, **counts},
+        {"settings": {"sources": sources, **asdict(settings), **asdict(split)}, **counts},
         f"{tally.tasks} next-edit tasks ({listed(counts['splits'])}; right: {listed(counts['right'])}) from "
         f"{tally.considered} states and commits in {{seconds}}; left out: {listed(counts['left_out']) or 'none'}",
     )
 
 
-def _states(sources: list[str], making: NextEditMaking, tally: "Tally") -> "Iterator[Task]":
+def _states(sources: list[str], settings: NextEditSettings, tally: "Tally") -> "Iterator[Task]":
     """The tasks of all sources, without splits."""
     from strop_curation.edits.repository import Repository
-    from strop_curation.next_edit.states import StateLimits, of_commits
+    from strop_curation.next_edit.states import of_commits
     from strop_curation.retrieval.trees import gather
 
-    settings = asdict(making)
-    limits = StateLimits(
-        **{name: settings[name] for name in StateLimits.__dataclass_fields__ if name in settings}
-    )
     if missing := next((source for source in sources if not Path(source).expanduser().exists()), ""):
         raise UserError(f"{missing}: no such repository or bundle")
     with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
         store = Path(folder) / "histories.git"
         for history in gather(sources, store):
             repository = Repository(store)
-            commits = repository.commits(making.newest, history.ref)
-            yield from of_commits(repository, commits, history.name, limits, tally)
+            commits = repository.commits(settings.newest, history.ref)
+            yield from of_commits(repository, commits, history.name, settings, tally)

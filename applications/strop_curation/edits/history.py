@@ -63,6 +63,15 @@ _PACKAGING = re.compile(
     r"^(?:noxfile|fabfile|dodo|tasks|build)\.(?:py|rs)$|(?:^|/)(?:gulpfile|Gruntfile|[\w-]+\.config)\.[cm]?[jt]s$"
 )
 """Files that say how a project is built, tested and named, not what it does."""
+_CLOSES = re.compile(
+    r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
+)
+
+
+def said_of(commit: Commit, issues: Mapping[int, str]) -> tuple[str, int]:
+    """What a commit is for: text and number of the issue that it closes, else its message and 0. Raises LeftOut."""
+    issue = next((number for number in map(int, _CLOSES.findall(commit.message)) if number in issues), 0)
+    return says_enough(commit._replace(message=issues[issue]) if issue else commit), issue
 
 
 def says_enough(commit: Commit) -> str:

@@ -36,16 +36,16 @@ def edit_task(
     statement: str,
     before: Mapping[str, str],
     after: Mapping[str, str | None],
-    settings: EditSettings,
+    format: str,
     **fields: Any,
 ) -> Task:
     """A task that the oracle's files solve. `after`: of changed files, None = deleted. Raises LeftOut.
 
     Verified: the reference, which is the oracle's edit in its format, is applied and gives the oracle's files.
     """
-    placed = settings.format in ("search-replace", "unified-diff")
+    placed = format in ("search-replace", "unified-diff")
     check = EditCheck(
-        format=settings.format,
+        format=format,
         files=dict(sorted(before.items())),
         oracle=dict(sorted(after.items())),
         tolerance=TOLERANCE if placed else [],
@@ -58,7 +58,7 @@ def edit_task(
     except EditError:
         solved = False
     if not solved:
-        raise LeftOut(f"no edit of format {settings.format} does it")
+        raise LeftOut(f"no edit of format {format} does it")
     return Task(family=family, statement=statement, reference=text, check=check, **fields)
 
 
@@ -179,7 +179,7 @@ def _shown(
         names = akin(paths, known, statement, settings.context, room, settings.seed, where["commit"])
         more = repository.texts(commit, names)
     return edit_task(
-        family, statement, {**before, **more}, after, settings,
+        family, statement, {**before, **more}, after, settings.format,
         id=content_hash([family, settings.format, where["repository"], where["commit"], sorted(after), sorted(more)]),
         language=language_of(patch),
         topic=where["repository"],

@@ -93,21 +93,21 @@ class Repository:
         words = self._call("diff-tree", "-r", "-z", "--raw", "-M", "--no-ext-diff", before, commit.id, "--")
         return list(_changes(words.split("\0")))
 
-    def diffs(self, commits: Sequence[Commit], around: int = 0) -> dict[str, str]:
-        """By id what each commit changes, with so many lines around it and renames detected; bytes that are no UTF-8
+    def diffs(self, commits: Sequence[Commit], around: int = 0) -> Iterator[tuple[Commit, str]]:
+        """Each commit with what it changes, with so many lines around it and renames detected; bytes that are no UTF-8
         are replaced.
         """
-        found: dict[str, str] = {}
         for at in range(0, len(commits), _AT_ONCE):
-            ids = [commit.id for commit in commits[at : at + _AT_ONCE]]
+            some = commits[at : at + _AT_ONCE]
+            ids = [commit.id for commit in some]
             text = self._call(
                 "log", "--no-walk=unsorted", "--format=%x00%H", "-p", f"-U{around}", "-M", "--no-ext-diff",
                 "--no-textconv", "--no-color", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", *ids, "--",
             )  # fmt: skip
             # no line of a diff begins with NUL
             parts = re.split(r"(?m)^\0([0-9a-f]{40,64})$", text)
-            found |= dict(zip(parts[1::2], parts[2::2], strict=True))
-        return found
+            found = dict(zip(parts[1::2], parts[2::2], strict=True))
+            yield from ((commit, found[commit.id]) for commit in some)
 
     def paths(self, commit: str) -> dict[str, int]:
         """Path to size in bytes of every plain file at a commit."""

@@ -7,11 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strop.core.errors import TooManyErrors, UserError
-from strop.core.task import Task
-from strop.core.verdict import Verdict
+
+if TYPE_CHECKING:
+    from strop.core.task import Task
+    from strop.core.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class TallyLayout:
 
     names: Sequence[str]
     """Of `Tally`'s numbers and counts; "operators": a row for each, see `fates`."""
-    marks: Callable[[Task], Iterable[tuple[str, str]]]
+    marks: "Callable[[Task], Iterable[tuple[str, str]]]"
     """(name, key) of what a task that was made counts under."""
     fates: Sequence[str] = ()
     """Counts by operator that have a column; the first one names the rows. Reasons of those dropped come last."""
@@ -54,7 +56,7 @@ class Tally:
         self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
         """By operator. What changes several things at once counts under each of its operators."""
 
-    def keep(self, task: Task) -> Task:
+    def keep(self, task: "Task") -> "Task":
         """Counts a task that was made, and gives it back."""
         self.tasks += 1
         for name, key in self._layout.marks(task):
@@ -75,7 +77,7 @@ class Tally:
             self.counts[name][str(reason)] += 1
             done(0)
 
-    def some(self, made: Iterable[Task], nothing: str, otherwise: str) -> Iterator[Task]:
+    def some(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> "Iterator[Task]":
         """The tasks. Raises UserError where there is none: `nothing`, and the reasons, else `otherwise`."""
         yield from made
         if not self.tasks:
@@ -118,7 +120,7 @@ class ErrorBudget:
         self._share, self._fewest, self._what = share, fewest, what
         self._seen = self._errors = 0
 
-    def see(self, verdict: Verdict) -> Verdict:
+    def see(self, verdict: "Verdict") -> "Verdict":
         """Counts a verdict and gives it back. Raises TooManyErrors when too many of them are errors."""
         self.count(None if verdict.scored else verdict.detail)
         return verdict
@@ -144,7 +146,7 @@ def _sorted(counts: Mapping[str, int], order: Callable[[str], Any] | None = None
     return {key: counts[key] for key in sorted(counts, key=order)}
 
 
-def once(tasks: Iterable[Task], tally: Tally) -> Iterator[Task]:
+def once(tasks: "Iterable[Task]", tally: Tally) -> "Iterator[Task]":
     """The tasks without those that were made before, as of a repository and its copy."""
     ids: set[str] = set()
     for task in tasks:
@@ -155,7 +157,7 @@ def once(tasks: Iterable[Task], tally: Tally) -> Iterator[Task]:
         yield task
 
 
-def split_of(tasks: Sequence[Task], held_out: Sequence[str], share: float) -> Iterator[Task]:
+def split_of(tasks: "Sequence[Task]", held_out: Sequence[str], share: float) -> "Iterator[Task]":
     """The tasks with their side: held out are those of some repositories, and the newest of each other.
 
     share  of a repository's commits, the newest, that are held out, whole days; where that would be all of them, just
@@ -177,7 +179,7 @@ def split_of(tasks: Sequence[Task], held_out: Sequence[str], share: float) -> It
         yield task.model_copy(update={"split": "held-out" if out else "train"})
 
 
-def _late(commits: Sequence[Task], share: float) -> set[str]:
+def _late(commits: "Sequence[Task]", share: float) -> set[str]:
     """The ids of the newest tasks of a repository, newest first: all of a day, unless it is the first one."""
     count = round(len(commits) * share)
     dates = sorted((task.metadata["date"] for task in commits), reverse=True)

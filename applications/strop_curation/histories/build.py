@@ -20,35 +20,15 @@ from strop.core.window import ahead
 from strop.verification.settings import Settings
 from strop_curation.edits.repository import Repository
 from strop_curation.engine.tally import ErrorBudget, LeftOut, Tally
-from strop_curation.histories.commits import HistoryCommit, HistoryLimits, candidate, with_diffs
+from strop_curation.histories import HistorySettings
+from strop_curation.histories.commits import HistoryCommit, candidate
 from strop_curation.histories.environment import PackageFolders
 from strop_curation.histories.runs import HistoryRuns
-from strop_curation.histories.trial import CommitTrial, TrialSettings
+from strop_curation.histories.trial import CommitTrial
+from strop_curation.retrieval.commits import read_issues
 from strop_curation.retrieval.trees import SourceHistory, gather
 
 JOURNAL = ".journal.jsonl"
-
-
-@dataclass(frozen=True)
-class HistoryPlan:
-    """What is built."""
-
-    sources: Sequence[str]
-    folder: Path
-    limits: HistoryLimits
-    trial: TrialSettings
-    newest: int = 10_000
-    """Commits of a repository that are considered."""
-    limit: int | None = None
-    """Tasks of a repository, at most."""
-    workers: int = 1
-
-    def key(self) -> str:
-        """Of the settings on which a commit's outcome depends."""
-        issues = {name: sorted(texts.items()) for name, texts in self.limits.issues.items()}
-        return content_hash(
-            [vars(self.trial), self.limits.max_files, self.limits.max_lines, sorted(issues.items())]
-        )
 
 
 @dataclass(frozen=True)
@@ -66,21 +46,26 @@ class HistoryProgress:
 class HistoryBuild:
     """One build in its folder. Raises UserError where another one runs there, or one of other settings did."""
 
-    def __init__(self, plan: HistoryPlan, settings: Settings, verifier: Verifier, tally: Tally) -> None:
-        self.plan, self.tally, self._verifier = plan, tally, verifier
-        lock = try_lock(plan.folder / ".lock")
+    def __init__(
+        self, sources: Sequence[str], folder: Path, settings: HistorySettings, verifier: Verifier, tally: Tally,
+        *, jail: Settings, workers: int,
+    ) -> None:  # fmt: skip
+        self._sources, self._folder, self._settings, self._workers = sources, folder, settings, workers
+        self._issues = read_issues(settings.issues or [])
+        self._tally, self._verifier = tally, verifier
+        lock = try_lock(folder / ".lock")
         if lock is None:
-            raise UserError(f"{plan.folder}: another build runs there")
+            raise UserError(f"{folder}: another build runs there")
         self._lock: int = lock
-        self.runs, self.folders = HistoryRuns(settings), PackageFolders(plan.folder)
+        self.runs, self.folders = HistoryRuns(jail), PackageFolders(folder)
         self._budget = ErrorBudget(what="commits could not be judged", share=0.1)
         self._known = self._read()
-        self._journal = Appender(plan.folder / JOURNAL)
+        self._journal = Appender(folder / JOURNAL)
 
     def tasks(self, show: Callable[[HistoryProgress], None]) -> Iterator[Task]:
         """The tasks of all repositories, each newest first, without splits."""
         with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
-            histories = gather(self.plan.sources, store := Path(folder) / "histories.git")
+            histories = gather(self._sources, store := Path(folder) / "histories.git")
             yield from self._of_all(Repository(store), histories, show)
 
     def _of_all(
@@ -95,13 +80,13 @@ class HistoryBuild:
         }
         left = {name: sum(one.key not in self._known for one in found) for name, found in waiting.items()}
         self._done = made = seen = 0
-        threads = ThreadPoolExecutor(self.plan.workers, thread_name_prefix="strop-history")
-        trial = CommitTrial(repository, self.runs, self.folders, self._verifier, self.plan.trial)
+        threads = ThreadPoolExecutor(self._workers, thread_name_prefix="strop-history")
+        trial = CommitTrial(repository, self.runs, self.folders, self._verifier, self._settings)
         try:
             for name, found in waiting.items():
                 kept, futures = 0, list[Future[dict[str, Any]]]()
                 begun = self._begun(threads, trial, found, futures)
-                for one, future in ahead(begun, 2 * self.plan.workers):
+                for one, future in ahead(begun, 2 * self._workers):
                     left[name] -= one.key not in self._known
                     task = self._taken(one, future)
                     seen, made, kept = seen + 1, made + (task is not None), kept + (task is not None)
@@ -109,7 +94,7 @@ class HistoryBuild:
                     show(HistoryProgress(name, self._done, self._done + more, made))
                     if task is not None:
                         yield task
-                    if kept == self.plan.limit:
+                    if kept == self._settings.limit:
                         for waiting_for in futures:
                             waiting_for.cancel()
                         break
@@ -121,9 +106,9 @@ class HistoryBuild:
 
     def _to_try(self, left: Mapping[str, int], name: str, kept: int, share: float) -> int:
         """Commits that are still to be tried. `share`: tasks of a commit so far."""
-        if self.plan.limit is None:
+        if self._settings.limit is None:
             return sum(left.values())
-        tasks = {other: self.plan.limit - kept * (other == name) for other in left}
+        tasks = {other: self._settings.limit - kept * (other == name) for other in left}
         return sum(min(many, ceil(tasks[other] / max(share, 0.01))) for other, many in left.items())
 
     def close(self) -> None:
@@ -131,7 +116,7 @@ class HistoryBuild:
         self._journal.close()
         tasks = [line["task"] for line in self._known.values() if "task" in line]
         named = {task["check"]["judge"]["project"] for task in tasks}
-        for path in self.plan.folder.glob("*.project.tar.gz"):
+        for path in self._folder.glob("*.project.tar.gz"):
             if path.name not in named:
                 path.unlink(missing_ok=True)
         os.close(self._lock)
@@ -149,10 +134,10 @@ class HistoryBuild:
             yield one, futures[-1]
 
     def _candidates(self, repository: Repository, name: str, ref: str) -> Iterator[HistoryCommit]:
-        for commit, diff in with_diffs(repository, repository.commits(self.plan.newest, ref)):
-            self.tally.considered += 1
-            with self.tally.leaving_out("left_out"):
-                yield candidate(name, commit, diff, self.plan.limits)
+        for commit, diff in repository.diffs(repository.commits(self._settings.newest, ref)):
+            self._tally.considered += 1
+            with self._tally.leaving_out("left_out"):
+                yield candidate(name, commit, diff, self._settings, self._issues.get(name, {}))
 
     def _outcome(self, trial: CommitTrial, one: HistoryCommit) -> dict[str, Any]:
         """What the journal says of a commit: its task, or why there is none."""
@@ -170,7 +155,7 @@ class HistoryBuild:
         outcome = future.result()
         self._budget.count(outcome.get("error"))
         if "error" in outcome:  # tried again by the next run
-            self.tally.left_out["could not be judged"] += 1
+            self._tally.left_out["could not be judged"] += 1
             self._done += 1
             return None
         if one.key not in self._known:
@@ -178,13 +163,20 @@ class HistoryBuild:
             self._known[one.key] = outcome
             self._done += 1
         if "task" not in outcome:
-            self.tally.left_out[outcome["left_out"]] += 1
+            self._tally.left_out[outcome["left_out"]] += 1
             return None
         return Task.model_validate(outcome["task"])
 
+    def _key(self) -> str:
+        """Of the settings on which a commit's outcome depends."""
+        settings = self._settings
+        trial = {name: getattr(settings, name) for name in ("format", "mutants", "seconds", "seed")}
+        issues = sorted((name, sorted(texts.items())) for name, texts in self._issues.items())
+        return content_hash([trial, settings.max_files, settings.max_lines, issues])
+
     def _read(self) -> dict[str, dict[str, Any]]:
         """The outcomes of earlier runs."""
-        path, key = self.plan.folder / JOURNAL, self.plan.key()
+        path, key = self._folder / JOURNAL, self._key()
         lines = [value for _, value in scan(path)]
         if not lines:
             with closing(Appender(path)) as journal:

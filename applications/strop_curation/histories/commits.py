@@ -3,35 +3,20 @@
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from strop.code.python.source import UNPARSABLE, Function, tree_of
 from strop.core.ranges import Range, merged
 from strop.core.snapshots import Files
 from strop.edits.paths import unquoted
 from strop.verification.project.layout import is_protected
-from strop_curation.edits.history import MOST_LINES, is_packaging, is_program, is_test, says_enough
-from strop_curation.edits.repository import Commit, Repository
+from strop_curation.edits.history import is_packaging, is_program, is_test, said_of
+from strop_curation.edits.repository import Commit
 from strop_curation.engine.tally import LeftOut
+from strop_curation.histories import HistorySettings
 
-_AT_ONCE = 100
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ENDINGS = {"python": (".py",), "rust": (".rs",)}
-_CLOSES = re.compile(
-    r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
-)
-
-
-@dataclass(frozen=True)
-class HistoryLimits:
-    """Which commits are tried."""
-
-    max_files: int = 5
-    """Program files that a commit changes, at most."""
-    max_lines: int = MOST_LINES
-    """Lines of programs that it adds and removes, at most."""
-    issues: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    """Repository to the texts of its issues, by number."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +60,12 @@ def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, s
     return texts, new
 
 
-def candidate(repository: str, commit: Commit, diff: str, limits: HistoryLimits) -> HistoryCommit:
+def candidate(
+    repository: str, commit: Commit, diff: str, settings: HistorySettings, issues: Mapping[int, str]
+) -> HistoryCommit:
     """The commit as a candidate; `diff`: what it changes, without lines around it. Raises LeftOut."""
     if not commit.parent:
         raise LeftOut("the first commit")
-    texts = limits.issues.get(repository, {})
-    issue = next((number for number in map(int, _CLOSES.findall(commit.message)) if number in texts), 0)
     lines, count = new_lines(diff)
     programs = [path for path in lines if is_program(path) and not judges(path)]
     if not programs:
@@ -89,20 +74,11 @@ def candidate(repository: str, commit: Commit, diff: str, limits: HistoryLimits)
         raise LeftOut("changes no test")
     if all(is_packaging(path) for path in programs):
         raise LeftOut("changes only how the project is built or its version")
-    if len(programs) > limits.max_files:
+    if len(programs) > settings.max_files:
         raise LeftOut("changes too many files")
-    if sum(count[path] for path in programs) > limits.max_lines:
+    if sum(count[path] for path in programs) > settings.max_lines:
         raise LeftOut("changes too many lines")
-    said = says_enough(commit._replace(message=texts[issue]) if issue else commit)
-    return HistoryCommit(repository, commit, said, issue, lines)
-
-
-def with_diffs(repository: Repository, commits: list[Commit]) -> Iterator[tuple[Commit, str]]:
-    """The commits with what each changes."""
-    for at in range(0, len(commits), _AT_ONCE):
-        some = commits[at : at + _AT_ONCE]
-        diffs = repository.diffs(some)
-        yield from ((commit, diffs[commit.id]) for commit in some)
+    return HistoryCommit(repository, commit, *said_of(commit, issues), lines)
 
 
 def new_lines(diff: str) -> tuple[dict[str, list[Range]], dict[str, int]]:

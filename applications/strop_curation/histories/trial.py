@@ -26,14 +26,13 @@ from strop.core.snapshots import Files, archive, digest_of
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.project.runs import ProjectRun, RunRequest
-from strop_curation.edits import EditSettings
 from strop_curation.edits.history import is_test
 from strop_curation.edits.make import edit_task
 from strop_curation.edits.repository import Repository
 from strop_curation.engine.tally import LeftOut
 from strop_curation.faults.python.draw import faults
 from strop_curation.faults.routines import routines
-from strop_curation.histories import FAMILY
+from strop_curation.histories import FAMILY, HistorySettings
 from strop_curation.histories.commits import HistoryCommit, judges, programs_of, touched_tests
 from strop_curation.histories.environment import PackageFolders
 from strop_curation.histories.installation import installation_of
@@ -49,22 +48,11 @@ SLOW = 0.5
 MOST_TASK = 600_000
 """Characters of a task's files, names of tests and reference together."""
 _WALL = 10.0
+"""How many times the CPU seconds of a commit its runs may take of wall time."""
 _ORDER = 48
 _UNKNOWN = 4
 """pytest's exit status where a test is asked for that there is not, or whose file cannot be imported."""
 _CLOCKS = re.compile(rb"\b(?:time|datetime|date)\b")
-
-
-@dataclass(frozen=True)
-class TrialSettings:
-    """How commits are tried."""
-
-    format: str = "search-replace"
-    mutants: int = 4
-    """Faults in the changed lines that the failing tests are tried on."""
-    seconds: float = 90.0
-    """CPU seconds after which a commit is given up, or `_WALL` times as many of wall time."""
-    seed: int = 0
 
 
 class _NothingFails(LeftOut):
@@ -102,7 +90,7 @@ class CommitTrial:
 
     def __init__(
         self, repository: Repository, runs: HistoryRuns, folders: PackageFolders, verifier: Verifier,
-        settings: TrialSettings,
+        settings: HistorySettings,
     ) -> None:  # fmt: skip
         self.repository, self.runs, self.folders, self.verifier = repository, runs, folders, verifier
         self.settings = settings
@@ -221,7 +209,7 @@ class CommitTrial:
         )  # fmt: skip
         commit = candidate.commit
         task = edit_task(
-            FAMILY, text, sides.before, sides.after, EditSettings(self.settings.format),
+            FAMILY, text, sides.before, sides.after, self.settings.format,
             id=content_hash([FAMILY, self.settings.format, candidate.repository, commit.id, judge.digest]),
             language=sides.language, topic=candidate.repository, source=f"{candidate.repository}@{commit.id[:12]}",
             metadata={

@@ -18,7 +18,6 @@ mask "function":
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from strop.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop.core.checks import EditCheck
@@ -28,10 +27,9 @@ from strop.edits import HOLE
 from strop.edits.lines import split
 from strop.tasks.edit_prompts import reference
 from strop_curation.engine.tally import Tally
-from strop_curation.implement.filters import FILTERS
+from strop_curation.implement import ImplementSettings, Mask
+from strop_curation.implement.filters import FILTERS, chosen
 from strop_curation.implement.sources import SourceFile
-
-Mask = Literal["body", "function"]
 
 
 @dataclass(frozen=True)
@@ -113,31 +111,15 @@ def _line_end(text: str) -> str:
 FAMILY = "implement"
 
 
-@dataclass(frozen=True)
-class MaskOptions:
-    """How tasks are made."""
-
-    format: str = "search-replace"
-    """Name of an edit format."""
-    mask: Mask = "body"
-    filters: Sequence[str] = ()
-    """Names of `FILTERS`."""
-    per_file: int | None = None
-    """Most tasks of one file, chosen by the seed; None = all."""
-    held_out: float = 0.35
-    """Share of files whose tasks are held out."""
-    seed: int = 0
-
-
-def tasks(files: Iterable[SourceFile], options: MaskOptions, tally: Tally) -> Iterator[Task]:
+def tasks(files: Iterable[SourceFile], settings: ImplementSettings, tally: Tally) -> Iterator[Task]:
     """The tasks of some files, in their order; what is left out is counted.
 
     All tasks of one text are on one side of the split, which a hash of the text decides. A task that was made before
     is not made again.
     """
-    ids: set[str] = set()
+    ids, filters = set[str](), chosen(settings.filters)
     for file in files:
-        for task in _tasks_of(file, options, tally):
+        for task in _tasks_of(file, settings, filters, tally):
             if task.id in ids:
                 tally.unusable["made before"] += 1
                 continue
@@ -145,7 +127,9 @@ def tasks(files: Iterable[SourceFile], options: MaskOptions, tally: Tally) -> It
             yield task
 
 
-def _tasks_of(file: SourceFile, options: MaskOptions, tally: Tally) -> list[Task]:
+def _tasks_of(
+    file: SourceFile, settings: ImplementSettings, filters: Sequence[str], tally: Tally
+) -> list[Task]:
     try:
         found = functions(parse(file.text))
     except Unreadable as error:
@@ -157,39 +141,39 @@ def _tasks_of(file: SourceFile, options: MaskOptions, tally: Tally) -> list[Task
         if not function.docstring:
             continue
         tally.functions += 1
-        refused = next((name for name in options.filters if not FILTERS[name](function)), "")
+        refused = next((name for name in filters if not FILTERS[name](function)), "")
         if refused:
             tally.filtered[refused] += 1
             continue
         try:
-            made.append(_task(file, function, masked(file.text, lines, function, options.mask), options))
+            made.append(_task(file, function, masked(file.text, lines, function, settings.mask), settings))
         except Unreadable as error:
             tally.unusable[str(error)] += 1
-    if options.per_file is not None and len(made) > options.per_file:
-        tally.unusable["more than --per-file"] += len(made) - options.per_file
-        some = rng("implement", options.seed, file.path, content_hash(file.text))
-        made = [made[i] for i in sorted(some.sample(range(len(made)), options.per_file))]
+    if settings.per_file is not None and len(made) > settings.per_file:
+        tally.unusable["more than --per-file"] += len(made) - settings.per_file
+        some = rng("implement", settings.seed, file.path, content_hash(file.text))
+        made = [made[i] for i in sorted(some.sample(range(len(made)), settings.per_file))]
     return made
 
 
-def _task(file: SourceFile, function: PythonFunction, mask: Masked, options: MaskOptions) -> Task:
-    if options.format == "infill" and HOLE in file.text:
+def _task(file: SourceFile, function: PythonFunction, mask: Masked, settings: ImplementSettings) -> Task:
+    if settings.format == "infill" and HOLE in file.text:
         raise Unreadable(f"the file says {HOLE}")
     try:
         function.docstring.encode()
     except UnicodeEncodeError as error:
         raise Unreadable("half of a surrogate pair in the docstring") from error
     check = EditCheck(
-        format=options.format,
-        files={file.path: mask.holed if options.format == "infill" else mask.text},
+        format=settings.format,
+        files={file.path: mask.holed if settings.format == "infill" else mask.text},
         oracle={file.path: file.text},
     )
     return Task(
         family=FAMILY,
-        statement=_statement(file, function, mask, options),
+        statement=_statement(file, function, mask, settings),
         reference=reference(check),
         check=check,
-        split=_split(file, options),
+        split=_split(file, settings),
         source=f"{file.origin}/{file.path}#{function.qualified_name}",
         metadata={
             "function_name": function.name,
@@ -198,15 +182,15 @@ def _task(file: SourceFile, function: PythonFunction, mask: Masked, options: Mas
             "implementation": mask.implementation,
             "start_line": mask.first,
             "end_line": mask.last,
-            "mask": options.mask,
+            "mask": settings.mask,
             **file.about,
         },
     )
 
 
-def _statement(file: SourceFile, function: PythonFunction, mask: Masked, options: MaskOptions) -> str:
-    place = HOLE if options.format == "infill" else f"the line `{mask.comment}`"
-    if options.mask == "body":
+def _statement(file: SourceFile, function: PythonFunction, mask: Masked, settings: ImplementSettings) -> str:
+    place = HOLE if settings.format == "infill" else f"the line `{mask.comment}`"
+    if settings.mask == "body":
         return (
             f"Implement `{function.qualified_name}` in {file.path}: write its body, in the place of {place}, so that "
             "the function does what its docstring says."
@@ -218,6 +202,6 @@ def _statement(file: SourceFile, function: PythonFunction, mask: Masked, options
     )
 
 
-def _split(file: SourceFile, options: MaskOptions) -> Split:
-    share = unit_interval("implement", options.seed, content_hash(file.text))
-    return "held-out" if share < options.held_out else "train"
+def _split(file: SourceFile, settings: ImplementSettings) -> Split:
+    share = unit_interval("implement", settings.seed, content_hash(file.text))
+    return "held-out" if share < settings.held_out else "train"

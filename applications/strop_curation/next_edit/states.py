@@ -26,11 +26,11 @@ from strop.tasks.next_edit import MOST_LINES, answer_for, as_text, sections, win
 from strop_curation.edits.history import is_packaging, is_program, says_enough
 from strop_curation.edits.repository import Commit, Repository
 from strop_curation.engine.tally import LeftOut, Tally
-from strop_curation.next_edit import FAMILY
+from strop_curation.next_edit import FAMILY, NextEditSettings
 from strop_curation.next_edit.cut import HistoryEdit, files_of, made, ordered, place_of
 
-_AT_ONCE = 100
-"""Commits whose changes are read together."""
+MOST_EDITS = 40
+"""Of a commit; one with more is no work of a person's hands."""
 _AROUND = 2 * MOST_LINES
 """Lines around a change that are read."""
 Edits = Sequence[HistoryEdit]
@@ -45,51 +45,31 @@ _WEIGHTS = {
 }
 
 
-@dataclass(frozen=True)
-class StateLimits:
-    """Which commits and states make tasks."""
-
-    lines: int = 12
-    """Of a window."""
-    history: int = 3
-    """Past edits that are shown, at most."""
-    chars: int = 900
-    """Of a prompt, at most."""
-    answer_lines: int = 4
-    """Lines of an edit that can be foreseen, at most."""
-    answer_chars: int = 160
-    """Characters of its answer, at most."""
-    max_edits: int = 40
-    """Of a commit; one with more is no work of a person's hands."""
-    seed: int = 0
-    """Decides about orders, and where lines are cut."""
-
-
 def of_commits(
-    repository: Repository, commits: Sequence[Commit], name: str, limits: StateLimits, tally: Tally
+    repository: Repository, commits: Sequence[Commit], name: str, settings: NextEditSettings, tally: Tally
 ) -> Iterator[Task]:
     """The states of commits, newest first; of states with the same prompt only the first."""
     prompts: set[str] = set()
-    for at in range(0, len(commits), _AT_ONCE):
-        diffs = repository.diffs(some := commits[at : at + _AT_ONCE], _AROUND)
-        for commit in some:
-            try:
-                edits, texts = _edits(commit, diffs[commit.id], limits)
-            except LeftOut as reason:
-                tally.considered += 1
-                tally.left_out[f"commit: {reason}"] += 1
-                continue
-            for make in _states(edits, texts, commit, name, limits):
-                tally.considered += 1
-                with tally.leaving_out("left_out"):
-                    task = make()
-                    if (key := content_hash(task.statement)) in prompts:
-                        raise LeftOut("the same prompt again")
-                    prompts.add(key)
-                    yield task
+    for commit, diff in repository.diffs(commits, _AROUND):
+        try:
+            edits, texts = _edits(commit, diff, settings)
+        except LeftOut as reason:
+            tally.considered += 1
+            tally.left_out[f"commit: {reason}"] += 1
+            continue
+        for make in _states(edits, texts, commit, name, settings):
+            tally.considered += 1
+            with tally.leaving_out("left_out"):
+                task = make()
+                if (key := content_hash(task.statement)) in prompts:
+                    raise LeftOut("the same prompt again")
+                prompts.add(key)
+                yield task
 
 
-def _edits(commit: Commit, diff: str, limits: StateLimits) -> tuple[list[HistoryEdit], dict[str, list[str]]]:
+def _edits(
+    commit: Commit, diff: str, settings: NextEditSettings
+) -> tuple[list[HistoryEdit], dict[str, list[str]]]:
     """The commit's edits in order, and its files' lines before. Raises LeftOut."""
     says_enough(commit)
     if not commit.parent:
@@ -101,9 +81,9 @@ def _edits(commit: Commit, diff: str, limits: StateLimits) -> tuple[list[History
     }
     if not files:
         raise LeftOut("changes no program that was there")
-    if sum(len(one.edits) for one in files.values()) > limits.max_edits:
+    if sum(len(one.edits) for one in files.values()) > MOST_EDITS:
         raise LeftOut("too many edits")
-    random = rng("next-edit", limits.seed, commit.id)
+    random = rng("next-edit", settings.seed, commit.id)
     edits = ordered({path: one.edits for path, one in files.items()}, random)
     return edits, {path: one.before for path, one in files.items()}
 
@@ -113,15 +93,15 @@ def _states(
     texts: Mapping[str, Sequence[str]],
     commit: Commit,
     name: str,
-    limits: StateLimits,
+    settings: NextEditSettings,
 ) -> Iterator[Callable[[], Task]]:
-    random = rng("next-edit-cuts", limits.seed, commit.id)
+    random = rng("next-edit-cuts", settings.seed, commit.id)
     for done in range(1, len(edits) + 1):
         following = edits[done] if done < len(edits) else None
-        yield partial(_paused, edits[:done], following, edits[done + 1 :], texts, commit, name, limits)
+        yield partial(_paused, edits[:done], following, edits[done + 1 :], texts, commit, name, settings)
         if following and (cut := _cut(following, random)):
             yield partial(
-                _typing, edits[:done], following, cut, edits[done + 1 :], texts, commit, name, limits
+                _typing, edits[:done], following, cut, edits[done + 1 :], texts, commit, name, settings
             )
 
 
@@ -139,36 +119,36 @@ def _cut(edit: HistoryEdit, random: Random) -> tuple[int, int] | None:
 
 def _paused(
     done: Edits, following: HistoryEdit | None, later: Edits, texts: Mapping[str, Sequence[str]],
-    commit: Commit, name: str, limits: StateLimits,
+    commit: Commit, name: str, settings: NextEditSettings,
 ) -> Task:  # fmt: skip
     """After an edit. Raises LeftOut."""
     last = done[-1]
     mine = [edit for edit in done if edit.path == last.path]
-    view = _View.around(texts[last.path], mine, place_of(last, mine) + max(0, len(last.new) - 1), limits)
+    view = _View.around(texts[last.path], mine, place_of(last, mine) + max(0, len(last.new) - 1), settings)
     left = [edit for edit in (following, *later) if edit and edit.path == last.path]
     inside = {edit: moved for edit in left if (moved := view.moved(edit, mine))}
     state, after = "far" if following else "over", view.window
     if following in inside:
         after = made(view.window, [inside[following]])
         added = sum(m - n for equal, _, _, n, m in opcodes(view.window, after) if not equal)
-        large = added > limits.answer_lines or len(answer_for(view.window, after)) > limits.answer_chars
+        large = added > settings.answer_lines or len(answer_for(view.window, after)) > settings.answer_chars
         state, after = ("large", view.window) if large else ("next", after)
     elif inside:
         raise LeftOut("a later edit is in the window")
     goal = made(view.window, list(inside.values()))
-    return _task(view, after, goal, state, done, commit, name, limits)
+    return _task(view, after, goal, state, done, commit, name, settings)
 
 
 def _typing(
     done: Edits, edit: HistoryEdit, cut: tuple[int, int], later: Edits, texts: Mapping[str, Sequence[str]],
-    commit: Commit, name: str, limits: StateLimits,
+    commit: Commit, name: str, settings: NextEditSettings,
 ) -> Task:  # fmt: skip
     """Within a line of an edit. Raises LeftOut."""
     at, typed = cut
     begun = replace(edit, new=(*edit.new[:at], edit.new[at][:typed].rstrip()))
     mine = [one for one in (*done, begun) if one.path == edit.path]
     line = place_of(begun, mine) + at
-    view = _View.around(texts[edit.path], mine, line, limits)
+    view = _View.around(texts[edit.path], mine, line, settings)
     left = [one for one in later if one.path == edit.path]
     inside = [moved for one in left if (moved := view.moved(one, mine))]
     here = line - view.first
@@ -176,7 +156,7 @@ def _typing(
         HistoryEdit(edit.path, here, here + 1, (), edit.new[at : at + 1 + n]) for n in (0, len(edit.new))
     )
     after, goal = made(view.window, [whole]), made(view.window, [rest, *inside])
-    return _task(view, after, goal, "finish", (*done, begun), commit, name, limits)
+    return _task(view, after, goal, "finish", (*done, begun), commit, name, settings)
 
 
 @dataclass(frozen=True)
@@ -189,12 +169,12 @@ class _View:
     cursor: int
 
     @classmethod
-    def around(cls, before: Sequence[str], done: Edits, line: int, limits: StateLimits) -> "_View":
+    def around(cls, before: Sequence[str], done: Edits, line: int, settings: NextEditSettings) -> "_View":
         now = made(before, done)
         if not now:
             raise LeftOut("an empty file")
         cursor = min(line, len(now) - 1)
-        first, last = window_around(len(now), cursor, limits.lines)
+        first, last = window_around(len(now), cursor, settings.lines)
         return cls(done[-1].path, now[first:last], first, cursor - first)
 
     def moved(self, edit: HistoryEdit, done: Edits) -> HistoryEdit | None:
@@ -211,11 +191,13 @@ class _View:
 
 def _task(
     view: _View, after: list[str], goal: list[str], state: str, done: Edits, commit: Commit, name: str,
-    limits: StateLimits,
+    settings: NextEditSettings,
 ) -> Task:  # fmt: skip
     if (after == view.window) != (state in SILENT):
         raise LeftOut("an edit that changes nothing")
-    past = [PastEdit(path=one.path, old=list(one.old), new=list(one.new)) for one in done[-limits.history :]]
+    past = [
+        PastEdit(path=one.path, old=list(one.old), new=list(one.new)) for one in done[-settings.history :]
+    ]
     check = NextEditCheck(
         path=view.path,
         first=view.first + 1,
@@ -226,7 +208,7 @@ def _task(
         goal=goal,
     )
     text = as_text(sections(check.path, check.window, check.cursor, check.history))
-    if len(text) > limits.chars:
+    if len(text) > settings.chars:
         raise LeftOut("a long prompt")
     return Task(
         family=FAMILY,

@@ -13,7 +13,6 @@ What is left out, and why, is counted: see docs/search.md.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from strop.core.checks import RetrievalCheck
@@ -23,11 +22,11 @@ from strop.core.task import Task
 from strop.edits.paths import unquoted
 from strop.environments.search_pattern import words
 from strop.tasks.adapters.swe_patch import LANGUAGES
-from strop_curation.edits.history import is_packaging, is_program, is_test, says_enough
+from strop_curation.edits.history import is_packaging, is_program, is_test, said_of
 from strop_curation.edits.programs import same_program
 from strop_curation.edits.repository import Commit, Repository
 from strop_curation.engine.tally import LeftOut, Tally
-from strop_curation.retrieval import FAMILY
+from strop_curation.retrieval import FAMILY, RetrievalSettings
 from strop_curation.retrieval.trees import SourceHistory
 
 _VAGUE = """
@@ -39,27 +38,8 @@ modernize else elif after return drop python python2 python3 eol pass passes
 """
 """Words that do not say where something is."""
 _VERSION = re.compile(r"\s*_*version(?:_info)?_*\s*[:=]", re.IGNORECASE)
-_CLOSES = re.compile(
-    r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
-)
-_AT_ONCE = 100
-"""Commits whose changes are read together."""
 _NAMED_AT_LEAST = 4
 """Letters of a file's name without its ending that give the file away where the message says it."""
-
-
-@dataclass(frozen=True)
-class CommitLimits:
-    """Which commits make tasks."""
-
-    max_files: int = 5
-    """Files that matter, at most."""
-    max_lines: int = 200
-    """Lines that matter, at most."""
-    named: bool = False
-    """Whether messages that name a file that matters make tasks too."""
-    issues: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    """Repository to the texts of its issues, by number."""
 
 
 def of_commits(
@@ -67,20 +47,18 @@ def of_commits(
     commits: list[Commit],
     history: SourceHistory,
     store: str,
-    limits: CommitLimits,
+    settings: RetrievalSettings,
+    issues: Mapping[int, str],
     tally: Tally,
     done: Callable[[int], None] = lambda made: None,
 ) -> Iterator[Task]:
-    """A task a commit, newest first. `store`: how tasks name the repository of trees."""
-    for at in range(0, len(commits), _AT_ONCE):
-        some = commits[at : at + _AT_ONCE]
-        diffs = repository.diffs(some)
-        for commit in some:
-            tally.considered += 1
-            with tally.leaving_out("left_out", done):
-                task = _task(repository, commit, diffs[commit.id], history, store, limits)
-                done(1)
-                yield task
+    """A task a commit, newest first. `store`: how tasks name the repository of trees; `issues`: texts by number."""
+    for commit, diff in repository.diffs(commits):
+        tally.considered += 1
+        with tally.leaving_out("left_out", done):
+            task = _task(repository, commit, diff, history, store, settings, issues)
+            done(1)
+            yield task
 
 
 def _task(
@@ -89,11 +67,10 @@ def _task(
     diff: str,
     history: SourceHistory,
     store: str,
-    limits: CommitLimits,
+    settings: RetrievalSettings,
+    issues: Mapping[int, str],
 ) -> Task:
-    texts = limits.issues.get(history.name, {})
-    issue = next((number for number in map(int, _CLOSES.findall(commit.message)) if number in texts), 0)
-    message = says_enough(commit._replace(message=texts[issue]) if issue else commit)
+    message, issue = said_of(commit, issues)
     if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
         raise LeftOut("says nothing of where")
     if not commit.parent:
@@ -103,7 +80,7 @@ def _task(
     if not truth:
         raise LeftOut("changes no program that was there")
     lines = sum(last - first + 1 for spans in truth.values() for first, last in spans)
-    if len(truth) > limits.max_files or lines > limits.max_lines:
+    if len(truth) > settings.max_files or lines > settings.max_lines:
         raise LeftOut("huge")
     before = repository.texts(commit.parent, truth)
     if any(path not in before or spans[-1][1] > _length(before[path]) for path, spans in truth.items()):
@@ -113,7 +90,7 @@ def _task(
     if not truth:
         raise LeftOut("a bump or release")
     named = [path for path in truth if names_file(message, path)]
-    if named and not limits.named:
+    if named and not settings.named:
         raise LeftOut("the message names a file that matters")
     after = repository.texts(commit.id, truth)
     if all(same_program(path, before[path], after.get(path)) for path in truth):

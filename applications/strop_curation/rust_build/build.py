@@ -8,6 +8,7 @@ few hashes and places.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from strop.core import files
@@ -20,13 +21,12 @@ from strop.verification import open_verifier
 from strop.verification.rust.installation import find_installation
 from strop.verification.verifier import OpenVerifier
 from strop_curation.engine.paid_calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
-from strop_curation.rust_build import answer, outputs, questions, source
+from strop_curation.rust_build import RustBuildSettings, answer, outputs, questions, sources
 from strop_curation.rust_build.answer import NotKept
 from strop_curation.rust_build.checks import Unverified, check
 from strop_curation.rust_build.outputs import Results
 from strop_curation.rust_build.questions import CostEstimate
-from strop_curation.rust_build.settings import RustBuildSettings
-from strop_curation.rust_build.source import SourcePrompt
+from strop_curation.rust_build.sources import SourcePrompt
 
 VERIFYING = 64
 """Prompts under way beyond those that wait for a call: what the verifier can work on."""
@@ -58,22 +58,24 @@ class Report:
     """Why prompts could not be verified; empty when all could."""
 
 
-def estimate(settings: RustBuildSettings) -> CostEstimate:
+def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
     """What a whole build costs, from its prompts; nothing is sent or written. Raises UserError."""
     settings.check()
     seen: set[int] = set()
     rows = count = characters = 0
-    for prompt in source.read(settings.source, settings.columns, settings.limit):
+    for prompt in sources.read(source, settings.columns, settings.limit):
         rows += 1
         if _askable(prompt, seen) is None:
             count += 1
             characters += len(prompt.statement)
     if not count:
-        raise UserError(f"the data set {settings.source!r} is empty: it holds no prompt")
+        raise UserError(f"the data set {source!r} is empty: it holds no prompt")
     return CostEstimate.of(rows, count, characters, settings.attempts)
 
 
 def build(
+    source: str,
+    folder: Path,
     settings: RustBuildSettings,
     expected: CostEstimate,
     *,
@@ -94,11 +96,11 @@ def build(
             name = package.removesuffix("_rust")
             raise UserError(f"strop build rust needs {name}: pip install 'strop[{extra}]'")
     judge = find_installation().identity
-    identity = settings.identity(questions.templates_hash())
-    with opened(settings.folder, identity, say, "strop build rust") as lock:
-        results = Results(settings.folder / outputs.RESULTS, judge)
+    identity = settings.identity(source, questions.templates_hash())
+    with opened(folder, identity, say, "strop build rust") as lock:
+        results = Results(folder / outputs.RESULTS, judge)
         try:
-            return _Run(settings, expected, results, judge, say, show).whole(lock)
+            return _Run(source, folder, settings, expected, results, judge, say, show).whole(lock)
         finally:
             results.close()
 
@@ -107,6 +109,8 @@ def build(
 class _Run:
     """One process's part of a build."""
 
+    source: str
+    folder: Path
     settings: RustBuildSettings
     expected: CostEstimate
     results: Results
@@ -118,6 +122,9 @@ class _Run:
     cause: str = ""
     """Why the first one could not be verified."""
 
+    def __post_init__(self) -> None:
+        self.prices = self.settings.connection().prices
+
     def whole(self, lock: int) -> Report:
         """The build and its files."""
         settings = self.settings
@@ -128,14 +135,16 @@ class _Run:
         if calls.failure is not None:
             raise calls.failure
         seed, done = derive_seed("rust-build", settings.seed), len(self.results.numbers)
-        tally = outputs.write(settings.folder, self.results, settings.parts, seed)
-        manifest = outputs.manifest(settings, tally, calls.usage, self.expected.rows, done, self.judge)
-        files.write_json(settings.folder / outputs.MANIFEST, manifest)
+        tally = outputs.write(self.folder, self.results, settings.shares, seed)
+        manifest = outputs.manifest(
+            self.source, settings, tally, calls.usage, self.expected.rows, done, self.judge
+        )
+        files.write_json(self.folder / outputs.MANIFEST, manifest)
         return Report(manifest, calls.out_of_money, self.cause)
 
     def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
-        calls = Calls(self.settings, self.settings.folder, lock)
-        for line in self.expected.lines(calls.usage, self.settings.prices):
+        calls = Calls(self.settings.connection(), self.folder, lock)
+        for line in self.expected.lines(calls.usage, self.prices):
             self.say(line)
         with calls:
             works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
@@ -152,7 +161,7 @@ class _Run:
         """The prompts that have no result yet; those that are not asked get theirs here."""
         seen: set[int] = set()
         settings = self.settings
-        for prompt in source.read(settings.source, settings.columns, settings.limit):
+        for prompt in sources.read(self.source, settings.columns, settings.limit):
             unfit = _askable(prompt, seen)
             if self.results.known(prompt):
                 self.kept += self.results.kept(prompt.number)
@@ -206,14 +215,14 @@ class _Run:
             raise StropError(f"{self.unverified} answers could not be verified; first cause: {self.cause}")
 
     def _progress(self, calls: Calls) -> BuildProgress:
-        known = self.settings.prices.known
+        known = self.prices.known
         return BuildProgress(
             total=self.expected.rows,
             done=len(self.results.numbers),
             kept=self.kept,
             usage=calls.usage,
-            cost=calls.usage.cost(self.settings.prices) if known else None,
-            estimate=self.expected.refined(calls.usage, self.settings.prices) if known else None,
+            cost=calls.usage.cost(self.prices) if known else None,
+            estimate=self.expected.refined(calls.usage, self.prices) if known else None,
         )
 
 
@@ -221,8 +230,8 @@ def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:
     """Why this prompt is not asked, None when it is. `seen` holds hashes of the statements before it."""
     if not prompt.statement:
         return NotKept("prompt", "the prompt is empty")
-    if len(prompt.statement) > source.MOST_CHARACTERS:
-        return NotKept("prompt", f"the prompt is longer than {source.MOST_CHARACTERS:,} characters")
+    if len(prompt.statement) > sources.MOST_CHARACTERS:
+        return NotKept("prompt", f"the prompt is longer than {sources.MOST_CHARACTERS:,} characters")
     mark = derive_seed(" ".join(prompt.statement.lower().split()))
     if mark in seen:
         return NotKept("prompt", "the same prompt occurs earlier in the source")

@@ -19,7 +19,7 @@ from strop.verification.verifier import OpenVerifier
 from strop_curation.rust_build import answer as answers
 from strop_curation.rust_build.answer import NotKept, Parts
 from strop_curation.rust_build.cases import rust_tests
-from strop_curation.rust_build.source import SourcePrompt
+from strop_curation.rust_build.sources import SourcePrompt
 
 MUTANTS = 6
 EDITION = "2021"

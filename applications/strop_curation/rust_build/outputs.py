@@ -23,10 +23,9 @@ from strop.core.journal import Appender, JournalReader, LinePlace, scan
 from strop.core.task import Task
 from strop.policies.connection import Usage
 from strop.tasks.splits import CODE_THRESHOLD, STATEMENT_THRESHOLD, joined, statement_shingles
-from strop_curation.rust_build import questions
+from strop_curation.rust_build import RustBuildSettings, questions
 from strop_curation.rust_build.answer import NotKept
-from strop_curation.rust_build.settings import RustBuildSettings
-from strop_curation.rust_build.source import SourcePrompt
+from strop_curation.rust_build.sources import SourcePrompt
 from strop_curation.similar.exact import pairs
 from strop_curation.similar.hashes import Hashes
 
@@ -224,18 +223,24 @@ def write(path: Path, results: Results, shares: tuple[int, int, int], seed: int)
 
 
 def manifest(
-    settings: RustBuildSettings, tally: Written, usage: Usage, prompts: int, done: int, judge: str
+    source: str,
+    settings: RustBuildSettings,
+    tally: Written,
+    usage: Usage,
+    prompts: int,
+    done: int,
+    judge: str,
 ) -> dict[str, Any]:
     """What was made of what. Nothing in it depends on when, where, or in how many runs it was made.
 
     prompts  of the source; done: those that have a result; judge: names the compiler
     """
-    prices = settings.prices
+    prices = settings.connection().prices
     return {
         "format": 1,
-        "build": settings.identity(questions.templates_hash()),
+        "build": settings.identity(source, questions.templates_hash()),
         "limit": settings.limit,
-        "parts": dict(zip(PART_NAMES, settings.parts, strict=True)),
+        "parts": dict(zip(PART_NAMES, settings.shares, strict=True)),
         "complete": done == prompts,
         "prompts": prompts,
         "unfinished": prompts - done,

@@ -14,7 +14,7 @@ from strop.core.ids import content_hash, derive_seed
 from strop.policies.connection import Prices, Usage
 from strop.tasks import templates
 from strop_curation.engine.paid_calls import Question
-from strop_curation.rust_build.settings import RustBuildSettings
+from strop_curation.rust_build import RustBuildSettings
 
 Stage = Literal["rewrite", "solve"]
 STAGES: tuple[Stage, ...] = ("rewrite", "solve")

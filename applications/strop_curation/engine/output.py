@@ -1,5 +1,6 @@
 """What the commands of `strop build` share: options, the file of tasks, the manifest beside it, and the last line."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from strop.core.text import printable
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.reports.terminal.progress import Progress
+    from strop.verification.settings import Settings
     from strop_curation.engine.tally import Tally
 
 File = Annotated[Path, Option("--output", "-o", help="file of task lines to write; .gz compresses")]
@@ -28,6 +30,21 @@ class Verifying:
         int | None, Option(min=1, help="batches verified at a time; one per core by default")
     ] = None
     allow_unsafe: AllowUnsafe = False
+
+    def verifying(self) -> dict[str, Any]:
+        """As `open_verifier` takes them."""
+        return {"workers": self.workers, "allow_unsafe": self.allow_unsafe}
+
+    def jail(self) -> "Settings":
+        """As runs of projects take them."""
+        from strop.verification.settings import Settings
+
+        return Settings(allow_unsafe=self.allow_unsafe)
+
+    @property
+    def many(self) -> int:
+        """Runs of projects at a time."""
+        return self.workers or min(16, len(os.sched_getaffinity(0)))
 
 
 @dataclass(frozen=True)
@@ -47,14 +64,14 @@ class ChosenTasks:
 class Output:
     """One build's file of tasks, refused early where it cannot be written. Raises UserError."""
 
-    def __init__(self, path: Path, *beside: Path) -> None:
-        """`beside`: further files that the build writes."""
+    def __init__(self, path: Path, *beside: Path, manifest: Path | None = None) -> None:
+        """`beside`: further files that the build writes. The manifest's name is PATH.manifest.json by default."""
         from strop.core import files
 
         if not path.name.endswith((".jsonl", ".jsonl.gz")):
             raise UserError(f"--output {path}: name a file that ends in .jsonl or .jsonl.gz")
         self.path = path
-        self._manifest = path.with_name(f"{path.name}.manifest.json")
+        self._manifest = manifest or path.with_name(f"{path.name}.manifest.json")
         for each in (path, self._manifest, *beside):
             files.check_writable(each)
         self._started = time.monotonic()
@@ -65,13 +82,17 @@ class Output:
 
         write_tasks(tally.some(made, nothing, otherwise), self.path)
 
+    @property
+    def seconds(self) -> float:
+        """Since the build began."""
+        return time.monotonic() - self._started
+
     def finish(self, manifest: Mapping[str, Any], line: str) -> None:
         """Writes the manifest and prints `line`, with the seconds taken in place of `{seconds}`."""
         from strop.core import files
 
         files.write_json(self._manifest, manifest)
-        seconds = f"{time.monotonic() - self._started:.0f} s"
-        print(printable(f"{line.replace('{seconds}', seconds)}; {self.path}"))
+        print(printable(f"{line.replace('{seconds}', f'{self.seconds:.0f} s')}; {self.path}"))
 
 
 def originals_shown(progress: "Progress", total: int, tally: "Tally", what: str) -> Callable[[int], None]:
