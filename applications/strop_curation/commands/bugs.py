@@ -12,13 +12,13 @@ from typer import Argument
 from strop.cli.options import grouped, say
 from strop.core.errors import UserError
 from strop_curation.bugs import LAYOUT, BugModels, BugSettings, ProjectChoice, TaskChoice
-from strop_curation.engine.output import File, Output, Verifying, edit_format, originals_shown
+from strop_curation.engine.output import Build, File, Verifying, edit_format
+from strop_curation.engine.tally import Tally
 
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop_curation.bugs.from_project import Judging
     from strop_curation.bugs.models import Models
-    from strop_curation.engine.tally import Tally
 
 FUNCTIONS_PER_TASK = 5
 """Functions of a project that are found for each task that is wanted, before the first is made."""
@@ -48,9 +48,9 @@ def bugs(
     """
     from strop_curation.bugs.from_project import Judging
     from strop_curation.bugs.models import open_models
-    from strop_curation.engine.tally import Tally, listed
 
-    file, tally = Output(output), Tally(LAYOUT)
+    build = Build(output, LAYOUT)
+    tally = build.tally
     settings.at_once()
     edit_format(settings.format)
     judging: Judging | None = None
@@ -62,18 +62,19 @@ def bugs(
     calls = output.with_name(f"{output.name}.calls")
     with open_models(models, calls, settings.seed, tally, say) as asked:
         if project:
-            judging = _from_project(source, file, settings, project_choice, verifying, asked, tally)
+            judging = _from_project(source, build, settings, project_choice, verifying, asked)
             told |= asdict(project_choice)
         else:
-            told |= _from_tasks(source, file, settings, task_choice, verifying, asked, tally)
-    counts = tally.manifest()
-    operators = sum(1 for row in counts["operators"].values() if row["kept"])
+            told |= _from_tasks(source, build, settings, task_choice, verifying, asked)
+    operators = sum(1 for row in tally.manifest()["operators"].values() if row["kept"])
     tests = {"tests_a_task": judging.manifest()} if judging else {}
-    left = counts["unusable"] if not project else counts["skipped"]
-    file.finish(
-        {"settings": told, **counts, **tests, **asked.manifest()},
-        f"{tally.tasks} repair tasks from {tally.originals} originals in {{seconds}}, by {operators} operators; "
-        f"{judging.said() + '; ' if judging else ''}left out: {listed(left) or 'none'}",
+    build.finish(
+        told,
+        f"{tally.tasks} repair tasks from {tally.originals} originals in {build.seconds():.0f} s, by {operators} "
+        f"operators; {judging.said() + '; ' if judging else ''}left out: "
+        f"{tally.told('skipped' if project else 'unusable')}",
+        **tests,
+        **asked.manifest(),
     )
 
 
@@ -95,8 +96,8 @@ def _refuse_others(project: bool, project_choice: ProjectChoice, task_choice: Ta
 
 
 def _from_tasks(
-    source: str, file: Output, settings: BugSettings, task_choice: TaskChoice,
-    verifying: Verifying, models: "Models", tally: "Tally",
+    source: str, build: Build, settings: BugSettings, task_choice: TaskChoice,
+    verifying: Verifying, models: "Models",
 ) -> dict[str, Any]:  # fmt: skip
     """Writes repair tasks made from a source of tasks; what the manifest says of the options. Raises UserError."""
     from strop.reports.terminal.progress import Progress
@@ -112,11 +113,11 @@ def _from_tasks(
         open_verifier(limits=limits, **asdict(verifying)) as verifier,
         Progress("tasks", len(tasks)) as progress,
     ):
-        done = originals_shown(progress, len(tasks), tally, "repair tasks")
+        done = build.shown(progress, len(tasks))
         made = bugs_of_tasks(
-            tasks, verifier, tally, settings, task_choice, rewriter=models.rewriter, done=done
+            tasks, verifier, build.tally, settings, task_choice, rewriter=models.rewriter, done=done
         )
-        _write(file, models.told(made, lambda task: purposes[task.metadata["original"]]), source, tally)
+        _write(build, models.told(made, lambda task: purposes[task.metadata["original"]]), source)
     return {
         "per_task": settings.per_task or PER_TASK,
         "min_passing": task_choice.min_passing,
@@ -126,8 +127,8 @@ def _from_tasks(
 
 
 def _from_project(
-    source: str, file: Output, settings: BugSettings, project_choice: ProjectChoice,
-    verifying: Verifying, models: "Models", tally: "Tally",
+    source: str, build: Build, settings: BugSettings, project_choice: ProjectChoice,
+    verifying: Verifying, models: "Models",
 ) -> "Judging":  # fmt: skip
     """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
     from strop.core import files
@@ -138,8 +139,9 @@ def _from_project(
     from strop_curation.bugs.issue import docstring
     from strop_curation.bugs.targets import Targets
 
-    final = file.path.resolve().with_name(
-        f"{file.path.name.removesuffix('.gz').removesuffix('.jsonl')}.project.tar.gz"
+    tally = build.tally
+    final = build.path.resolve().with_name(
+        f"{build.path.name.removesuffix('.gz').removesuffix('.jsonl')}.project.tar.gz"
     )
     files.check_writable(final)
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
@@ -184,7 +186,7 @@ def _from_project(
             told = judging.counted(
                 models.told(factory.tasks(project_choice.count, project_choice.pairs), docstring)
             )
-            _write(file, _then_in_place(_until_stopped(told), part, final, tally), source, tally)
+            _write(build, _then_in_place(_until_stopped(told), part, final, tally), source)
             if project.lost:
                 tally.skipped["files of tests that cannot be collected"] += project.lost
     finally:
@@ -206,7 +208,7 @@ def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
         say(f"stopped: the {passed_on} tasks so far are written")
 
 
-def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: "Tally") -> "Iterator[Task]":
+def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: Tally) -> "Iterator[Task]":
     """The tasks; after the last one the snapshot takes its name, before the file of tasks does."""
     from strop.core import files
 
@@ -218,6 +220,5 @@ def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: "Tal
         files.sync_folder(final.parent)
 
 
-def _write(file: Output, tasks: "Iterator[Task]", source: str, tally: "Tally") -> None:
-    nothing = f"no bug could be made from {source!r}"
-    file.write(tasks, tally, nothing, "no tested function has a place for one")
+def _write(build: Build, tasks: "Iterator[Task]", source: str) -> None:
+    build.write(tasks, f"no bug could be made from {source!r}", "no tested function has a place for one")

@@ -18,7 +18,7 @@ from strop_curation.commands.env import env
 from strop_curation.commands.implement import implement
 from strop_curation.commands.preferences import preferences
 from strop_curation.commands.retrieval import next_edit, retrieval
-from strop_curation.engine.output import ChosenTasks, File, Output, Verifying, originals_shown
+from strop_curation.engine.output import Build, ChosenTasks, File, Verifying
 from strop_curation.rust_build import RustBuildSettings
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ def rust_fix(
     from strop.sandbox.limits import Limits
     from strop.tasks import load_tasks
     from strop.verification import open_verifier
-    from strop_curation.engine.tally import Tally, listed
     from strop_curation.rust_fix import LAYOUT
     from strop_curation.rust_fix.build import fixes
     from strop_curation.rust_fix.rustc import open_rustc
 
-    file, wanted, tally = Output(output), _kinds(kinds), Tally(LAYOUT)
+    build, wanted = Build(output, LAYOUT), _kinds(kinds)
+    tally = build.tally
     tasks = load_tasks(source, **chosen.filters())
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     with (
@@ -68,15 +68,13 @@ def rust_fix(
         open_rustc(**asdict(verifying)) as compiler,
         Progress("tasks", len(tasks)) as progress,
     ):
-        done = originals_shown(progress, len(tasks), tally, "repair tasks")
+        done = build.shown(progress, len(tasks))
         made = fixes(tasks, verifier, compiler, tally, seed=seed, per_task=per_task, kinds=wanted, done=done)
-        file.write(made, tally, f"no fault could be put into the tasks of {source!r}", "none fits")
-    settings = {"source": source, "seed": seed, "per_task": per_task, "kinds": wanted, **chosen.filters()}
-    counts = tally.manifest()
-    file.finish(
-        {"settings": settings, **counts},
-        f"{tally.tasks} repair tasks from {tally.originals} tasks in {{seconds}}: {listed(counts['kinds'])}; "
-        f"left out: {listed(counts['unusable']) or 'none'}",
+        build.write(made, f"no fault could be put into the tasks of {source!r}", "none fits")
+    build.finish(
+        {"source": source, "seed": seed, "per_task": per_task, "kinds": wanted, **chosen.filters()},
+        f"{tally.tasks} repair tasks from {tally.originals} tasks in {build.seconds():.0f} s: {tally.told('kinds')}; "
+        f"left out: {tally.told('unusable')}",
     )
 
 

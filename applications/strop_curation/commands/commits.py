@@ -10,13 +10,12 @@ from typer import Argument
 from strop.cli.options import grouped, say
 from strop.core.errors import UserError
 from strop_curation.commands.env import Folder
-from strop_curation.commands.retrieval import RetrievalSplit
-from strop_curation.engine.output import Output, Verifying, edit_format
+from strop_curation.engine.output import Build, HeldOut, Verifying, edit_format
+from strop_curation.engine.tally import Tally
 from strop_curation.histories import LAYOUT, HistorySettings
 
 if TYPE_CHECKING:
     from strop.core.task import Task
-    from strop_curation.engine.tally import Tally
     from strop_curation.histories.build import HistoryProgress
 
 
@@ -25,7 +24,7 @@ def commits(
     sources: Annotated[list[str], Argument(help="git repositories and bundles")],
     output: Folder,
     settings: HistorySettings,
-    split: RetrievalSplit,
+    split: HeldOut,
     verifying: Verifying,
 ) -> None:
     """Make repair tasks of commits that change programs and tests, judged by these tests.
@@ -34,7 +33,6 @@ def commits(
     reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
     """
     from strop.core import files
-    from strop_curation.engine.tally import Tally, listed, split_of
     from strop_curation.histories.build import manifest_of
 
     edit_format(settings.format)
@@ -42,21 +40,22 @@ def commits(
         raise UserError(f"{missing}: no such repository or bundle")
     with files.writing(output):
         output.mkdir(parents=True, exist_ok=True)
-    file, tally = Output(output / "tasks.jsonl.gz", manifest=output / "manifest.json"), Tally(LAYOUT)
+    build = Build(output / "tasks.jsonl.gz", LAYOUT, manifest=output / "manifest.json")
+    tally = build.tally
     made = list(_made(sources, output, settings, verifying, tally))
-    sides = split_of(made, split.held_out or [], split.newest_share) if made else ()
-    tasks = [tally.keep(task) for task in sides]
-    file.write(tasks, tally, f"no commit of {', '.join(sources)} makes a task", "there is none")
-    told, counts = {"sources": sources, **asdict(settings), **asdict(split)}, tally.manifest()
-    file.finish(
-        {"settings": told, "seconds": file.seconds, **counts, **manifest_of(tasks, output)},
-        f"{len(tasks)} tasks ({listed(counts['repositories'])}) from {tally.considered} commits in {{seconds}}; "
-        f"left out: {listed(counts['left_out']) or 'none'}",
+    tasks = list(map(tally.keep, split.sides(made)))
+    build.write(tasks, f"no commit of {', '.join(sources)} makes a task", "there is none")
+    build.finish(
+        {"sources": sources, **asdict(settings), **asdict(split)},
+        f"{len(tasks)} tasks ({tally.told('repositories')}) from {tally.considered} commits in "
+        f"{build.seconds():.0f} s; left out: {tally.told('left_out')}",
+        seconds=build.seconds(),
+        **manifest_of(tasks, output),
     )
 
 
 def _made(
-    sources: list[str], output: Path, settings: HistorySettings, verifying: Verifying, tally: "Tally"
+    sources: list[str], output: Path, settings: HistorySettings, verifying: Verifying, tally: Tally
 ) -> "Iterator[Task]":
     """The tasks so far; Ctrl-C and SIGTERM end them."""
     from strop.reports.terminal.progress import Progress

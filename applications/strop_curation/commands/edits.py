@@ -12,11 +12,11 @@ from typer import Argument, Option
 from strop.cli.options import grouped
 from strop.core.errors import UserError
 from strop_curation.edits import LAYOUT, EditSettings
-from strop_curation.engine.output import File, Output, edit_format
+from strop_curation.engine.output import Build, File, edit_format
+from strop_curation.engine.tally import Tally
 
 if TYPE_CHECKING:
     from strop.core.task import Task
-    from strop_curation.engine.tally import Tally
 
 Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
 FORMAT = {"swe-rl": "search-replace", "patch": "unified-diff", "fix-compile": "search-replace"}
@@ -42,9 +42,9 @@ def edits(
     """
     from strop.reports.terminal.progress import Progress
     from strop_curation.edits.faulty import pairs
-    from strop_curation.engine.tally import Tally, listed
 
-    file, tally = Output(output), Tally(LAYOUT)
+    build = Build(output, LAYOUT)
+    tally = build.tally
     settings = replace(settings, format=_format(settings.format, family))
     with ExitStack() as stack:
         total: list[int] = []
@@ -60,15 +60,12 @@ def edits(
         else:
             made = _fix_compile(source, settings, tally, done, stack)
         progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
-        file.write(
-            islice(made, settings.limit), tally, f"no task could be made from {source!r}", "it is empty"
-        )
+        build.write(islice(made, settings.limit), f"no task could be made from {source!r}", "it is empty")
     told = {name: value for name, value in asdict(settings).items() if name not in UNTOLD}
-    counts = tally.manifest()
-    file.finish(
-        {"settings": {"source": source, "family": family, **told}, **counts},
-        f"{tally.tasks} tasks from {tally.considered} candidates in {{seconds}}; "
-        f"left out: {listed(counts['left_out']) or 'none'}",
+    build.finish(
+        {"source": source, "family": family, **told},
+        f"{tally.tasks} tasks from {tally.considered} candidates in {build.seconds():.0f} s; "
+        f"left out: {tally.told('left_out')}",
     )
 
 
@@ -76,7 +73,7 @@ def _of_repositories(
     source: str,
     family: str,
     settings: EditSettings,
-    tally: "Tally",
+    tally: Tally,
     done: Callable[[int], None],
     total: list[int],
 ) -> "Iterator[Task]":
@@ -104,7 +101,7 @@ def _of_repositories(
 def _fix_compile(
     source: str,
     settings: EditSettings,
-    tally: "Tally",
+    tally: Tally,
     done: Callable[[int], None],
     stack: ExitStack,
 ) -> "Iterator[Task]":
@@ -119,7 +116,7 @@ def _fix_compile(
     return fix_compile(tasks, verifier, settings, tally, done)
 
 
-def _reported(source: str, tally: "Tally") -> "Iterable[Task]":
+def _reported(source: str, tally: Tally) -> "Iterable[Task]":
     """The tasks of a source; rows that make none are counted."""
     from strop.tasks.sources import iter_tasks
 

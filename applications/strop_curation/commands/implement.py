@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from strop.cli.options import grouped
-from strop_curation.engine.output import File, Output, Verifying
-from strop_curation.implement import ImplementSettings
+from strop_curation.engine.output import Build, File, Verifying
+from strop_curation.engine.tally import Tally
+from strop_curation.implement import LAYOUT, ImplementSettings
 
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.reports.terminal.progress import Progress
     from strop.verification.project import Project
-    from strop_curation.engine.tally import Tally
     from strop_curation.implement.sources import SourceFile
 
 
@@ -39,15 +39,13 @@ def implement(
     """
     from strop.reports.terminal.progress import Progress
     from strop.verification.project import open_project
-    from strop_curation.engine.tally import Tally, listed
-    from strop_curation.implement import LAYOUT
     from strop_curation.implement.build import tasks
     from strop_curation.implement.filters import chosen
     from strop_curation.implement.sources import read_sources
 
     archive = output.with_name(f"{output.name}.project.tar.gz")
-    file, tally = Output(output, archive), Tally(LAYOUT)
-    filters = chosen(settings.filters)
+    build, filters = Build(output, LAYOUT, archive), chosen(settings.filters)
+    tally = build.tally
     with ExitStack() as stack:
         progress = stack.enter_context(Progress("files"))
         if settings.tests:
@@ -63,16 +61,16 @@ def implement(
                 )
             )
             made = islice(tasks(_shown(found, tally, progress), settings, tally), settings.limit)
-        file.write(map(tally.keep, made), tally, f"no function of {source!r} makes a task", "there is none")
-    file.finish(
-        {"settings": {"source": source, **asdict(settings), "filters": filters}, **tally.manifest()},
-        f"{tally.tasks} implementation tasks ({listed(tally.manifest()['splits'])}) from {tally.functions} functions "
-        f"with docstrings in {tally.files} files in {{seconds}}; left out: {tally.reasons() or 'none'}",
+        build.write(map(tally.keep, made), f"no function of {source!r} makes a task", "there is none")
+    build.finish(
+        {"source": source, **asdict(settings), "filters": filters},
+        f"{tally.tasks} implementation tasks ({tally.told('splits')}) from {tally.functions} functions with docstrings "
+        f"in {tally.files} files in {build.seconds():.0f} s; left out: {tally.reasons() or 'none'}",
     )
 
 
 def _tested(
-    project: "Project", archive: Path, source: str, settings: ImplementSettings, tally: "Tally",
+    project: "Project", archive: Path, source: str, settings: ImplementSettings, tally: Tally,
     progress: "Progress",
 ) -> "Iterator[Task]":  # fmt: skip
     """Tasks that the project's tests judge. Its snapshot is written after the last one."""
@@ -92,7 +90,7 @@ def _tested(
         file.write(packed(project.files))
 
 
-def _shown(files: "Iterator[SourceFile]", tally: "Tally", progress: "Progress") -> "Iterator[SourceFile]":
+def _shown(files: "Iterator[SourceFile]", tally: Tally, progress: "Progress") -> "Iterator[SourceFile]":
     """The files, with a progress line."""
     for file in files:
         yield file

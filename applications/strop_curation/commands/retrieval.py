@@ -5,36 +5,23 @@ build next-edit`: states of commits that are being made, from histories.
 import shutil
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument
 
 from strop.cli.options import grouped
 from strop.core.errors import UserError
-from strop_curation.engine.output import File, Output
-from strop_curation.next_edit import NextEditSettings
-from strop_curation.retrieval import RetrievalSettings
+from strop_curation import next_edit as next_edit_builder
+from strop_curation import retrieval as retrieval_builder
+from strop_curation.engine.output import Build, File, HeldOut
+from strop_curation.engine.tally import Tally, once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from strop.core.task import Task
-    from strop_curation.engine.tally import Tally
-
-
-@dataclass(frozen=True)
-class RetrievalSplit:
-    """What is held out."""
-
-    held_out: Annotated[
-        list[str] | None, Option(help="repository whose tasks are all held out; may be repeated")
-    ] = None
-    newest_share: Annotated[
-        float,
-        Option(min=0.0, max=1.0, help="share of each other repository's commits, the newest, to hold out"),
-    ] = 0.2
 
 
 @grouped
@@ -46,42 +33,37 @@ def retrieval(
         ),
     ],
     output: File,
-    settings: RetrievalSettings,
-    split: RetrievalSplit,
+    settings: retrieval_builder.RetrievalSettings,
+    split: HeldOut,
 ) -> None:
     """Make search tasks: a commit's message is the request, and the lines that it changes are what to find.
 
     Also writes OUTPUT.manifest.json, with counts and reasons, and OUTPUT.trees.git, which holds the files. See
     docs/search.md.
     """
-    from strop_curation.engine.tally import Tally, listed, once, split_of
-    from strop_curation.retrieval import LAYOUT
-
     plain = output.name.removesuffix(".gz").removesuffix(".jsonl")
     store = output.with_name(f"{plain}.trees.git")
-    file, tally = Output(output), Tally(LAYOUT)
+    build = Build(output, retrieval_builder.LAYOUT)
+    tally = build.tally
     part = store.with_name(f".{store.name}.part")
     try:
         made = list(once(_made(sources, part, store.name, settings, tally), tally))
-        found = list(split_of(made, split.held_out or [], split.newest_share))
+        found = split.sides(made)
         if found and part.is_dir():
             shutil.rmtree(store, ignore_errors=True)
             part.rename(store)
-        file.write(
-            map(tally.keep, found), tally, f"no task could be made from {', '.join(sources)}", "no commit"
-        )
+        build.write(map(tally.keep, found), f"no task could be made from {', '.join(sources)}", "no commit")
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    counts = tally.manifest()
-    file.finish(
-        {"settings": {"sources": sources, **asdict(settings), **asdict(split)}, **counts},
-        f"{tally.tasks} search tasks ({listed(counts['splits'])}) from {tally.considered} candidates in {{seconds}}; "
-        f"left out: {listed(counts['left_out']) or 'none'}",
+    build.finish(
+        {"sources": sources, **asdict(settings), **asdict(split)},
+        f"{tally.tasks} search tasks ({tally.told('splits')}) from {tally.considered} candidates in "
+        f"{build.seconds():.0f} s; left out: {tally.told('left_out')}",
     )
 
 
 def _made(
-    sources: list[str], part: Path, store: str, settings: RetrievalSettings, tally: "Tally"
+    sources: list[str], part: Path, store: str, settings: retrieval_builder.RetrievalSettings, tally: Tally
 ) -> "Iterator[Task]":
     """The tasks of all sources, without splits."""
     from strop.reports.terminal.progress import Progress
@@ -124,31 +106,31 @@ def _made(
 def next_edit(
     sources: Annotated[list[str], Argument(help="git repositories and bundles")],
     output: File,
-    settings: NextEditSettings,
-    split: RetrievalSplit,
+    settings: next_edit_builder.NextEditSettings,
+    split: HeldOut,
 ) -> None:
     """Make next-edit tasks: a commit is cut into edits; what comes next after some of them, or silence?
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/next-edit.md.
     """
-    from strop_curation.engine.tally import Tally, listed, once, split_of
-    from strop_curation.next_edit import LAYOUT
     from strop_curation.next_edit.states import balanced
 
-    file, tally = Output(output), Tally(LAYOUT)
+    build = Build(output, next_edit_builder.LAYOUT)
+    tally = build.tally
     made = list(once(_states(sources, settings, tally), tally))
-    sides = list(split_of(made, split.held_out or [], split.newest_share))
+    sides = split.sides(made)
     found = balanced(sides, settings.silence, settings.seed, tally)
-    file.write(map(tally.keep, found), tally, f"no task could be made from {', '.join(sources)}", "no commit")
-    counts = tally.manifest()
-    file.finish(
-        {"settings": {"sources": sources, **asdict(settings), **asdict(split)}, **counts},
-        f"{tally.tasks} next-edit tasks ({listed(counts['splits'])}; right: {listed(counts['right'])}) from "
-        f"{tally.considered} states and commits in {{seconds}}; left out: {listed(counts['left_out']) or 'none'}",
+    build.write(map(tally.keep, found), f"no task could be made from {', '.join(sources)}", "no commit")
+    build.finish(
+        {"sources": sources, **asdict(settings), **asdict(split)},
+        f"{tally.tasks} next-edit tasks ({tally.told('splits')}; right: {tally.told('right')}) from "
+        f"{tally.considered} states and commits in {build.seconds():.0f} s; left out: {tally.told('left_out')}",
     )
 
 
-def _states(sources: list[str], settings: NextEditSettings, tally: "Tally") -> "Iterator[Task]":
+def _states(
+    sources: list[str], settings: next_edit_builder.NextEditSettings, tally: Tally
+) -> "Iterator[Task]":
     """The tasks of all sources, without splits."""
     from strop_curation.edits.repository import Repository
     from strop_curation.next_edit.states import of_commits

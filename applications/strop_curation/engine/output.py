@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,12 +12,12 @@ from typer import Option
 from strop.cli.options import AllowUnsafe, Side
 from strop.core.errors import UserError
 from strop.core.text import printable
+from strop_curation.engine.tally import Tally, TallyLayout, split_of
 
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop.reports.terminal.progress import Progress
     from strop.verification.settings import Settings
-    from strop_curation.engine.tally import Tally
 
 File = Annotated[Path, Option("--output", "-o", help="file of task lines to write; .gz compresses")]
 
@@ -61,50 +61,65 @@ class ChosenTasks:
         return {"limit": self.limit, "topics": self.topic, "levels": self.level, "split": self.split}
 
 
-class Output:
-    """One build's file of tasks, refused early where it cannot be written. Raises UserError."""
+@dataclass(frozen=True)
+class HeldOut:
+    """What is held out."""
 
-    def __init__(self, path: Path, *beside: Path, manifest: Path | None = None) -> None:
+    held_out: Annotated[
+        list[str] | None, Option(help="repository whose tasks are all held out; may be repeated")
+    ] = None
+    newest_share: Annotated[
+        float,
+        Option(min=0.0, max=1.0, help="share of each other repository's commits, the newest, to hold out"),
+    ] = 0.2
+
+    def sides(self, tasks: "Sequence[Task]") -> "list[Task]":
+        """The tasks with their sides. Raises UserError for a repository that has no task."""
+        return list(split_of(tasks, self.held_out or [], self.newest_share)) if tasks else []
+
+
+class Build:
+    """One build: what it counts, its file of tasks and its manifest. Raises UserError where these cannot be written."""
+
+    def __init__(self, path: Path, layout: TallyLayout, *beside: Path, manifest: Path | None = None) -> None:
         """`beside`: further files that the build writes. The manifest's name is PATH.manifest.json by default."""
         from strop.core import files
 
         if not path.name.endswith((".jsonl", ".jsonl.gz")):
             raise UserError(f"--output {path}: name a file that ends in .jsonl or .jsonl.gz")
-        self.path = path
+        self.path, self.tally = path, Tally(layout)
         self._manifest = manifest or path.with_name(f"{path.name}.manifest.json")
         for each in (path, self._manifest, *beside):
             files.check_writable(each)
         self._started = time.monotonic()
 
-    def write(self, made: "Iterable[Task]", tally: "Tally", nothing: str, otherwise: str) -> None:
+    def write(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> None:
         """Writes the tasks. Raises UserError where there is none: `nothing`, and the reasons or `otherwise`."""
         from strop.tasks import write_tasks
 
-        write_tasks(tally.some(made, nothing, otherwise), self.path)
+        write_tasks(self.tally.some(made, nothing, otherwise), self.path)
 
-    @property
+    def shown(self, progress: "Progress", originals: int) -> Callable[[int], None]:
+        """A callback that takes the number of tasks made from each original and shows progress."""
+        seen = [0, 0]
+
+        def done(kept: int) -> None:
+            seen[0] += 1
+            seen[1] += kept > 0
+            progress.at(seen[0], seen[1], originals, f"{self.tally.tasks} repair tasks made")
+
+        return done
+
     def seconds(self) -> float:
         """Since the build began."""
         return time.monotonic() - self._started
 
-    def finish(self, manifest: Mapping[str, Any], line: str) -> None:
-        """Writes the manifest and prints `line`, with the seconds taken in place of `{seconds}`."""
+    def finish(self, settings: Mapping[str, Any], line: str, **more: Any) -> None:
+        """Writes the manifest, settings, counts and `more`, and prints a line."""
         from strop.core import files
 
-        files.write_json(self._manifest, manifest)
-        print(printable(f"{line.replace('{seconds}', f'{self.seconds:.0f} s')}; {self.path}"))
-
-
-def originals_shown(progress: "Progress", total: int, tally: "Tally", what: str) -> Callable[[int], None]:
-    """A callback that takes the tasks made from each original and shows progress."""
-    seen = [0, 0]
-
-    def done(kept: int) -> None:
-        seen[0] += 1
-        seen[1] += kept > 0
-        progress.at(seen[0], seen[1], total, f"{tally.tasks} {what} made")
-
-    return done
+        files.write_json(self._manifest, {"settings": settings, **self.tally.manifest(), **more})
+        print(printable(f"{line}; {self.path}"))
 
 
 def edit_format(name: str) -> str:

@@ -89,6 +89,10 @@ class Tally:
         found += sum(self.dropped.values(), Counter())
         return listed(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
 
+    def told(self, name: str) -> str:
+        """The counts of a name in one line."""
+        return listed(self.manifest()[name]) or "none"
+
     def manifest(self) -> dict[str, Any]:
         """All counts, sorted."""
         found: dict[str, Any] = {}
