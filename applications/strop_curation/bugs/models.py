@@ -41,7 +41,7 @@ class Models:
         return {"models": models} if models else {}
 
 
-def connection_of(models: BugModels) -> Connection:
+def _connection(models: BugModels) -> Connection:
     """The server that is asked. Raises UserError, one line, for what cannot work."""
     connection = Connection(
         models.rewrite_url, concurrency=models.concurrency, timeout_seconds=models.timeout,
@@ -64,7 +64,7 @@ def open_models(
     settings: BugModels, folder: Path, seed: int, tally: Tally, say: Callable[[str], None]
 ) -> Iterator[Models]:
     """The models with their answers so far, which are kept in `folder`. Raises UserError."""
-    connection = connection_of(settings)
+    connection = _connection(settings)
     with ExitStack() as stack:
         named = {"rewrite": settings.rewrite_model, "issue": settings.issue_model}
         servers = {

@@ -16,8 +16,9 @@ from strop_curation.commands.commits import commits
 from strop_curation.commands.edits import edits
 from strop_curation.commands.env import env
 from strop_curation.commands.implement import implement
+from strop_curation.commands.next_edit import next_edit
 from strop_curation.commands.preferences import preferences
-from strop_curation.commands.retrieval import next_edit, retrieval
+from strop_curation.commands.retrieval import retrieval
 from strop_curation.engine.output import Build, ChosenTasks, File, Verifying
 from strop_curation.rust_build import RustBuildSettings
 

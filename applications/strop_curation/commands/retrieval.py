@@ -1,9 +1,6 @@
-"""`strop build retrieval`: which files and lines matter for a request, from histories, docstrings and bugs. `strop
-build next-edit`: states of commits that are being made, from histories.
-"""
+"""`strop build retrieval`: which files and lines matter for a request, from histories, docstrings and bugs."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -13,14 +10,11 @@ from typer import Argument
 
 from strop.cli.options import grouped
 from strop.core.errors import UserError
-from strop_curation import next_edit as next_edit_builder
-from strop_curation import retrieval as retrieval_builder
 from strop_curation.engine.output import Build, File, HeldOut
 from strop_curation.engine.tally import Tally, once
+from strop_curation.retrieval import LAYOUT, RetrievalSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from strop.core.task import Task
 
 
@@ -33,7 +27,7 @@ def retrieval(
         ),
     ],
     output: File,
-    settings: retrieval_builder.RetrievalSettings,
+    settings: RetrievalSettings,
     split: HeldOut,
 ) -> None:
     """Make search tasks: a commit's message is the request, and the lines that it changes are what to find.
@@ -43,7 +37,7 @@ def retrieval(
     """
     plain = output.name.removesuffix(".gz").removesuffix(".jsonl")
     store = output.with_name(f"{plain}.trees.git")
-    build = Build(output, retrieval_builder.LAYOUT)
+    build = Build(output, LAYOUT)
     tally = build.tally
     part = store.with_name(f".{store.name}.part")
     try:
@@ -63,7 +57,7 @@ def retrieval(
 
 
 def _made(
-    sources: list[str], part: Path, store: str, settings: retrieval_builder.RetrievalSettings, tally: Tally
+    sources: list[str], part: Path, store: str, settings: RetrievalSettings, tally: Tally
 ) -> "Iterator[Task]":
     """The tasks of all sources, without splits."""
     from strop.reports.terminal.progress import Progress
@@ -100,47 +94,3 @@ def _made(
             yield from of_docstrings(repository, history, store, settings.docstrings, settings.seed, tally)
         for file in files:
             yield from of_bugs(iter_tasks(file), Path(file), tally, done)
-
-
-@grouped
-def next_edit(
-    sources: Annotated[list[str], Argument(help="git repositories and bundles")],
-    output: File,
-    settings: next_edit_builder.NextEditSettings,
-    split: HeldOut,
-) -> None:
-    """Make next-edit tasks: a commit is cut into edits; what comes next after some of them, or silence?
-
-    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/next-edit.md.
-    """
-    from strop_curation.next_edit.states import balanced
-
-    build = Build(output, next_edit_builder.LAYOUT)
-    tally = build.tally
-    made = list(once(_states(sources, settings, tally), tally))
-    sides = split.sides(made)
-    found = balanced(sides, settings.silence, settings.seed, tally)
-    build.write(map(tally.keep, found), f"no task could be made from {', '.join(sources)}", "no commit")
-    build.finish(
-        {"sources": sources, **asdict(settings), **asdict(split)},
-        f"{tally.tasks} next-edit tasks ({tally.told('splits')}; right: {tally.told('right')}) from "
-        f"{tally.considered} states and commits in {build.seconds():.0f} s; left out: {tally.told('left_out')}",
-    )
-
-
-def _states(
-    sources: list[str], settings: next_edit_builder.NextEditSettings, tally: Tally
-) -> "Iterator[Task]":
-    """The tasks of all sources, without splits."""
-    from strop_curation.edits.repository import Repository
-    from strop_curation.next_edit.states import of_commits
-    from strop_curation.retrieval.trees import gather
-
-    if missing := next((source for source in sources if not Path(source).expanduser().exists()), ""):
-        raise UserError(f"{missing}: no such repository or bundle")
-    with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
-        store = Path(folder) / "histories.git"
-        for history in gather(sources, store):
-            repository = Repository(store)
-            commits = repository.commits(settings.newest, history.ref)
-            yield from of_commits(repository, commits, history.name, settings, tally)
