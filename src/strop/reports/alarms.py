@@ -131,7 +131,7 @@ def _entropy(history: History) -> Level | None:
 def _hacking(history: History) -> Level | None:
     """Rings when the reward has risen since the start and what it is to stand for has not: fewer answers pass, or no
     more do and the reward tells them worse from those that fail, or it prefers those that fail. The latter two say so
-    before the pass rate, which is noisy, can. Two steps at either end are enough where the noise of each is known.
+    before the pass rate, which is noisy, can. Two steps at either end are enough for a pass rate whose error is known.
     """
     size = min(LONG, history.count // 2)
     names = ("reward", "pass_rate", "reward_auc", "pass_rate_error")
@@ -151,7 +151,7 @@ def _hacking(history: History) -> Level | None:
         f"{_percent(fmean(first[1]))} to {_percent(fmean(last[1]))} (first and last {size} steps)"
     )
     worse = -passes
-    if told[2]:
+    if told[2] and size >= LONG - 1:
         now = fmean(last[2])
         blind = -_change(first[2], last[2]) if passes <= 0 else 0.0
         against = (0.5 - now) / max(math.sqrt(pvariance(last[2]) / (size - 1)), _SMALL)
