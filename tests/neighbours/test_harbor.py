@@ -112,7 +112,7 @@ def runs(python: str) -> str | None:
 def rewards(harbor, folder, agent, tmp_path):
     """Each trial's reward, or what kept it from one."""
     out = tmp_path / f"{folder.name}-{agent}"
-    environment = "strop.neighbours.harbor:JailEnvironment"
+    environment = "strop_neighbours.harbor:JailEnvironment"
     done = harbor.run(
         "harbor", "run", "-p", folder, "-a", agent, "--env", environment, "-n", "2", "-o", out, "-y"
     )

@@ -19,8 +19,8 @@ import strop
 from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.neighbours import openenv
 from strop.tasks.jsonl import write_tasks
+from strop_neighbours import openenv
 
 connect = pytest.importorskip("websockets.sync.client").connect
 ConnectionClosed = pytest.importorskip("websockets.exceptions").ConnectionClosed

@@ -9,7 +9,7 @@ import strop
 from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.neighbours.trl import tool_environment
+from strop_neighbours.trl import tool_environment
 
 RIGHT, WRONG = (f"def double(x):\n    return {body}\n" for body in ("2 * x", "0"))
 EQUAL = (

@@ -16,7 +16,7 @@ from strop.core.registry import Registry
 from strop.tasks import load_tasks
 from strop.tasks.jsonl import write_tasks
 from strop.tasks.prompts import render
-from strop.tasks.verifiers_package import write_package
+from strop_neighbours.verifiers_package import write_package
 
 COUNT = 20
 EQUAL = "class Any:\n    def __eq__(self, other): return True\n    __ne__ = None\ndef {0}(*a, **k): return Any()\n"

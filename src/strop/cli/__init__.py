@@ -38,6 +38,7 @@ APPLICATIONS = {
     "build": "strop_curation.commands.build",
     "curate": "strop_curation.commands.curate",
     "repair": "strop_repair.command",
+    "serve-environment": "strop_neighbours.serve_environment",
 }
 """Such modules of applications on the library: packages beside this one."""
 

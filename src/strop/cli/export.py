@@ -8,6 +8,7 @@ import shlex
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
@@ -54,11 +55,9 @@ def export(
     Adapters are merged into their base unless --adapter is given. The last line says how to serve it.
     """
     if inspect is not None:
-        from strop.neighbours.inspect_log import write_log
-
         if out is not None or adapter or checkpoint is not None or push is not None:
             raise UserError("--inspect writes rollouts, the other options a model; do one after the other")
-        count = write_log(run, inspect)
+        count = resolve_name("strop_neighbours.inspect_log:write_log")(run, inspect)
         print(f"{inspect}: {count} rollouts; look at them with: inspect view --log-dir {inspect.parent}")
         return
     if out is None:

@@ -1,6 +1,7 @@
 """`strop tasks`: list, show, import, convert and export task sets."""
 
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Exit, Option, Typer, echo
@@ -39,7 +40,6 @@ def export_command(
     """
     from strop.tasks.formats import adapter_named, write_format
     from strop.tasks.sources import iter_tasks, load_tasks
-    from strop.tasks.verifiers_package import write_package
 
     if (verifiers is None) == (harbor is None):
         raise UserError("say what for: --verifiers NAME, or --harbor DIR")
@@ -54,12 +54,13 @@ def export_command(
     try:
         if verifiers is not None:
             folder = output or Path(verifiers.replace("-", "_"))
+            write_package = resolve_name("strop_neighbours.verifiers_package:write_package")
             count = write_package(wanted, verifiers, folder, source=source, report=log)
             then = f"pip install -e {folder}"
         else:
             assert harbor is not None
             count = write_format(adapter_named("harbor"), wanted, harbor, log)
-            then = f"harbor run -p {harbor} -a oracle --env strop.neighbours.harbor:JailEnvironment -y"
+            then = f"harbor run -p {harbor} -a oracle --env strop_neighbours.harbor:JailEnvironment -y"
             folder = harbor
     finally:
         log.close()

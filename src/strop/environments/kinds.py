@@ -50,8 +50,8 @@ ENVIRONMENTS: Registry[Kind] = Registry(
         "world": ToolWorld,
         "search": Search,
         "harness": Harness,
-        "openenv": "strop.neighbours.openenv:RemoteEnvironment",
-        "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
+        "openenv": "strop_neighbours.openenv:RemoteEnvironment",
+        "verifiers": "strop_neighbours.verifiers_tasks:ForeignTask",
         "next-edit": NextEdit,
     },
 )

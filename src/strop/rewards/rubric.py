@@ -116,8 +116,8 @@ REWARDS: Registry[Reward | BatchReward] = Registry(
     {
         **BUILTIN,
         **{name: f"strop_published.rewards:{name}" for name in PUBLISHED},
-        "openenv": "strop.neighbours.openenv:score",
-        "verifiers": "strop.neighbours.verifiers_tasks:score",
+        "openenv": "strop_neighbours.openenv:score",
+        "verifiers": "strop_neighbours.verifiers_tasks:score",
     },
 )
 """These, the published ones, what belongs to a neighbour's tasks, and what other packages add."""

@@ -37,8 +37,8 @@ GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
         "needs-feedback": "strop_generators.needs_feedback:load",
         "tool-worlds": "strop.tasks.tool_worlds:load",
         "doctests": doctests.load,
-        "openenv": "strop.neighbours.openenv:load",
-        "verifiers": "strop.neighbours.verifiers_tasks:load",
+        "openenv": "strop_neighbours.openenv:load",
+        "verifiers": "strop_neighbours.verifiers_tasks:load",
     },
     reserved={*NAMED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
 )

@@ -1,6 +1,6 @@
 """A package for verifiers 0.4 out of tasks: `strop tasks export --verifiers`.
 
-The package is data and a few lines; what it does is `strop.neighbours.verifiers`, of the Strop installed beside it.
+The package is data and a few lines; what it does is `strop_neighbours.verifiers`, of the Strop installed beside it.
 """
 
 import re
@@ -20,7 +20,7 @@ _INIT = '''"""{name}: {count} tasks, judged by Strop."""
 
 from pathlib import Path
 
-from strop.neighbours.verifiers import OneTurn, taskset_of
+from strop_neighbours.verifiers import OneTurn, taskset_of
 
 Taskset = taskset_of(Path(__file__).with_name("tasks.jsonl"), style={style!r})
 

@@ -1,6 +1,6 @@
 """Tools of Strop as an environment of TRL's GRPOTrainer, whose multi-turn loop then plays them.
 
-    from strop.neighbours.trl import tool_environment
+    from strop_neighbours.trl import tool_environment
 
     trainer = GRPOTrainer(..., environment_factory=tool_environment(), train_dataset=dataset)
 

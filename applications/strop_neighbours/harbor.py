@@ -1,6 +1,6 @@
 """Strop's jail as an environment of Harbor (harborframework.com): no Docker, no account.
 
-    harbor run -p TASKS -a oracle --env strop.neighbours.harbor:JailEnvironment -n 2 -o RESULTS -y
+    harbor run -p TASKS -a oracle --env strop_neighbours.harbor:JailEnvironment -n 2 -o RESULTS -y
 
 What a Dockerfile may ask for is in `strop.sandbox.dockerfile`; a task that needs more is refused by name before it
 starts. Deviations from a container: there is one user, whichever is asked for; a command's processes end with it, so a

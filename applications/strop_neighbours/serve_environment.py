@@ -20,7 +20,7 @@ def serve_environment(
     """Let other trainers play a recipe's tasks in its environment, by OpenEnv's protocol (docs/neighbours.md)."""
     settings = recipe_of(recipe, [])
     try:
-        from strop.neighbours.openenv_server import EnvironmentServer
+        from strop_neighbours.openenv_server import EnvironmentServer
     except ImportError as error:
         raise UserError(f"serve-environment needs {error.name}: pip install 'strop[openenv]'") from None
     from strop.tasks.task_sets import tasks_of
