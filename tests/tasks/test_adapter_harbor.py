@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import harbor_folder
-from strop.tasks.adapters.harbor import HARBOR as ADAPTER
 from strop.tasks.sources import iter_tasks
+from strop_formats import harbor_folder
+from strop_formats.harbor import HARBOR as ADAPTER
 
 SETTINGS = '[metadata]\ndifficulty = "hard"\ncategory = "games"\n[environment]\ndocker_image = "a/b:1"\n'
 

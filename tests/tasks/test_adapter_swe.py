@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.edits.languages import language_of
 from strop.tasks.adapters import ADAPTERS
-from strop.tasks.adapters.swe_patch import language_of, reverse
+from strop_formats.swe_patch import reverse
 
 NAMES = ("swe-bench", "swe-smith")
 

@@ -10,8 +10,9 @@ import pytest
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import builtin, sources
-from strop.tasks.adapters import ADAPTERS, humaneval
+from strop.tasks.adapters import ADAPTERS
 from strop.tasks.formats import guessed, tasks_of, write_format
+from strop_formats import humaneval
 
 WRITTEN = [name for name, adapter in ADAPTERS.items() if adapter.write]
 FOLDERS = [name for name, adapter in ADAPTERS.items() if adapter.write_folder and adapter.folder]

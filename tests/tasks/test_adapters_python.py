@@ -19,10 +19,10 @@ from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.tasks import render
 from strop.tasks.adapters import ADAPTERS
-from strop.tasks.adapters.evalplus import literal
-from strop.tasks.adapters.livecodebench import packed, unpacked
-from strop.tasks.adapters.multipl_e import javascript
 from strop.verification.verifier import OpenVerifier
+from strop_formats.evalplus import literal
+from strop_formats.livecodebench import packed, unpacked
+from strop_formats.multipl_e import javascript
 
 NAMES = (
     "acecode",

@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import strop_formats
 from strop.cli.tasks import app
 from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, RustCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import load_tasks, sources
 from strop.tasks.adapters import ADAPTERS
-from strop.tasks.adapters.js_tests import check_of, literal
-from strop.tasks.adapters.swe_patch import ended, reverse
 from strop.tasks.formats import write_format
 from strop.tasks.levels import level_of
 from strop.verification.verifier import OpenVerifier
+from strop_formats.js_tests import check_of, literal
+from strop_formats.swe_patch import ended, reverse
 
 
 def written(path: Path, *rows: dict[str, Any]) -> str:
@@ -333,7 +334,7 @@ def test_an_import_says_in_a_table_what_came_in_and_how_strong_its_checks_are(tm
 
 
 def sample(name: str) -> list[str]:
-    folder = Path(sources.__file__).parent / "adapters" / "samples"
+    folder = Path(strop_formats.__file__).parent / "samples"
     return (folder / f"{name}.jsonl").read_text().splitlines()
 
 

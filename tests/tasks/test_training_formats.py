@@ -11,8 +11,9 @@ from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import io_tests
-from strop.tasks.adapters import ADAPTERS, solutions, verl
+from strop.tasks.adapters import ADAPTERS
 from strop.tasks.io_tests import WrittenForm
+from strop_formats import solutions, verl
 
 JSON = st.recursive(
     st.none()

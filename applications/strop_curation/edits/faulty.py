@@ -105,7 +105,7 @@ def _statement(task: Task, message: str) -> str:
 
 
 def pairs(tasks: Iterable[Task], tally: Tally, done: Callable[[int], None]) -> Iterator[Task]:
-    """Both tasks of each pair, with numbered lines and the lines of the fix; see `strop.tasks.adapters.vulnerability`.
+    """Both tasks of each pair, with numbered lines and the lines of the fix; see `strop_formats.vulnerability`.
 
     A pair are two neighbours, one vulnerable and one not, of one commit and one weakness, with different codes. Others
     are left out and counted.

@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from strop.core.ids import rng
-from strop.tasks.adapters.swe_patch import LANGUAGES
+from strop.edits.languages import LANGUAGES
 from strop_curation.edits.repository import Commit, CommitFile
 from strop_curation.engine.tally import LeftOut
 

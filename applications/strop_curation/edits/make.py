@@ -11,7 +11,7 @@ from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
-from strop.tasks.adapters.swe_patch import language_of
+from strop.edits.languages import language_of
 from strop.tasks.edit_prompts import reference
 from strop.tasks.edit_tasks import TOLERANCE
 from strop_curation.edits import EditSettings

@@ -5,7 +5,7 @@ import re
 from functools import lru_cache
 
 from strop.code.python.source import UNPARSABLE, tree_of
-from strop.tasks.adapters.swe_patch import LANGUAGES
+from strop.edits.languages import LANGUAGES
 
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _KIN_OF_C = frozenset({

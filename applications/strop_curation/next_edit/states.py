@@ -20,8 +20,8 @@ from random import Random
 from strop.core.checks import NextEditCheck, PastEdit
 from strop.core.ids import content_hash, rng
 from strop.core.task import Task
+from strop.edits.languages import LANGUAGES
 from strop.edits.lines import opcodes
-from strop.tasks.adapters.swe_patch import LANGUAGES
 from strop.tasks.next_edit import MOST_LINES, answer_for, as_text, sections, window_around
 from strop_curation.edits.history import is_packaging, is_program, says_enough
 from strop_curation.edits.repository import Commit, Repository

@@ -19,9 +19,9 @@ from strop.core.checks import RetrievalCheck
 from strop.core.errors import UserError
 from strop.core.ranges import Range, merged, write_ranges
 from strop.core.task import Task
+from strop.edits.languages import LANGUAGES
 from strop.edits.paths import unquoted
 from strop.environments.search_pattern import words
-from strop.tasks.adapters.swe_patch import LANGUAGES
 from strop_curation.edits.history import is_packaging, is_program, is_test, said_of
 from strop_curation.edits.programs import same_program
 from strop_curation.edits.repository import Commit, Repository

@@ -42,13 +42,13 @@ from strop.core.ids import rng
 from strop.core.optional import require
 from strop.core.ranges import Ranges, merged, write_ranges
 from strop.core.task import Task
+from strop.edits.languages import LANGUAGES
 from strop.environments.calls import CALL_FORMS, ToolCall
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.environments.toolbox import tools_of
 from strop.environments.world import world_tools
-from strop.tasks.adapters.swe_patch import LANGUAGES
 from strop.tasks.next_edit import answer_for
 from strop.tasks.tool_worlds import WORLDS
 from strop.tasks.tool_worlds.world import Call, parts, read_calls, replayed

@@ -1,6 +1,6 @@
 """`cites_fix`: whether the lines that an answer cites are where the fix of a vulnerability is.
 
-For label tasks whose metadata has `lines` (where the pair differs, see `strop.tasks.adapters.vulnerability`),
+For label tasks whose metadata has `lines` (where the pair differs, see `strop_formats.vulnerability`),
 `code_lines` (how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does
 not differ.
 

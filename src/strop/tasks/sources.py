@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 
 from strop.core.errors import UserError
 from strop.core.registry import Registry
@@ -15,7 +16,7 @@ from strop.tasks import (
     places,
     splits,
 )
-from strop.tasks.adapters import ADAPTERS, Adapter, humaneval
+from strop.tasks.adapters import ADAPTERS, Adapter
 from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail
 from strop.tasks.rows import Row, check_columns, mapped_task, suggestion
@@ -25,7 +26,7 @@ BUILTIN = {"python-functions": "python", "rust-functions": "rust"}
 
 NAMED: dict[str, Callable[[], list[Task]]] = {
     **{name: partial(builtin.load, language) for name, language in BUILTIN.items()},
-    "humaneval": humaneval.load,
+    "humaneval": lambda: list(resolve_name("strop_formats.humaneval:load")()),
 }
 """Sources that are a name alone."""
 

@@ -1,7 +1,8 @@
 """Adapters of data sets: a schema, read into tasks and, where the schema allows it, written again.
 
-`ADAPTERS` maps names to adapters and imports a module when its name is asked for. A module defines each of its adapters
-as a constant of that name: `SWE_BENCH` is `swe-bench`. `samples/` holds made-up rows of each. Rows come from anywhere
+`ADAPTERS` maps names to adapters and imports a module when its name is asked for: Strop's own from here, others'
+from the application `strop_formats`. A module defines each of its adapters as a constant of that name: `SWE_BENCH` is
+`swe-bench`. `samples/` beside it holds made-up rows of each. Rows come from anywhere
 (see `strop.tasks.places`): an adapter knows one row, or one folder for sets that are folders, and never runs it.
 
 Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
@@ -10,6 +11,7 @@ further answers that pass, `original` the fields of the row that a task cannot h
 """
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,29 +48,30 @@ class Adapter:
 
     def sample(self) -> list[dict[str, Any]]:
         """Made-up rows of the schema, every variant of it at least once: `samples/NAME.jsonl`."""
-        return [row for _, row in jsonl.read_rows(Path(__file__).parent / "samples" / f"{self.name}.jsonl")]
+        folder = Path(str(sys.modules[self.read.__module__].__file__)).parent / "samples"
+        return [row for _, row in jsonl.read_rows(folder / f"{self.name}.jsonl")]
 
 
 _MODULES = {
-    "apps": ("apps", "taco"),
-    "assert_rows": ("acecode", "mbpp"),
-    "contests": ("code-contests", "codeforces"),
-    "cruxeval": ("cruxeval",),
-    "evalplus": ("evalplus",),
-    "exercism": ("exercism-python", "exercism-rust"),
-    "harbor": ("harbor",),
-    "humaneval": ("humaneval", "humaneval-rust", "infilling"),
-    "leetcode": ("debugbench", "leetcode"),
-    "livecodebench": ("livecodebench",),
-    "multipl_e": ("multipl-e",),
-    "prime": ("prime",),
-    "quixbugs": ("quixbugs",),
-    "suites": ("classeval", "kodcode"),
-    "swe": ("swe-bench", "swe-smith"),
-    "task_lines": ("strop", "trl"),
-    "translated": ("humaneval-x", "mbxp"),
-    "verl": ("verl",),
-    "vulnerability": ("primevul", "sven", "vulnerability"),
+    "strop_formats.apps": ("apps", "taco"),
+    "strop_formats.assert_rows": ("acecode", "mbpp"),
+    "strop_formats.contests": ("code-contests", "codeforces"),
+    "strop_formats.cruxeval": ("cruxeval",),
+    "strop_formats.evalplus": ("evalplus",),
+    "strop_formats.exercism": ("exercism-python", "exercism-rust"),
+    "strop_formats.harbor": ("harbor",),
+    "strop_formats.humaneval": ("humaneval", "humaneval-rust", "infilling"),
+    "strop_formats.leetcode": ("debugbench", "leetcode"),
+    "strop_formats.livecodebench": ("livecodebench",),
+    "strop_formats.multipl_e": ("multipl-e",),
+    "strop_formats.prime": ("prime",),
+    "strop_formats.quixbugs": ("quixbugs",),
+    "strop_formats.suites": ("classeval", "kodcode"),
+    "strop_formats.swe": ("swe-bench", "swe-smith"),
+    "strop.tasks.adapters.task_lines": ("strop", "trl"),
+    "strop_formats.translated": ("humaneval-x", "mbxp"),
+    "strop_formats.verl": ("verl",),
+    "strop_formats.vulnerability": ("primevul", "sven", "vulnerability"),
 }
 _MODULE_OF = dict(sorted((name, module) for module, names in _MODULES.items() for name in names))
 
@@ -78,7 +81,7 @@ class Adapters(Mapping[str, Adapter]):
 
     def __getitem__(self, name: str) -> Adapter:
         """The adapter of that name. Raises KeyError."""
-        module = importlib.import_module(f"{__name__}.{_MODULE_OF[name]}")
+        module = importlib.import_module(_MODULE_OF[name])
         adapter: Adapter = getattr(module, name.replace("-", "_").upper())
         return adapter
 

@@ -25,8 +25,8 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, text, whole_row, with_original
-from strop.tasks.adapters.js_tests import NODE, RUN, as_json
 from strop.tasks.rows import Row
+from strop_formats.js_tests import NODE, RUN, as_json
 
 _FIELDS = ("name", "language", "prompt")
 LANGUAGES = {"py": "python", "rs": "rust", "js": "javascript"}

@@ -8,7 +8,7 @@ task's id. A row is such a folder: `name` and `files`, {path: {"text" or "base64
    executable bits and empty folders. Other bits, owners and times are not kept.
 2. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`. What no jail can play
    is left out: tasks of several steps, with other services, with a GPU.
-3. A task that Strop exported (`strop.tasks.adapters.harbor_export`) comes back as what it was.
+3. A task that Strop exported (`strop_formats.harbor_export`) comes back as what it was.
 """
 
 import json
@@ -20,12 +20,13 @@ from pydantic import ValidationError
 from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import Adapter, harbor_folder
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, mapping, refuse_unreadable, text
-from strop.tasks.adapters.harbor_export import TASK, task_folder
-from strop.tasks.adapters.harbor_folder import INSTRUCTION, SETTINGS
 from strop.tasks.bounded import check_value, parse_toml
 from strop.tasks.rows import Row
+from strop_formats import harbor_folder
+from strop_formats.harbor_export import TASK, task_folder
+from strop_formats.harbor_folder import INSTRUCTION, SETTINGS
 
 _SOLUTION, _TEST = "solution/solve.sh", "tests/test.sh"
 _ARTIFACTS = "/logs/artifacts"

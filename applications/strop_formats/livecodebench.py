@@ -30,9 +30,9 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import date_of, decoded, has, original, text, with_original
-from strop.tasks.adapters.solutions import starter_signature
 from strop.tasks.bounded import inflate, parse_json
 from strop.tasks.rows import Row
+from strop_formats.solutions import starter_signature
 
 FIELDS = (
     "question_title", "question_content", "question_id", "contest_date", "starter_code",

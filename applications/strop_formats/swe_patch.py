@@ -1,33 +1,16 @@
-"""Unified diffs of git as texts: the reverse of one, and the language that its files are in. Nothing is applied.
+"""Unified diffs of git as texts: the reverse of one. Nothing is applied.
 
 Format: git-diff(1), "Generating patch text with -p", and GNU diffutils, "Detailed Description of Unified Format".
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 _HUNK = re.compile(r"@@ -(\d+(?:,(\d+))?) \+(\d+(?:,(\d+))?) @@")
 _GIT = re.compile(r"diff --git (\S+) (\S+)$")
 _INDEX = re.compile(r"index (\w+)\.\.(\w+)(.*)$", re.DOTALL)
-_FILE = re.compile(r"^\+\+\+ (?:b/)?(\S+)", re.MULTILINE)
-_GONE = re.compile(r"^--- (?:a/)?(\S+)", re.MULTILINE)
 MAX_CONTEXT = 3
 """Lines of context that git writes after a change."""
-LANGUAGES = {
-    "py": "python", "pyx": "python", "rs": "rust", "go": "go", "java": "java", "js": "javascript", "jsx": "javascript",
-    "ts": "typescript", "tsx": "typescript", "c": "c", "h": "c", "cc": "c++", "cpp": "c++", "hpp": "c++", "rb": "ruby",
-    "php": "php", "cs": "c#", "kt": "kotlin", "swift": "swift", "scala": "scala",
-}  # fmt: skip
-"""Languages by the endings of files' names."""
-
-
-def language_of(patch: str) -> str:
-    """The language of most of the files that a diff changes; "python" where no ending is known."""
-    names = [*_FILE.findall(patch), *_GONE.findall(patch)]
-    found = Counter(LANGUAGES.get(name.rpartition(".")[2].lower(), "") for name in names)
-    del found[""]
-    return found.most_common(1)[0][0] if found else "python"
 
 
 def ended(patch: str) -> str:

@@ -20,10 +20,11 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import case_lists, io_tests
-from strop.tasks.adapters import Adapter, solutions
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
 from strop.tasks.answers import extract_code
 from strop.tasks.rows import Row
+from strop_formats import solutions
 
 FIELDS = ("problem_id", "prompt", "gold_standard_solution", "verification_info")
 

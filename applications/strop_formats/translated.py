@@ -25,12 +25,13 @@ from strop.code.python.source import UNPARSABLE
 from strop.core.checks import AssertsCheck, Check, CommandCheck, CommandStep, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters import Adapter, js_tests
-from strop.tasks.adapters.assert_lists import body_of_check
-from strop.tasks.adapters.assert_rows import MBPP
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, text, whole_row, with_original
-from strop.tasks.adapters.humaneval import called_helpers, closed, test_code
 from strop.tasks.rows import Row
+from strop_formats import js_tests
+from strop_formats.assert_lists import body_of_check
+from strop_formats.assert_rows import MBPP
+from strop_formats.humaneval import called_helpers, closed, test_code
 
 LANGUAGES = {
     "cpp": "c++", "c++": "c++", "js": "javascript", "javascript": "javascript", "rust": "rust", "python": "python",

@@ -29,9 +29,10 @@ from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import case_lists, io_tests, prompts
-from strop.tasks.adapters import Adapter, solutions
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import decoded, items, mapping, original, with_original
 from strop.tasks.rows import Row
+from strop_formats import solutions
 
 FIELDS = ("prompt", "reward_model")
 Check = StdioCheck | CasesCheck | AssertsCheck

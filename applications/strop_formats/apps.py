@@ -26,9 +26,10 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import io_tests
-from strop.tasks.adapters import Adapter, solutions
+from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import date_of, decoded, has, name_of, original, text, with_original
 from strop.tasks.rows import Row
+from strop_formats import solutions
 
 _APPS_FIELDS = ("problem_id", "question", "solutions", "input_output", "difficulty", "starter_code")
 _APPS_LEVELS = {"introductory": 2, "interview": 3, "competition": 4}

@@ -25,8 +25,8 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import has, items, original, text, with_original
-from strop.tasks.adapters.quixbugs_suite import case_suite, classes_of, is_plain, slow_cases, suite
 from strop.tasks.rows import Row
+from strop_formats.quixbugs_suite import case_suite, classes_of, is_plain, slow_cases, suite
 
 FIELDS = ("id", "name", "buggy", "correct", "json_cases", "pytest", "support")
 

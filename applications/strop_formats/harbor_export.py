@@ -58,7 +58,7 @@ exec "${STROP_PYTHON:-python3}" -I /tests/judge.py
 
 
 def task_folder(task: Task) -> dict[str, Any]:
-    """The row of a folder (`strop.tasks.adapters.harbor_folder`). Raises UserError for a task that no file answers."""
+    """The row of a folder (`strop_formats.harbor_folder`). Raises UserError for a task that no file answers."""
     check = task.check.effective()
     if check.rewards_alone or {"patch", "calls"} & {task.check.answer, check.answer} or not check.toolchains:
         raise UserError(

@@ -28,10 +28,11 @@ from typing import Any
 from strop.core.checks import WorkspaceCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.edits.languages import language_of
 from strop.tasks.adapters import Adapter
 from strop.tasks.adapters.fields import date_of, decoded, has, original, plain, text
-from strop.tasks.adapters.swe_patch import ended, language_of, reverse
 from strop.tasks.rows import Row
+from strop_formats.swe_patch import ended, reverse
 
 _TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}
 """Fields with test ids, and those of the check that hold them."""
