@@ -25,6 +25,8 @@ MAX_BYTES = 48 * 2**20
 MAX_FILE_BYTES = 4 * 2**20
 """Larger files are left out of a snapshot."""
 MAX_FILES = 12_000
+_PATH, _NAME = 3_800, 255
+"""Bytes of a path, and of a name in it, that can be written to disk."""
 _ROOTS = "STROP_PROJECTS"
 _SKIPPED = (
     ".*", "__pycache__", "*.pyc", "*.pyo", "*.so", "*.pyd", "*.o", "node_modules", "venv", "env", "*.egg-info",
@@ -72,7 +74,10 @@ def unpack(source: Path | bytes) -> Files:
                     raise VerificationError(
                         f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
                     )
-                files[safe_name(info.name)] = stream.read()
+                path = safe_name(info.name)
+                if len(os.fsencode(path)) > _PATH or max(map(len, map(os.fsencode, path.split("/")))) > _NAME:
+                    raise ValueError(f"a path in it is too long: {path:.40}...")
+                files[path] = stream.read()
     except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
         raise VerificationError(f"snapshot {name} cannot be read: {error}") from None
     return files
