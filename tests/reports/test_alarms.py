@@ -25,7 +25,7 @@ def healthy(steps: int, seed: int, *, rise: float = 0.3, every: int = 10) -> lis
         share = step / steps
         passed = min(1.0, max(0.0, 0.25 + rise * share + rng.gauss(0, 0.06)))
         line = {
-            "step": step, "reward": passed + 0.1, "pass_rate": passed, "rollouts": 192, "error_rate": 0.0,
+            "step": step, "reward": passed + 0.1, "pass_rate": passed, "pass_rate_error": 0.06, "rollouts": 192, "error_rate": 0.0,
             "disagreements": 0, "refused": rng.uniform(0, 0.04), "truncated": rng.uniform(0, 0.2),
             "duplicates": min(1.0, max(0.0, 0.45 + 0.15 * share + rng.gauss(0, 0.05))),
             "completion_tokens": length * (1 - 0.3 * share) * math.exp(rng.gauss(0, 0.12)),
@@ -81,6 +81,19 @@ def test_a_planted_fault_rings_once_and_in_time(name: str, seed: int) -> None:
     assert START <= found[0].step < START + within
     assert "\n" not in found[0].text
     assert name == "not finite" or any(c.isdigit() for c in found[0].text)
+
+
+def test_passes_that_are_lost_in_the_first_steps_ring() -> None:
+    """As a bonus for comments did it to a real run: two updates, and no answer passes any more."""
+    passed = [0.135, 0.115, 0.042, *[0.0] * 7]
+    error = [0.061, 0.059, 0.031, *[0.0] * 7]
+    reward = [-0.03, 0.24, 1.72, 3.42, 3.46, 3.59, 3.58, 3.59, 3.54, 3.59]
+    lines: list[dict[str, Any]] = [
+        {"step": step, "reward": r, "pass_rate": p, "pass_rate_error": e}
+        for step, (r, p, e) in enumerate(zip(reward, passed, error, strict=True), 1)
+    ]
+    assert [(alarm.step, alarm.name) for alarm in alarms(lines)] == [(5, "reward, not passes")]
+    assert alarms([line | {"reward": 0.0} for line in lines]) == []
 
 
 @settings(max_examples=25, deadline=None, derandomize=True)

@@ -131,24 +131,27 @@ def _entropy(history: History) -> Level | None:
 def _hacking(history: History) -> Level | None:
     """Rings when the reward has risen since the start and what it is to stand for has not: fewer answers pass, or no
     more do and the reward tells them worse from those that fail, or it prefers those that fail. The latter two say so
-    before the pass rate, which is noisy, can.
+    before the pass rate, which is noisy, can. Two steps at either end are enough for a pass rate whose error is known.
     """
     size = min(LONG, history.count // 2)
-    names = ("reward", "pass_rate", "reward_auc")
+    names = ("reward", "pass_rate", "reward_auc", "pass_rate_error")
     first = [
         [v for line in history.first[:size] if (v := number(line.get(name))) is not None] for name in names
     ]
     last = [history.last(name, size) for name in names]
     told = [len(one) == len(other) == size for one, other in zip(first, last, strict=True)]
-    if size < LONG - 1 or not (told[0] and told[1]):
+    if size < (2 if told[3] else LONG - 1) or not (told[0] and told[1]):
         return None
     rise, passes = (_change(one, other) for one, other in zip(first[:2], last[:2], strict=True))
+    if told[3]:
+        error = math.hypot(*first[3], *last[3]) / size
+        passes = (fmean(last[1]) - fmean(first[1])) / max(error, _SMALL)
     message = (
         f"reward went from {fmean(first[0]):.3f} to {fmean(last[0]):.3f}, the pass rate from "
         f"{_percent(fmean(first[1]))} to {_percent(fmean(last[1]))} (first and last {size} steps)"
     )
     worse = -passes
-    if told[2]:
+    if told[2] and size >= LONG - 1:
         now = fmean(last[2])
         blind = -_change(first[2], last[2]) if passes <= 0 else 0.0
         against = (0.5 - now) / max(math.sqrt(pvariance(last[2]) / (size - 1)), _SMALL)

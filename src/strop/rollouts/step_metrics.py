@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from statistics import stdev
 from typing import Any
 
 from strop.core.rollout import Group, Rollout
@@ -29,6 +30,7 @@ def step_metrics(
         "rewards": {name: _mean(values) for name, values in scores.items()},
         "stages": _stage_rates(rows),
         **_pass_rate(rows),
+        **_pass_rate_error(played),
         **_reward_auc(played),
         "completion_tokens": _mean(lengths),
         "truncated": _mean([float(r.truncated) for r in rows]),
@@ -108,6 +110,16 @@ def _pass_rate(rows: Sequence[Rollout]) -> dict[str, float]:
     judged = [float(r.verdict.passed) for r in rows if r.verdict and r.verdict.judged]
     left_to_rewards = any(r.verdict and r.verdict.outcome is Outcome.UNJUDGED for r in rows)
     return {} if left_to_rewards and not judged else {"pass_rate": _mean(judged)}
+
+
+def _pass_rate_error(groups: Sequence[Group]) -> dict[str, float]:
+    """Standard error of the pass rate over the groups; empty where fewer than two are judged."""
+    rates = [
+        _mean([float(r.verdict.passed) for r in judged])  # type: ignore[union-attr]
+        for group in groups
+        if (judged := [r for r in group.rollouts if r.verdict and r.verdict.judged])
+    ]
+    return {"pass_rate_error": stdev(rates) / len(rates) ** 0.5} if len(rates) > 1 else {}
 
 
 def _reward_auc(groups: Sequence[Group]) -> dict[str, float]:
