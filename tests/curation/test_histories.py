@@ -614,6 +614,9 @@ def test_histories_that_cannot_be_read_are_one_line_and_the_others_go_on(tmp_pat
     commit = evil.git("commit-tree", tree, "-p", "HEAD~1", "-m", "Add numbers as they should be")
     evil.git("update-ref", "refs/heads/main", commit)
     Made(tmp_path / "empty")
+    odd = os.fsencode(tmp_path / "good/tests") + b"/test_\xe9.py"  # no UTF-8
+    Path(os.fsdecode(odd)).write_text(ADDS)
+    made["good"].commit("Add them once more and test it well", {"sums.py": RIGHT.replace("x + x", "2 * x")})
     subprocess.run(
         ["git", "clone", "-q", "--depth", "1", f"file://{made['good'].folder}", tmp_path / "shallow"],
         check=True,
