@@ -278,9 +278,8 @@ def _rollout_line(rollout: Rollout, **more: int | str) -> bytes:
 
 
 def _is_supervised(folder: Path) -> bool:
-    """Whether `strop sft` or `strop train-reward` wrote in it: updates without rollouts or checkpoints."""
-    metrics, others = folder / METRICS, [*(folder / ROLLOUTS).glob("*"), *(folder / CHECKPOINTS).glob("*")]
-    return metrics.is_file() and metrics.stat().st_size > 0 and not others
+    """Whether `strop sft` or `strop train-reward` wrote in it: their metrics say how many `steps` there are."""
+    return "steps" in next(RunFolder(folder).iter_metrics(), {})
 
 
 def _refuse_unwritable(folder: Path) -> None:
