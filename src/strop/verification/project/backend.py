@@ -28,7 +28,7 @@ ROOM_CPU, ROOM_WALL = 20.0, 90.0
 WHOLE_CPU, WHOLE_WALL = 900.0, 1800.0
 """Seconds that a run of all tests may take, or one that records lines."""
 COLLECT_CPU, COLLECT_WALL = 120.0, 400.0
-"""Seconds in which the tests are found at first; a project that takes longer has none."""
+"""Seconds in which the tests are found at first; where they are not, only those that are named run."""
 LOADING = 3.0
 """CPU seconds that importing and collecting may take, beside twice what they took at first."""
 PATIENCE = 3
@@ -79,7 +79,7 @@ class PytestBackend:
     ) -> ProjectRun:
         """See `Backend.run`."""
         warmth, first = self._warmth()
-        if first.endless:
+        if first.endless and request.tests is None:
             return replace(first)
         bound = (request.seconds or self._seconds) * (
             20 if request.traced else _TRACED if request.reach else 1
