@@ -29,11 +29,11 @@ from corpus_parts import problem, statement
 from curate_pipeline import pipeline, report
 from datasketch import MinHash, MinHashLSH
 
-from strop.code.near.hashes import Hashes, jaccard, shingled, shingles, words
-from strop.curation.similar import exact
-from strop.curation.similar.exact import Store
-from strop.curation.similar.minhash import near, rows_of
 from strop.tasks.splits import similar_pairs
+from strop_curation.similar import exact
+from strop_curation.similar.exact import Store
+from strop_curation.similar.hashes import Hashes, jaccard, shingled, shingles, words
+from strop_curation.similar.minhash import near, rows_of
 
 WIDTH = 3
 LISTED = 20_000

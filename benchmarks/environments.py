@@ -26,7 +26,6 @@ from strop.core.checks import EditCheck
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.demos import build_demos
 from strop.edits import FORMATS
 from strop.environments.kinds import played_by
 from strop.policies.scripted import ScriptedPolicy
@@ -34,6 +33,7 @@ from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.tasks.sources import load_tasks
 from strop.verification import open_configured, open_verifier
+from strop_curation.demos import build_demos
 
 TURNS = 60
 FINISH = "<finish></finish>"

@@ -2,7 +2,8 @@
 
     first_page       seconds from the command's start (Python included) to the document and /api/page, both answered
     indexed          seconds until every rollout was looked at
-    slowest_while    slowest /api/changes, /api/rows and /api/detail while the index was growing
+    slowest_while    slowest /api/rows and /api/detail meanwhile, while the page asks as a browser does
+    page_mb          the whole page, which is sent again when something has changed
     search, task     seconds of a text search and of a task's history over the whole run
     detail           seconds to open one rollout
     peak_mb          largest resident memory of the server
@@ -17,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -72,12 +74,9 @@ def measure(folder: Path) -> dict[str, float]:
 
 def follow(client: httpx.Client, run: dict[str, Any], started: float) -> dict[str, float]:
     slowest, step = 0.0, run["steps"][len(run["steps"]) // 2]
-    place = {"epoch": run["epoch"], "stamp": run["stamp"], "metrics": len(run["metrics"])}
-    while True:
-        seconds, answer = timed(lambda: client.get("/api/changes", params={**place, "groups": 10**6}))
-        slowest = max(slowest, seconds)
-        if answer.json()["index"]["complete"]:
-            break
+    polling = threading.Thread(target=poll, args=(client,))
+    polling.start()
+    while polling.is_alive():
         seconds, answer = timed(lambda: client.get("/api/rows", params={"step": step}))
         slowest = max(slowest, seconds)
         seconds, answer = timed(lambda: client.get("/api/detail", params={"id": f"t.{step}.3.1"}))
@@ -95,7 +94,17 @@ def follow(client: httpx.Client, run: dict[str, Any], started: float) -> dict[st
         "task": timed(lambda: client.get("/api/task", params={"task": task}))[0],
         "detail": timed(lambda: client.get("/api/detail", params={"id": f"t.{step}.3.1"}))[0],
         "page_later": timed(lambda: client.get("/api/page"))[0],
+        "page_mb": len(client.get("/api/page").content) / 1e6,
     }
+
+
+def poll(client: httpx.Client) -> None:
+    stamp, complete = "?", False
+    while not complete:
+        answer = client.get("/api/page", params={"stamp": stamp}).raise_for_status().json()
+        stamp, runs = answer["stamp"], answer.get("runs", ())
+        complete = all(run["index"]["complete"] for run in runs) and bool(runs)
+        time.sleep(0.1)
 
 
 def main() -> None:

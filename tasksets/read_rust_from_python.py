@@ -11,8 +11,8 @@ from pathlib import Path
 
 from strop.core.checks import CasesCheck, RustCheck
 from strop.core.task import Task
-from strop.tasks.rust_cases import call, literal, parse_head, rust_tests
 from strop.tasks.rust_prompts import documented
+from strop_curation.rust_build.cases import call, literal, parse_head, rust_tests
 from tasksets.read_rust import EDITION
 
 FOLDER = Path(__file__).with_name("rust_from_python")

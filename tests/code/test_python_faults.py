@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import some
 
-from strop.code.mutate.python import OPERATORS
-from strop.code.mutate.python.draw import faults
-from strop.code.python.routines import routines
+from strop_curation.faults.python import OPERATORS
+from strop_curation.faults.python.draw import faults
+from strop_curation.faults.routines import routines
 
 LOOP = """def f(xs, k=0):
     total = 0

@@ -1,13 +1,13 @@
 import pytest
 
-from strop.code.mutate.draw import RARE
-from strop.code.mutate.operators import CODES, KINDS
-from strop.code.mutate.rust import OPERATORS
-from strop.code.mutate.rust.draw import Faults
 from strop.core.checks import RustCheck
 from strop.core.task import Task
-from strop.curation.rust_fix.build import first_error
-from strop.curation.rust_fix.rustc import open_rustc
+from strop_curation.faults.draw import RARE
+from strop_curation.faults.operators import CODES, KINDS
+from strop_curation.faults.rust import OPERATORS
+from strop_curation.faults.rust.draw import Faults
+from strop_curation.rust_fix.build import first_error
+from strop_curation.rust_fix.rustc import open_rustc
 
 WORDS = """pub fn words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

@@ -9,16 +9,16 @@ from planted import DOUBLE, PAIRS, SQUARES, asserts, programs, sound
 
 from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.errors import UserError
-from strop.curation.audit import TaskAudit
-from strop.curation.audit.answers import constant_possible, decided, places_possible, probes
-from strop.curation.audit.flaky import MOVES, moved_clock, sources_of_chance
-from strop.curation.audit.form import form_findings, leak_findings
-from strop.curation.audit.journal import Journal, digest
-from strop.curation.audit.judge import wording_findings
-from strop.curation.audit.record import AuditSettings
-from strop.curation.audit.strength import faulty_versions
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.inputs import changed, more_inputs
+from strop_curation.audit import TaskAudit
+from strop_curation.audit.answers import constant_possible, decided, places_possible, probes
+from strop_curation.audit.flaky import MOVES, moved_clock, sources_of_chance
+from strop_curation.audit.form import form_findings, leak_findings
+from strop_curation.audit.journal import Journal, digest
+from strop_curation.audit.judge import wording_findings
+from strop_curation.audit.record import AuditSettings
+from strop_curation.audit.strength import faulty_versions
 
 LOOP = "def f(x):\n    total = 0\n    for n in range(x):\n        total += n * n\n    return total + 1\n"
 

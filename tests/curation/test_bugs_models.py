@@ -13,20 +13,20 @@ from pathlib import Path
 import pytest
 from tests.waiting import DEADLINE, wait_until
 
-from strop.code.mutate.fit import NoFault
-from strop.code.mutate.rust.draw import rust_functions
-from strop.code.python.routines import routines
 from strop.core.checks import Case, CasesCheck, EditCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.from_tasks import PATH, BugSettings, bugs_of_tasks
-from strop.curation.bugs.issue import IssueWriter, docstring, unfit
-from strop.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
-from strop.curation.bugs.server import Server
-from strop.curation.engine.tally import Tally
 from strop.policies.connection import Connection
+from strop_curation.bugs import LAYOUT, BugSettings
+from strop_curation.bugs.from_tasks import PATH, bugs_of_tasks
+from strop_curation.bugs.issue import IssueWriter, docstring, unfit
+from strop_curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
+from strop_curation.bugs.server import Server
+from strop_curation.engine.tally import Tally
+from strop_curation.faults.fit import NoFault
+from strop_curation.faults.routines import routines
+from strop_curation.faults.rust.draw import rust_functions
 
 pytest.importorskip("openai", reason="openai is not installed")
 

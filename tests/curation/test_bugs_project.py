@@ -6,20 +6,20 @@ import sys
 import pytest
 from tests import warm
 
-from strop.cli.build_bugs import _until_stopped
-from strop.code.mutate.draw import both_changes
-from strop.code.mutate.rust.draw import rust_faults, rust_functions
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
-from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.from_project import Factory, ProjectPlace, split_of
-from strop.curation.bugs.issue import project_issue, same_message
-from strop.curation.bugs.targets import Targets, judges
-from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS
 from strop.tasks import load_tasks
 from strop.verification.project import open_project, pack
 from strop.verification.project.runs import TestReach
+from strop_curation.bugs import LAYOUT
+from strop_curation.bugs.from_project import Factory, ProjectPlace, split_of
+from strop_curation.bugs.issue import project_issue, same_message
+from strop_curation.bugs.targets import Targets, judges
+from strop_curation.commands.bugs import _until_stopped
+from strop_curation.engine.tally import Tally
+from strop_curation.faults.draw import both_changes
+from strop_curation.faults.rust.draw import rust_faults, rust_functions
 
 PRICES = '''"""Prices."""
 

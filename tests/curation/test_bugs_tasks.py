@@ -3,13 +3,13 @@ import pytest
 from strop.core.checks import AssertsCheck, Case, CasesCheck, EditCheck, RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
-from strop.curation.bugs import LAYOUT
-from strop.curation.bugs.from_tasks import PATH, BugSettings, bugs_of_tasks
-from strop.curation.bugs.issue import failing_call
-from strop.curation.engine.tally import Tally
 from strop.edits import FORMATS, apply_answer
 from strop.tasks import load_tasks
 from strop.verification import open_verifier
+from strop_curation.bugs import LAYOUT, BugSettings, TaskChoice
+from strop_curation.bugs.from_tasks import PATH, bugs_of_tasks
+from strop_curation.bugs.issue import failing_call
+from strop_curation.engine.tally import Tally
 
 TOTAL = Task(
     statement="Return the sum of the numbers that are above low.",
@@ -37,7 +37,10 @@ ASSERTED = Task(
 
 def made(verifier, tasks, **settings):
     tally = Tally(LAYOUT)
-    return list(bugs_of_tasks(tasks, verifier, tally, BugSettings(**settings))), tally
+    choice = TaskChoice(
+        **{name: settings.pop(name) for name in ("min_passing", "max_lines") if name in settings}
+    )
+    return list(bugs_of_tasks(tasks, verifier, tally, BugSettings(**settings), choice)), tally
 
 
 def test_every_task_fails_unrepaired_and_passes_with_the_oracle(verifier):
@@ -83,7 +86,7 @@ def test_bugs_that_pass_some_tests_come_first_and_others_can_be_left_out(verifie
 
 
 def test_several_faults_are_put_in_together(verifier):
-    tasks, tally = made(verifier, [TOTAL], at_once=(2, 2))
+    tasks, tally = made(verifier, [TOTAL], faults="2")
     assert len(tasks) == 6 == tally.counts["faults"]["2"]
     assert all(len(task.metadata["bug"]) == 2 for task in tasks)
 

@@ -21,12 +21,6 @@ from strop.core.checks import CommandCheck, CommandStep, EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.edits import LAYOUT, EditSettings
-from strop.curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
-from strop.curation.edits.make import of_history
-from strop.curation.edits.programs import same_program
-from strop.curation.edits.repository import Commit, Repository
-from strop.curation.engine.tally import LeftOut, Tally
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.rewards.rubric import REWARDS
 from strop.tasks import load_tasks, write_tasks
@@ -35,6 +29,12 @@ from strop.tasks.prompts import render, solution
 from strop.verification.settings import Settings
 from strop.verification.toolchains import build
 from strop.verification.verifier import OpenVerifier
+from strop_curation.edits import LAYOUT, EditSettings
+from strop_curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
+from strop_curation.edits.make import of_history
+from strop_curation.edits.programs import same_program
+from strop_curation.edits.repository import Commit, Repository
+from strop_curation.engine.tally import LeftOut, Tally
 
 STROP = [sys.executable, "-m", "strop.cli"]
 SUM = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
@@ -136,7 +136,7 @@ def scored(task: Task, text: str, reward: str) -> float | None:
 
 
 def test_issues_of_a_history(made: Made) -> None:
-    tasks, tally = made_of(made.folder, "swe-rl", EditSettings("search-replace", context=2))
+    tasks, tally = made_of(made.folder, "swe-rl", EditSettings(format="search-replace", context=2))
     assert list(tasks) == ["Fix the crash of show", "Fix add: it subtracts (#12)"]
     add = tasks["Fix add: it subtracts (#12)"]
     check = edit_check(add)
@@ -156,7 +156,7 @@ def test_issues_of_a_history(made: Made) -> None:
 
 
 def test_patches_of_a_history(made: Made) -> None:
-    tasks, tally = made_of(made.folder, "patch", EditSettings("unified-diff", context=3))
+    tasks, tally = made_of(made.folder, "patch", EditSettings(format="unified-diff", context=3))
     assert list(tasks) == [
         "Make a new module and drop the old one", "Count in threes from now on", "Fix add: it subtracts (#12)",
     ]  # fmt: skip
@@ -174,7 +174,7 @@ def test_patches_of_a_history(made: Made) -> None:
 def test_every_task_is_solved_by_its_reference_and_not_by_nothing(
     made: Made, family: str, format: str
 ) -> None:
-    tasks, _ = made_of(made.folder, family, EditSettings(format))
+    tasks, _ = made_of(made.folder, family, EditSettings(format=format))
     assert len(tasks) >= 2
     toolchain = build("edit", Settings())
     for task in tasks.values():
@@ -193,7 +193,7 @@ def test_every_task_is_solved_by_its_reference_and_not_by_nothing(
 
 
 def test_the_published_reward_scores_them(made: Made) -> None:
-    tasks, _ = made_of(made.folder, "swe-rl", EditSettings("search-replace"))
+    tasks, _ = made_of(made.folder, "swe-rl", EditSettings(format="search-replace"))
     for task in tasks.values():
         prompt = render(task, "chat")
         right = solution(task, prompt)
@@ -212,7 +212,7 @@ def test_files_that_stay_are_drawn_by_the_seed(made: Made) -> None:
     shown = set()
     for seed in range(4):
         one, again = (
-            made_of(made.folder, "swe-rl", EditSettings("search-replace", seed=seed, context=2))[0][
+            made_of(made.folder, "swe-rl", EditSettings(format="search-replace", seed=seed, context=2))[0][
                 "Fix double, see #9"
             ]
             for _ in range(2)
@@ -220,10 +220,12 @@ def test_files_that_stay_are_drawn_by_the_seed(made: Made) -> None:
         assert one == again
         shown.add(tuple(edit_check(one).files))
     assert len(shown) > 1
-    short = EditSettings("search-replace", context=2, max_chars=len(FIXED) + 10)
+    short = EditSettings(format="search-replace", context=2, max_chars=len(FIXED) + 10)
     few, _ = made_of(made.folder, "swe-rl", short)
     assert list(edit_check(few["Fix double, see #9"]).files) == ["sums/core.py"]
-    none, tally = made_of(made.folder, "swe-rl", EditSettings("search-replace", max_chars=len(FIXED) - 1))
+    none, tally = made_of(
+        made.folder, "swe-rl", EditSettings(format="search-replace", max_chars=len(FIXED) - 1)
+    )
     assert "Fix double, see #9" not in none and tally.left_out["has too long files"]
 
 
@@ -290,7 +292,7 @@ def test_a_foreign_repository_runs_nothing(made: Made, tmp_path: Path) -> None:
         "Fix it by attributes, #3", {".gitattributes": "*.py diff=py\n", "sums/core.py": FIXED + "Q = 1\n"}
     )
     (tmp_path / "sprung").unlink(missing_ok=True)
-    tasks, _ = made_of(made.folder, "swe-rl", EditSettings("search-replace"))
+    tasks, _ = made_of(made.folder, "swe-rl", EditSettings(format="search-replace"))
     assert "Fix it by attributes, #3" in tasks and not (tmp_path / "sprung").exists()
 
 
@@ -363,7 +365,7 @@ def test_changes_of_comments_docstrings_and_layout(path: str, before: str, after
 def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     monkeypatch.setattr(
-        "strop.curation.edits.programs._shape", lambda tree: looked.append(tree) or ast.dump(tree)
+        "strop_curation.edits.programs._shape", lambda tree: looked.append(tree) or ast.dump(tree)
     )
     before = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(500))
     assert same_program("a.py", before, "# Moved.\n" + before.replace("x + 7\n", "(x + 7)\n"))
@@ -373,11 +375,11 @@ def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.Monke
 
 
 def test_files_that_are_too_long_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strop.curation.edits.make.same_program", pytest.fail)
+    monkeypatch.setattr("strop_curation.edits.make.same_program", pytest.fail)
     made = Made(tmp_path / "long")
     made.commit("Add up and double numbers", {"a.py": SUM})
     made.commit("Fix what is added up", {"a.py": FIXED})
-    _, tally = made_of(made.folder, "patch", EditSettings("unified-diff", max_chars=20))
+    _, tally = made_of(made.folder, "patch", EditSettings(format="unified-diff", max_chars=20))
     assert tally.left_out == {"the first commit": 1, "has too long files": 1}
 
 
@@ -388,7 +390,7 @@ def test_commits_that_change_no_code_make_no_task(tmp_path: Path) -> None:
     made.commit("Fix the version that is told", {"setup.py": "version = 2\n"})
     made.commit("Fix what is added up", {"a.py": FIXED})
     for family, form in (("swe-rl", "search-replace"), ("patch", "unified-diff")):
-        tasks, tally = made_of(made.folder, family, EditSettings(form))
+        tasks, tally = made_of(made.folder, family, EditSettings(format=form))
         assert list(tasks) == ["Fix what is added up"]
         assert tally.left_out == {
             "the first commit": 1, "changes only comments, docstrings or layout": 1,

@@ -8,10 +8,10 @@ from tests.scale import some
 from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.curation.pipeline.step import Context, Dropped
-from strop.curation.similar.leaks import DecontaminateConfig
-from strop.curation.steps.decontaminate import Decontaminate, statements_in
 from strop.tasks import load_tasks
+from strop_curation.pipeline.step import Context, Dropped
+from strop_curation.similar.leaks import DecontaminateConfig
+from strop_curation.steps.decontaminate import Decontaminate, statements_in
 
 SWAPS = {"list": "sequence", "return": "give back", "given": "provided", "string": "text", "number": "value"}
 

@@ -6,9 +6,9 @@ import pytest
 
 from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.task import Task
-from strop.curation.pipeline.step import Context, Dropped
-from strop.curation.similar.same import DedupeConfig
-from strop.curation.steps.dedupe import Dedupe
+from strop_curation.pipeline.step import Context, Dropped
+from strop_curation.similar.same import DedupeConfig
+from strop_curation.steps.dedupe import Dedupe
 
 ASKED = "Given a list of integers, return the sum of all those that are greater than {k}, or {k} if there are none."
 CODE = """def total_above(numbers):

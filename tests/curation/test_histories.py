@@ -19,16 +19,16 @@ from tests.curation.test_retrieval import Files, Made
 from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.curation.engine.tally import LeftOut
-from strop.curation.histories.commits import new_lines, touched_tests
-from strop.curation.histories.installation import installation_of
-from strop.curation.histories.statement import cleaned, holds, patch_lines
 from strop.edits import FORMATS
 from strop.environments.task_tree import tree_of
 from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks
 from strop.verification.project import backend
 from strop.verification.settings import Settings
+from strop_curation.engine.tally import LeftOut
+from strop_curation.histories.commits import new_lines, touched_tests
+from strop_curation.histories.installation import installation_of
+from strop_curation.histories.statement import cleaned, holds, patch_lines
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from environments import agents

@@ -17,14 +17,14 @@ from strop.code.python.source import Unreadable, functions, parse
 from strop.core.checks import EditCheck
 from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.engine.tally import Tally
-from strop.curation.implement import LAYOUT
-from strop.curation.implement.build import MaskOptions, tasks
-from strop.curation.implement.filters import FILTERS, SETS
-from strop.curation.implement.sources import SourceFile, read_sources
 from strop.edits import FORMATS, HOLE, apply_answer
 from strop.rewards.edits import EDITS
 from strop.tasks import render
+from strop_curation.engine.tally import Tally
+from strop_curation.implement import LAYOUT, ImplementSettings
+from strop_curation.implement.build import tasks
+from strop_curation.implement.filters import FILTERS, SETS
+from strop_curation.implement.sources import SourceFile, read_sources
 from strop_published.edits import EDITS as PUBLISHED
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
@@ -55,8 +55,9 @@ class Stack:
 '''
 
 
-def made(text, name="a/m.py", tally=None, **options):
-    return list(tasks([SourceFile(name, text, "tree")], MaskOptions(**options), tally or Tally(LAYOUT)))
+def made(text, name="a/m.py", tally=None, filters="none", **options):
+    settings = ImplementSettings(filters=filters, **options)
+    return list(tasks([SourceFile(name, text, "tree")], settings, tally or Tally(LAYOUT)))
 
 
 def masked_of(task):
@@ -173,7 +174,11 @@ def test_some_functions_of_a_file_are_chosen_by_the_seed():
 
 def test_a_text_that_comes_twice_makes_its_tasks_once():
     tally, file = Tally(LAYOUT), SourceFile("m.py", EXAMPLE, "tree")
-    assert len(list(map(tally.keep, tasks([file, file], MaskOptions(), tally)))) == 2 == tally.tasks
+    assert (
+        len(list(map(tally.keep, tasks([file, file], ImplementSettings(filters="none"), tally))))
+        == 2
+        == tally.tasks
+    )
     assert tally.unusable == {"made before": 2}
 
 
@@ -284,7 +289,7 @@ def test_generated_functions_are_masked_and_come_back(text, mask):
 def library(count, **options):
     """Tasks of the standard library's own modules, of files spread over it."""
     tally = Tally(LAYOUT)
-    found = tasks(read_sources(str(LIBRARY), tally, max_chars=30_000), MaskOptions(**options), tally)
+    found = tasks(read_sources(str(LIBRARY), tally, max_chars=30_000), ImplementSettings(**options), tally)
     return list(islice(found, count)), tally
 
 
@@ -317,7 +322,7 @@ def test_the_oracle_gives_files_of_the_standard_library_back_in_every_format(mas
 @pytest.mark.soak(10)
 def test_thousands_of_functions_in_seconds():
     began = time.process_time()
-    found, tally = library(None, filters=SETS["none"])
+    found, tally = library(None, filters="none")
     assert len(found) > 2000 and tally.functions > 2000
     assert time.process_time() - began < 60
     assert len({task.id for task in found}) == len(found)

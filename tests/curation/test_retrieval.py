@@ -17,12 +17,12 @@ from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
 from strop.core.ranges import write_ranges
 from strop.core.snapshots import archive, digest_of
 from strop.core.task import Task
-from strop.curation.engine.tally import split_of
-from strop.curation.retrieval.commits import changed_lines, names_file, not_blank
-from strop.curation.retrieval.known import changed
 from strop.environments.search_tree import tree_of_check
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.sources import iter_tasks
+from strop_curation.engine.tally import split_of
+from strop_curation.retrieval.commits import changed_lines, names_file, not_blank
+from strop_curation.retrieval.known import changed
 
 CORE = "import os\n\n\ndef add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
 SHOW = """def as_text(a):

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from strop.core.errors import UserError
 from strop.core.journal import Appender, JournalReader, scan
-from strop.curation.rust_build import answer, outputs, source
-from strop.curation.rust_build.answer import NotKept
-from strop.curation.rust_build.outputs import Member, assign, duplicates
-from strop.curation.rust_build.questions import CostEstimate
 from strop.policies.connection import Prices, Usage
 from strop.tasks.splits import similar_pairs
+from strop_curation.rust_build import answer, outputs, sources
+from strop_curation.rust_build.answer import NotKept
+from strop_curation.rust_build.outputs import Member, assign, duplicates
+from strop_curation.rust_build.questions import CostEstimate
 
 TESTS = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn t() { assert_eq!(f(1), 2); }\n}\n"
 
@@ -99,29 +99,29 @@ def test_rows_of_acecode_are_known_by_their_fields(tmp_path) -> None:
         "assert add(1)",
     ]
     row = {"id": "oss_1", "source": "oss", "question": "Add. ", "test_cases": tests, "inferences": []}
-    [prompt] = source.read(write(tmp_path / "a.jsonl", row), {}, None)
+    [prompt] = sources.read(write(tmp_path / "a.jsonl", row), {}, None)
     assert (prompt.id, prompt.statement, prompt.entry_point) == ("oss_1", "Add.", "add")
     assert [(c.args, c.expected) for c in prompt.cases] == [([1, 2], 3), ([[1], "x"], None)]
     other = {**row, "test_cases": ["assert f(1) == 2", "assert g(1) == 2"]}
-    [prompt] = source.read(write(tmp_path / "b.jsonl", other), {}, None)
+    [prompt] = sources.read(write(tmp_path / "b.jsonl", other), {}, None)
     assert prompt.cases == () and prompt.entry_point == ""
 
 
 def test_other_rows_need_a_column_and_task_lines_need_none(tmp_path) -> None:
     path = write(tmp_path / "a.jsonl", {"prompt": "Add.", "n": 7}, {"prompt": "Mul.", "n": 8})
     with pytest.raises(UserError, match="add --column statement=prompt"):
-        list(source.read(path, {}, None))
-    assert [p.id for p in source.read(path, {"statement": "prompt", "id": "n"}, 1)] == ["7"]
+        list(sources.read(path, {}, None))
+    assert [p.id for p in sources.read(path, {"statement": "prompt", "id": "n"}, 1)] == ["7"]
     with pytest.raises(UserError, match="not text but int"):
-        list(source.read(path, {"statement": "n"}, None))
-    [prompt] = source.read("python-functions", {}, 1)
+        list(sources.read(path, {"statement": "n"}, None))
+    [prompt] = sources.read("python-functions", {}, 1)
     assert prompt.statement.count("Signature:\ndef ") == 1 and ">>> " in prompt.statement and prompt.cases
 
 
 def test_a_source_is_read_as_it_is_asked_for(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"statement": "a"}\nno json\n')
-    rows = source.read(str(path), {}, None)
+    rows = sources.read(str(path), {}, None)
     assert next(rows).statement == "a"
     with pytest.raises(UserError, match="bad JSON"):
         next(rows)

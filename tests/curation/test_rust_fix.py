@@ -3,19 +3,19 @@ import json
 
 import pytest
 
-from strop.code.mutate.operators import BEHAVIOUR, CODES, KINDS
 from strop.core.checks import RustCheck
 from strop.core.errors import TooManyErrors
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.curation.engine.tally import Tally
-from strop.curation.rust_fix import LAYOUT
-from strop.curation.rust_fix.build import fixes
-from strop.curation.rust_fix.rustc import open_rustc
 from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks, render
 from strop.tasks.jsonl import write_tasks
 from strop.verification import open_verifier
+from strop_curation.engine.tally import Tally
+from strop_curation.faults.operators import BEHAVIOUR, CODES, KINDS
+from strop_curation.rust_fix import LAYOUT
+from strop_curation.rust_fix.build import fixes
+from strop_curation.rust_fix.rustc import open_rustc
 
 TESTS = """#[cfg(test)]
 mod tests {

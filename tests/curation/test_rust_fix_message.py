@@ -1,7 +1,7 @@
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop.curation.rust_fix.build import MOST_CHARACTERS, first_error, first_failure
+from strop_curation.rust_fix.build import MOST_CHARACTERS, first_error, first_failure
 
 TESTS = """#[cfg(test)]
 mod tests {

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.code.near.form import form
-from strop.code.near.hashes import jaccard, set_of, shingled, shingles, words
 from strop.core.checks import AssertsCheck, Case, CasesCheck, CommandCheck, CommandStep
 from strop.core.task import Task
-from strop.curation.similar import exact
-from strop.curation.similar.exact import Store
-from strop.curation.similar.leaks import Grams
-from strop.curation.similar.minhash import near, rows_of
-from strop.curation.similar.table import agreement, numbers_of, plain_words, prose_of
-from strop.curation.similar.table import tests_of as read_tests
-from strop.curation.steps.split import clusters
 from strop.tasks.splits import joined, similar_pairs
+from strop_curation.similar import exact
+from strop_curation.similar.exact import Store
+from strop_curation.similar.form import form
+from strop_curation.similar.hashes import jaccard, set_of, shingled, shingles, words
+from strop_curation.similar.leaks import Grams
+from strop_curation.similar.minhash import near, rows_of
+from strop_curation.similar.table import agreement, numbers_of, plain_words, prose_of
+from strop_curation.similar.table import tests_of as read_tests
+from strop_curation.steps.split import clusters
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9)
 

@@ -14,13 +14,13 @@ from strop.core.checks import NextEditCheck, PastEdit
 from strop.core.play import Opening
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.next_edit.cut import files_of, made, ordered, place_of
 from strop.evaluation.baselines import repeat
 from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.encoding import opening_ids
 from strop.tasks.next_edit import LETTERS, answer_for, edited, prompt_of, window_around
 from strop.tasks.sources import load_tasks
 from strop.verification.compared import NextEditToolchain
+from strop_curation.next_edit.cut import files_of, made, ordered, place_of
 
 WINDOW = [
     "def total(items):",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from strop.code.near.dress import DRESSES, commented, padded, renamed
-from strop.code.near.form import python_labels
+from strop.code.near.labels import python_labels
 from strop.evaluation.reward_card import MODEL, auc, findings, hacked, pooled_auc, reward_card
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
 

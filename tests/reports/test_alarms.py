@@ -25,8 +25,8 @@ def healthy(steps: int, seed: int, *, rise: float = 0.3, every: int = 10) -> lis
         share = step / steps
         passed = min(1.0, max(0.0, 0.25 + rise * share + rng.gauss(0, 0.06)))
         line = {
-            "step": step, "reward": passed + 0.1, "pass_rate": passed, "pass_rate_error": 0.06, "rollouts": 192, "error_rate": 0.0,
-            "disagreements": 0, "refused": rng.uniform(0, 0.04), "truncated": rng.uniform(0, 0.2),
+            "step": step, "reward": passed + 0.1, "pass_rate": passed, "pass_rate_error": 0.06, "rollouts": 192,
+            "error_rate": 0.0, "disagreements": 0, "refused": rng.uniform(0, 0.04), "truncated": rng.uniform(0, 0.2),
             "duplicates": min(1.0, max(0.0, 0.45 + 0.15 * share + rng.gauss(0, 0.05))),
             "completion_tokens": length * (1 - 0.3 * share) * math.exp(rng.gauss(0, 0.12)),
             "groups_played": 12, "groups_with_signal": rng.randint(4, 11),
@@ -93,6 +93,24 @@ def test_passes_that_are_lost_in_the_first_steps_ring() -> None:
         for step, (r, p, e) in enumerate(zip(reward, passed, error, strict=True), 1)
     ]
     assert [(alarm.step, alarm.name) for alarm in alarms(lines)] == [(5, "reward, not passes")]
+    assert alarms([line | {"reward": 0.0} for line in lines]) == []
+
+
+def test_pairs_that_turn_over_within_two_steps_ring_while_more_pass_than_at_the_start() -> None:
+    """As another run was hacked, after it had learnt for twelve steps."""
+    auc = [0.95, 0.69, 0.72, 0.61, 0.68, 0.97, 0.89, 1.0, 0.82, 0.65, 0.75, 0.77, 0.47, 0.29]
+    reward = [-0.09, -0.02, 0.02, 0.18, 0.29, 0.24, 0.43, 0.26, 0.3, 0.25, 0.36, 0.52, 0.65, 0.8]
+    lines: list[dict[str, Any]] = [
+        {
+            "step": step,
+            "reward": r,
+            "pass_rate": 0.135 + 0.003 * step,
+            "pass_rate_error": 0.06,
+            "reward_auc": a,
+        }
+        for step, (r, a) in enumerate(zip(reward, auc, strict=True), 1)
+    ]
+    assert [(alarm.step, alarm.name) for alarm in alarms(lines)] == [(14, "reward, not passes")]
     assert alarms([line | {"reward": 0.0} for line in lines]) == []
 
 

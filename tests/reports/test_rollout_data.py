@@ -23,8 +23,7 @@ from strop.reports.page.rollout_data import (
 )
 from strop.reports.rollout_files import evaluation_file, read_whole, step_file
 from strop.reports.run_folder import RunFolder
-from strop.reports.static.fit import body
-from strop.reports.static.sample import Picked
+from strop.reports.static.sample import Picked, body
 
 from .made_runs import make_run
 

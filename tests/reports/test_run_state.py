@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from strop.core.errors import UserError
+from strop.reports.page.page_run import PageRun
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
 from strop.reports.run_state import in_use, read_metrics, read_settings, state_of
@@ -97,7 +98,7 @@ def test_nothing_but_a_recipe_is_empty(tmp_path):
     (tmp_path / "recipe.yaml").write_text("optim:\n  steps: 3\n")
     assert state_of(tmp_path).kind == "empty"
     assert "no step was done" in state_of(tmp_path).text
-    data = run_data(tmp_path, "0")
+    data = PageRun(tmp_path, "0").page(0)
     assert (data["metrics"], data["steps"], data["evaluations"], data["summary"]) == ([], [], [], None)
 
 

@@ -1,11 +1,14 @@
+import math
 from collections import Counter
 
 import pytest
 
-from strop.reports.page.run_data import run_data
+from strop.reports.page.page_run import PageRun
 from strop.reports.run_folder import RunFolder
-from strop.reports.static.sample import SamplePlan, Shelf, quotas, rank, sample
+from strop.reports.static import report as static
+from strop.reports.static.sample import quotas, sample
 
+from .made_pages import embedded
 from .made_runs import make_run, task_id
 
 
@@ -18,12 +21,15 @@ def run(tmp_path_factory):
     )  # fmt: skip
 
 
-def taken(folder, **plan):
-    return sample(folder, run_data(folder, "0"), SamplePlan(**plan), lambda count: None)
+def taken(folder, rollouts=1000, seed=0):
+    """(what is taken, the whole page)"""
+    run = PageRun(folder, "0")
+    page = run.page(math.inf)
+    return sample(run.index, page["evaluations"], rollouts, seed), page
 
 
-def rows_of(found):
-    return [picked.row for unit in found.units for picked in unit]
+def rows_of(units):
+    return [row for unit in units for row in unit]
 
 
 def test_quotas_are_even_and_hold_both_ends():
@@ -36,32 +42,15 @@ def test_quotas_are_even_and_hold_both_ends():
     assert quotas([4], 9, 8) == {4: 9} and quotas([], 9, 8) == {} and quotas(steps, 0, 8) == {}
 
 
-def test_a_shelf_keeps_the_first_of_an_order_whatever_comes_when():
-    def order(key):
-        return rank(7, key)
-
-    for keys in (range(40), reversed(range(40))):
-        shelf = Shelf(5, order)
-        for key in keys:
-            for _ in range(2):
-                if shelf.takes(key):
-                    shelf.kept[key].append(key)
-        assert sorted(shelf.kept) == sorted(sorted(range(40), key=order)[:5])
-        assert all(kept == [key, key] for key, kept in shelf.kept.items())
-    allowed = Shelf(5, order, {3, 4})
-    assert [key for key in range(40) if allowed.takes(key)] == [3, 4]
-
-
 def test_everything_is_taken_where_there_is_room(run):
-    found = taken(run)
-    assert len(rows_of(found)) == found.rollouts == 240 + 72 + 48
-    assert len({row["id"] for row in rows_of(found)}) == 360
-    assert found.problems == []
+    units, page = taken(run)
+    assert len(rows_of(units)) == page["total_rollouts"] == 240 + 72 + 48
+    assert len({row["id"] for row in rows_of(units)}) == 360
+    assert page["state"]["problems"] == []
 
 
 def test_groups_are_whole_and_both_ends_are_there(run):
-    found = taken(run, rollouts=100)
-    rows = rows_of(found)
+    rows = rows_of(taken(run, rollouts=100)[0])
     assert 80 <= len(rows) <= 100
     train = Counter((row["step"], row["group"]) for row in rows if row["kind"] == "train")
     assert set(train.values()) == {4} and {1, 10} <= {step for step, _ in train}
@@ -69,7 +58,7 @@ def test_groups_are_whole_and_both_ends_are_there(run):
 
 
 def test_the_same_tasks_of_every_evaluation_with_all_their_answers(run):
-    rows = [row for row in rows_of(taken(run, rollouts=100)) if row["kind"] == "evaluation"]
+    rows = [row for row in rows_of(taken(run, rollouts=100)[0]) if row["kind"] == "evaluation"]
     assert 0 < len(rows) <= 40
     held_out = [row for row in rows if not row["evaluation"].endswith("-more")]
     by_task = Counter(row["task"] for row in held_out)
@@ -83,27 +72,27 @@ def test_an_evaluation_of_fewer_tasks_narrows_the_choice_to_those(tmp_path):
     small = make_run(tmp_path / "small", steps=1, groups=1, held_out=4, evaluations=("step-000001",), seed=5)
     for file in (small / "evaluation").iterdir():
         file.rename(run / "evaluation" / file.name)
-    rows = [row for row in rows_of(taken(run, rollouts=30)) if row["kind"] == "evaluation"]
+    rows = [row for row in rows_of(taken(run, rollouts=30)[0]) if row["kind"] == "evaluation"]
     assert {row["task"] for row in rows} <= {task_id(1000 + t) for t in range(4)}
     assert set(Counter(row["task"] for row in rows).values()) == {9}
 
 
 def test_the_seed_draws(run):
     one, same, other = (
-        [row["id"] for row in rows_of(taken(run, rollouts=60, seed=seed))] for seed in (1, 1, 2)
+        [row["id"] for row in rows_of(taken(run, rollouts=60, seed=seed)[0])] for seed in (1, 1, 2)
     )
     assert one == same and set(one) != set(other)
 
 
 def test_the_beginning_of_the_units_is_a_fair_part(run):
-    units = taken(run, rollouts=200).units
-    first = [picked.row for unit in units[: len(units) // 4] for picked in unit]
+    units, _ = taken(run, rollouts=200)
+    first = rows_of(units[: len(units) // 4])
     assert {row["kind"] for row in first} == {"train", "evaluation"}
     assert {1, 10} <= {row["step"] for row in first}
 
 
 def test_the_table_of_groups_says_what_the_records_say(run):
-    found = taken(run, rollouts=10)
+    _, page = taken(run, rollouts=10)
     expected = []
     for step in range(1, 11):
         for number, group in enumerate(RunFolder.read(run).iter_groups(step)):
@@ -113,19 +102,26 @@ def test_the_table_of_groups_says_what_the_records_say(run):
             expected.append(
                 [step, number, group.task_id, 4, len(scored), passed, mean, int(group.has_signal)]
             )
-    assert found.groups == expected and found.all_groups == 60
-    assert {group[2] for group in found.groups} <= found.tasks.keys()
+    assert page["groups"] == expected and len(expected) == 60
+    assert {group[2] for group in expected} <= page["tasks"].keys()
 
 
-def test_a_long_table_is_thinned_by_the_seed(run):
-    found, again, other = taken(run, groups=7), taken(run, groups=7), taken(run, groups=7, seed=3)
-    assert len(found.groups) == 7 and found.all_groups == 60
-    assert found.groups == sorted(found.groups, key=lambda group: group[:2]) == again.groups != other.groups
+def test_a_long_table_is_thinned_by_the_seed(run, tmp_path, monkeypatch):
+    pytest.importorskip("vl_convert")
+    monkeypatch.setattr(static, "MOST_GROUPS", 7)
+    groups = {}
+    for name, seed in (("found", 0), ("again", 0), ("other", 3)):
+        static.report([run], tmp_path / name, rollouts=0, seed=seed)
+        (inside,) = embedded((tmp_path / name).read_text())["runs"]
+        groups[name] = inside["groups"]
+    assert len(groups["found"]) == 7
+    assert groups["found"] == sorted(groups["found"], key=lambda group: group[:2])
+    assert groups["found"] == groups["again"] != groups["other"]
 
 
 def test_no_rollouts_at_all_still_give_the_table(run):
-    found = taken(run, rollouts=0)
-    assert found.units == [] and len(found.groups) == 60
+    units, page = taken(run, rollouts=0)
+    assert units == [] and len(page["groups"]) == 60
 
 
 def test_damaged_files_are_left_out_whole_and_named(tmp_path):
@@ -138,16 +134,17 @@ def test_damaged_files_are_left_out_whole_and_named(tmp_path):
     files.write_jsonl_zst(third, [b'{"step": 3, "group": 0, "task_id": "a", "turns": 5}\n'])
     after = run / "evaluation" / "after.jsonl.zst"
     after.unlink()
-    found = taken(run)
-    assert [
-        any(path.name in problem for problem in found.problems) for path in (first, second, third, after)
-    ] == [True] * 4
-    assert len(found.problems) == 4 and not any("\n" in problem for problem in found.problems)
-    assert {group[0] for group in found.groups} == {4} and found.rollouts == 6 + 15
-    assert {row["step"] for row in rows_of(found)} == {4, None}
+    units, page = taken(run)
+    problems = page["state"]["problems"]
+    assert [any(path.name in problem for problem in problems) for path in (first, second, third, after)] == [
+        True
+    ] * 4
+    assert len(problems) == 4 and not any("\n" in problem for problem in problems)
+    assert {group[0] for group in page["groups"]} == {4} and page["total_rollouts"] == 6 + 15
+    assert {row["step"] for row in rows_of(units)} == {4, None}
 
 
 def test_reading_is_heard_of(run):
     heard = []
-    sample(run, run_data(run, "0"), SamplePlan(), heard.append)
+    PageRun(run, "0", heard.append).page(math.inf)
     assert heard == list(range(1, 361))

@@ -213,7 +213,7 @@ def test_the_command_says_where_it_wrote(tmp_path):
     (tmp_path / "a" / "evaluation" / "before.json").write_text("{")
     done = strop("a", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("a/report.html: ") and "39 of 39 rollouts" in done.stdout
+    assert done.stdout.startswith("a/report.html: ") and "54 of 54 rollouts" in done.stdout
     assert "note: a/evaluation/before.json cannot be read" in done.stderr
     assert data_of(tmp_path / "a" / "report.html")["runs"][0]["folder"] == "a"
 

@@ -137,27 +137,11 @@ def test_a_task_has_its_history(server: Viewed, written: dict[str, Any]) -> None
     assert server.json("task", task="no such task")["rows"] == []
 
 
-def test_changes_are_only_what_is_new(server: Viewed) -> None:
-    run = server.complete()
-    place = {"epoch": run["epoch"], "stamp": run["stamp"], "tasks": len(run["tasks"])}
-    none = server.json("changes", metrics=6, groups=18, **place)
-    assert (none["reset"], none["run"], none["metrics"], none["groups"], none["tasks"]) == (
-        False,
-        None,
-        [],
-        [],
-        {},
-    )
-    some = server.json("changes", metrics=4, groups=17, **place)
-    assert (some["metrics"], some["groups"]) == (run["metrics"][4:], run["groups"][17:])
-    other = server.json("changes", **{**place, "epoch": "another"}, metrics=6, groups=18)
-    assert other["reset"]
-    assert (other["metrics"], other["groups"], other["tasks"]) == (
-        run["metrics"],
-        run["groups"],
-        run["tasks"],
-    )
-    assert other["run"]["recipe"] == run["recipe"]
+def test_a_page_that_is_as_it_was_is_not_sent_again(server: Viewed) -> None:
+    server.complete()
+    page = server.json("page")
+    assert server.json("page", stamp=page["stamp"]) == {"stamp": page["stamp"]}
+    assert server.json("page", stamp="another") == page
 
 
 @pytest.mark.parametrize(
@@ -179,7 +163,7 @@ def test_a_tunnel_is_answered(server: Viewed, host: str) -> None:
     [
         ("/nothing", 404), ("/api/page/", 404), ("/api/rows?step=-1", 400), ("/api/rows?step=1e3", 400),
         ("/api/rows?step=٣", 400), ("/api/rows?run=7", 404), ("/api/rows?run=..", 404), ("/api/search?min=x", 400),
-        ("/api/search?min=nan", 400), ("/api/changes?metrics=99999999999999999999", 400),
+        ("/api/search?min=nan", 400), ("/api/rows?step=99999999999999999999", 400),
         ("/api/search?text=" + "x" * 5000, 414),
         ("/..%2f..%2fetc/passwd", 404), ("//etc/passwd", 404),
     ],

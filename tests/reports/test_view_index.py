@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from strop.core.errors import UserError
+from strop.reports.page.rollout_index import Index, matcher
 from strop.reports.run_folder import RunFolder
-from strop.reports.view.blocks import Filters
-from strop.reports.view.index import Index
 
 from .made_runs import make_run
 
@@ -30,47 +29,39 @@ def test_answers_say_how_much_was_looked_at(folder: Path) -> None:
     assert index.progress() == {"looked_at": 0, "total": 5 * SIZE, "complete": False}
     assert index.steps == [1, 2, 3, 4, 5]
     assert len(index.rows("t.3")["rows"]) == SIZE  # read at once, before all others
-    found = index.search(Filters(), 100)
+    found = index.search({}, 100)
     assert (found["matched"], found["looked_at"], found["complete"]) == (SIZE, SIZE, False)
     assert found["total"] == 5 * SIZE + SIZE  # an evaluation is taken to be as long as what was read
-    index.start()
-    index.start()
-    while not index.progress()["complete"]:
-        threading.Event().wait(0.01)
+    index.read(0)
+    assert not index.progress()["complete"]
+    index.read()
     assert index.progress() == {"looked_at": 5 * SIZE + 15, "total": 5 * SIZE + 15, "complete": True}
-    index.close()
 
 
 def test_a_block_is_read_once_however_many_ask(folder: Path) -> None:
-    index = Index(folder)
+    heard: list[int] = []
+    index = Index(folder, seen=heard.append)
     index.scan(planned())
     threads = [threading.Thread(target=index.rows, args=(f"t.{1 + number % 5}",)) for number in range(20)]
-    index.start()
+    threads += [threading.Thread(target=index.read) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    while not index.progress()["complete"]:
-        threading.Event().wait(0.01)
-    groups, _ = index.since(0, 0)
-    assert sorted(group[:2] for group in groups) == [
+    assert heard == list(range(1, 5 * SIZE + 15 + 1))
+    assert [group[:2] for group in index.groups] == [
         [step, group] for step in range(1, 6) for group in range(2)
     ]
-    index.close()
 
 
 def test_the_newest_step_and_the_evaluations_are_read_first(folder: Path) -> None:
-    index = Index(folder)
+    read: list[list[str]] = []
+    index = Index(folder, seen=lambda count: read.append([block.file.name for block in index.blocks]))
     index.scan(planned())
-    index.start()
-    while not index.progress()["complete"]:
-        threading.Event().wait(0.01)
-    groups, tasks = index.since(0, 0)
-    assert [group[0] for group in groups] == [5, 5, 4, 4, 3, 3, 2, 2, 1, 1]
-    evaluated = {row["task"] for row in index.rows("e.before")["rows"]}
-    newest = {row["task"] for row in index.rows("t.5")["rows"]}
-    assert set(list(tasks)[: len(evaluated | newest)]) == evaluated | newest
-    index.close()
+    index.read()
+    read.append([block.file.name for block in index.blocks])
+    order = dict.fromkeys(name for names in read for name in sorted(names))
+    assert [*order] == ["t.5", "e.before", "t.4", "t.3", "t.2", "t.1"]
 
 
 def test_shared_parts_keep_their_types(folder: Path) -> None:
@@ -104,11 +95,20 @@ def test_what_was_forgotten_and_written_again_is_another(tmp_path: Path) -> None
         index.scan(planned(3))
         assert index.epoch == second  # nothing that was handed out is void
         found = index.find("t.3.1.2")
-        assert found is not None and found[1]["seed"] == groups[1].rollouts[2].seed
+        assert found is not None
+        ((row, line),) = found.lines({"t.3.1.2"})
+        assert (row["id"], line["seed"]) == ("t.3.1.2", groups[1].rollouts[2].seed)
 
 
-def test_bounds_must_be_numbers() -> None:
+def test_bounds_must_be_numbers(folder: Path) -> None:
     for word in ("x", "nan", "1,5", "--1"):
         with pytest.raises(UserError, match="is not a number"):
-            Filters.of({"min": word})
-    assert Filters.of({"min": "-1", "max": " ", "from": "2e0"}) == Filters(low=-1.0, first=2.0)
+            matcher({"min": word})
+    index = Index(folder)
+    index.scan(planned())
+    row = index.rows("t.3")["rows"][0] | {"reward": -1.0}
+    fits = matcher({"min": "-1", "max": " ", "from": "2e0"})
+    assert (
+        fits(row, "", "") and not fits(row | {"step": 1}, "", "") and not fits(row | {"reward": -1.1}, "", "")
+    )
+    assert not fits(row | {"reward": None}, "", "")

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,12 +14,13 @@ from typer.testing import CliRunner
 
 from strop.cli import app
 from strop.core import files
+from strop.core.errors import UserError
+from strop.reports.page.page_run import PageRun
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
 from strop.reports.static.report import report
-from strop.reports.static.sample import SamplePlan, sample
+from strop.reports.static.sample import sample
 from strop.reports.terminal.run_list import list_row
-from strop.reports.view.blocks import BlockReader, found_in
 
 from .made_runs import make_run
 from .viewing import viewed
@@ -75,13 +77,16 @@ def line(value: Any) -> bytes:
 
 def everything(folder: Path) -> dict[str, Any]:
     """What pages and tables are made from, all of it strict JSON."""
-    run = run_data(folder, "0")
-    found = sample(folder, run, SamplePlan(1000), lambda count: None)
-    for block in found_in(folder).values():
-        BlockReader().read(block)
-    details = [picked.detail for unit in found.units for picked in unit]
-    assert files.json_line([run, found.groups, found.tasks, details, list_row(folder)])
-    return {**run, "problems": [*run["state"]["problems"], *found.problems], "rows": details}
+    run = PageRun(folder, "0")
+    page = run.page(math.inf)
+    problems, details = list(page["state"]["problems"]), []
+    for row in (row for unit in sample(run.index, page["evaluations"], 1000, 0) for row in unit):
+        try:
+            details.append(run.detail(row["id"]))
+        except UserError as error:
+            problems.append(str(error))
+    assert files.json_line([page, details, list_row(folder)])
+    return {**page, "problems": problems, "rows": details}
 
 
 def odd_run(source: Path, target: Path, odd: Any) -> Path:

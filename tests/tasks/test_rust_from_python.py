@@ -14,9 +14,9 @@ from tests.scale import some
 from strop.core.checks import Case, RustCheck
 from strop.core.task import Task
 from strop.tasks import load_tasks
-from strop.tasks.rust_cases import literal, parse_head, parse_type, rust_tests
 from strop.verification.rust.calls import calls_of
 from strop.verification.verifier import OpenVerifier
+from strop_curation.rust_build.cases import literal, parse_head, parse_type, rust_tests
 
 TYPES = [
     ("i64", st.integers(-(2**63), 2**63 - 1)),

@@ -5,8 +5,8 @@ import pytest
 from strop.cli.tasks_import import ImportTable
 from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.task import Task
-from strop.curation.audit import AuditSettings
-from strop.curation.audit.form import form_findings
+from strop_curation.audit import AuditSettings
+from strop_curation.audit.form import form_findings
 
 CLASS = "class Node:\n    pass\n"
 

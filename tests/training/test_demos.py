@@ -11,7 +11,6 @@ from tests.warm import strop
 from strop.config.load import load_recipe
 from strop.core.errors import UserError
 from strop.core.rollout import Rollout
-from strop.curation import demos as building
 from strop.policies.loading import load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
@@ -19,6 +18,7 @@ from strop.rollouts.encoding import demo_turns
 from strop.tasks.demos import Demo, read_demos
 from strop.tasks.task_sets import task_sets
 from strop.training.sft import examples_of
+from strop_curation import demos as building
 
 EXPERT = '''
 import strop

@@ -16,11 +16,11 @@ from strop.core.checks import Case, CasesCheck
 from strop.core.errors import BatchFailed, SandboxError, TaskFault, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.audit import AuditSettings
 from strop.verification import open_configured, open_verifier
 from strop.verification.pool.job_queue import OVERHEAD, FairQueue, Job, VerdictCache
 from strop.verification.pool.pool import PoolBusy, VerifierPool
 from strop.verification.settings import Settings, limits_of
+from strop_curation.audit import AuditSettings
 
 
 def task_of(name: str = "t", language: str = "python", reference: str = "") -> Task:

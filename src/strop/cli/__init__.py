@@ -32,8 +32,14 @@ COMMANDS = (
 )  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
-APPLICATIONS = {"attack": "strop_attack", "repair": "strop_repair"}
-"""Commands that are applications on the library: packages beside this one, each with such a module `command`."""
+APPLICATIONS = {
+    "attack": "strop_attack.command",
+    "audit": "strop_curation.commands.audit",
+    "build": "strop_curation.commands.build",
+    "curate": "strop_curation.commands.curate",
+    "repair": "strop_repair.command",
+}
+"""Such modules of applications on the library: packages beside this one."""
 
 
 class Commands(typer.core.TyperGroup):
@@ -41,7 +47,7 @@ class Commands(typer.core.TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Every command that is installed."""
-        return [name for name in COMMANDS if name not in APPLICATIONS or find_spec(APPLICATIONS[name])]
+        return [name for name in COMMANDS if find_spec(_module(name).partition(".")[0])]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
@@ -118,7 +124,7 @@ def tell(error: StropError) -> int:
 
 
 def _module(name: str) -> str:
-    return f"{APPLICATIONS[name]}.command" if name in APPLICATIONS else f"strop.cli.{name.replace('-', '_')}"
+    return APPLICATIONS.get(name) or f"strop.cli.{name.replace('-', '_')}"
 
 
 def _load(name: str) -> Any:

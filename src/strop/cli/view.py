@@ -26,7 +26,7 @@ def view(
     The page is served on this machine only (127.0.0.1). For another machine: ssh -L 6006:127.0.0.1:6006 HOST
     """
     try:
-        from strop.reports.view.app import ViewApp, ViewServer, browse, listen, url_of
+        from strop.reports.view import ViewApp, ViewServer, browse, listen, url_of
     except ImportError as error:
         raise UserError(f"view needs {error.name}: pip install 'strop[report]'") from None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
@@ -39,8 +39,7 @@ def view(
             if open_browser:
                 browse(url)
 
-        with ViewServer(app, ready) as server:
-            try:
-                server.run(sockets=[socket])
-            except KeyboardInterrupt:  # the usual way to end
-                print(file=sys.stderr)
+        try:
+            ViewServer(app, ready).run(sockets=[socket])
+        except KeyboardInterrupt:  # the usual way to end
+            print(file=sys.stderr)

@@ -38,6 +38,8 @@ SURE = 5.0
 """Standard errors of a difference of means before the reward counts as risen."""
 SHORT_RUN = 2.5
 """The same for windows of a few steps, which say less of the noise."""
+SUDDEN = 4.0
+"""Standard deviations of a fall within two steps: of a hundred looks at noise none should ring."""
 CLEAR = 0.75
 """Levels are 1 at their threshold; below this one an alarm stops ringing."""
 
@@ -158,7 +160,22 @@ def _hacking(history: History) -> Level | None:
         worse = max(worse, blind, against)
         before = _percent(fmean(first[2]))
         message += f"; of pairs the one that passes had more reward in {before}, now {_percent(now)}"
+    sudden = _sudden([v for line in history.recent if (v := number(line.get("reward_auc"))) is not None])
+    if sudden is not None and sudden[0] > max(1.0, worse / SHORT_RUN):
+        worse = sudden[0] * SHORT_RUN
+        message += (
+            f"; in the newest two steps the one that passes has more in {_percent(sudden[1])} of the pairs"
+        )
     return min(rise, worse) / SHORT_RUN, message
+
+
+def _sudden(values: list[float]) -> tuple[float, float] | None:
+    """How far the mean of the newest two is below all before, by their spread, 1 at `SUDDEN`; and that mean."""
+    before, newest = values[:-2], values[-2:]
+    if len(before) < LONG:
+        return None
+    error = math.sqrt(pvariance(before) * len(before) / (len(before) - 1) * (1 / 2 + 1 / len(before)))
+    return (fmean(before) - fmean(newest)) / max(error, _SMALL) / SUDDEN, fmean(newest)
 
 
 def _change(first: list[float], last: list[float]) -> float:

@@ -1,17 +1,20 @@
 """Files of rollouts, read whole: a torn or damaged file is refused, while `files.read_jsonl` returns what it can."""
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from typing import Any
 
 import zstandard
 
 from strop.core.errors import UserError
-from strop.reports.run_folder import EVALUATION, ROLLOUTS
+from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE
 
 _BLOCK = 1 << 18
+_GROWN = 1.1
 WHOLE, LOG = ".jsonl.zst", ".jsonl"
 """Ends of an evaluation's file of rollouts: one that is done, and one that goes on or was cut off."""
 CONTROL = ".resampled"
@@ -25,6 +28,31 @@ class RolloutFile:
     path: Path
     step: int | None = None
     evaluation: str = ""
+    stamp: tuple[int, ...] = ()
+    """Time of change in ns, bytes and inode where it was looked for: another one means that the file is another."""
+
+    @property
+    def name(self) -> str:
+        """The beginning of its rows' ids: `t.12` for step 12 of training, `e.before` for an evaluation."""
+        return f"e.{self.evaluation}" if self.step is None else f"t.{self.step}"
+
+
+def found_in(folder: Path) -> dict[str, RolloutFile]:
+    """The files of rollouts of a run by name: steps from the newest on, then evaluations."""
+    steps = [
+        RolloutFile(Path(entry.path), int(match[1]), stamp=_stamp(entry))
+        for entry in _entries(folder / ROLLOUTS)
+        if (match := STEP_FILE.fullmatch(entry.name))
+    ]
+    whole = {entry.name: entry for entry in _entries(folder / EVALUATION)}
+    evaluations = [
+        RolloutFile(Path(entry.path), None, name, _stamp(entry))
+        for file, entry in whole.items()
+        if (name := evaluation_name(file)) and (file.endswith(WHOLE) or f"{name}{WHOLE}" not in whole)
+    ]
+    steps.sort(key=lambda found: -(found.step or 0))
+    evaluations.sort(key=lambda found: found.name)
+    return {found.name: found for found in (*steps, *evaluations)}
 
 
 def step_file(folder: Path, step: int) -> RolloutFile:
@@ -88,3 +116,23 @@ def _blocks(path: Path) -> Iterator[bytes]:
         raise UserError(f"{path} is damaged and is left out: {error}") from error
     if not unpack.eof and path.suffix != LOG:
         raise UserError(f"{path} is torn and is left out: its end is missing")
+
+
+def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
+    """Regular files of a folder; none when it is not there."""
+    try:
+        with os.scandir(folder) as entries:
+            yield from (entry for entry in entries if entry.is_file())
+    except OSError:
+        return
+
+
+def _stamp(entry: "os.DirEntry[str]") -> tuple[int, ...]:
+    """Nothing when the file has gone since the folder was listed. A log has another one when a tenth came to it."""
+    try:
+        status = entry.stat()
+    except OSError:
+        return ()
+    if entry.name.endswith(LOG):
+        return (int(log(status.st_size + 1, _GROWN)), status.st_ino)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from strop.curation.pipeline.read import plan
-from strop.curation.pipeline.run import RunOptions, curate
-from strop.curation.pipeline.stage import StageCounts
+from strop_curation.pipeline.read import plan
+from strop_curation.pipeline.run import RunOptions, curate
+from strop_curation.pipeline.stage import StageCounts
 
 RESULTS = ("tasks.jsonl", "dropped.jsonl", "changes.jsonl")
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from strop.core.checks import LabelCheck
 from strop.core.errors import StropError, UserError
 from strop.core.task import Task
-from strop.curation.pipeline.lines import LineWriter, Scratch, read_lines
-from strop.curation.pipeline.stage import StageFiles
-from strop.curation.pipeline.step import Dropped
-from strop.curation.steps.sample import shares
-from strop.curation.steps.split import place_clusters
+from strop_curation.pipeline.lines import LineWriter, Scratch, read_lines
+from strop_curation.pipeline.stage import StageFiles
+from strop_curation.pipeline.step import Dropped
+from strop_curation.steps.sample import shares
+from strop_curation.steps.split import place_clusters
 
 from .helpers import RESULTS, lines, program, ran, results, write
 

@@ -112,7 +112,7 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, source: Path) -> None:
 )  # fmt: skip
 def test_mistakes_are_one_line(tmp_path: Path, text: str, said: str) -> None:
     from strop.core.errors import StropError
-    from strop.curation.pipeline.read import read_pipeline
+    from strop_curation.pipeline.read import read_pipeline
 
     with pytest.raises(StropError) as error:
         for _, step in read_pipeline(pipeline(tmp_path, text)).steps:
@@ -200,7 +200,7 @@ def test_killed_anywhere_and_run_again(tmp_path: Path, source: Path) -> None:
 
 def test_one_run_a_folder(tmp_path: Path, source: Path) -> None:
     from strop.core.errors import UserError
-    from strop.curation.pipeline.folder import opened
+    from strop_curation.pipeline.folder import opened
 
     with (
         opened(tmp_path / "out", {"version": 1}),

@@ -12,9 +12,9 @@ from strop.core.checks.base import SingleTest
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.curation.pipeline.verdicts import error_budget, pass_rate
-from strop.curation.steps.filter_tests import capped
-from strop.curation.steps.split import with_pairs
+from strop_curation.pipeline.verdicts import error_budget, pass_rate
+from strop_curation.steps.filter_tests import capped
+from strop_curation.steps.split import with_pairs
 
 from .helpers import function, lines, program, ran, write
 

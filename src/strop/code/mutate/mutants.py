@@ -14,8 +14,7 @@ from hashlib import sha256
 from itertools import islice
 
 from strop.code.mutate import python_sites, rust_sites
-from strop.code.mutate.operators import Change, applied
-from strop.code.mutate.sites import OPERATORS
+from strop.code.mutate.sites import OPERATORS, Change, applied
 from strop.code.trees import Source, Span, well_formed
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from strop.code.functions import Function
-from strop.code.mutate.operators import Change
-from strop.code.mutate.sites import Finder, reachable
+from strop.code.mutate.sites import Change, Finder, reachable
 from strop.code.python.items import PythonItems
 from strop.code.trees import Node, Regions, Source, span
 

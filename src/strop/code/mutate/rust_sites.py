@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from strop.code.functions import Function
-from strop.code.mutate.operators import Change
-from strop.code.mutate.sites import Finder, reachable
+from strop.code.mutate.sites import Change, Finder, reachable
 from strop.code.rust.items import RustItems
 from strop.code.tokens import split
 from strop.code.trees import Node, Regions, Source, span

@@ -1,11 +1,11 @@
 """Where code that tests reach can be changed: what finding such places has in common in all languages."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import ClassVar
 
 from strop.code.functions import Function
-from strop.code.mutate.operators import Change
 from strop.code.trees import Node, Regions, Source, span
 
 _MOST_SITES = 400
@@ -15,6 +15,26 @@ _DEEPEST_CALL = 50
 OPERATORS = ("return value", "negated condition", "boundary", "comparison", "arithmetic", "constant", "boolean",
              "range", "deletion")  # fmt: skip
 """In the order in which they are preferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A fault that could be put into a text. Positions in bytes of UTF-8."""
+
+    operator: str
+    start: int
+    end: int
+    after: str
+    """What takes the place of that span."""
+    unit: int = 0
+    """The function it is in, where that matters: the position of that function."""
+
+
+def applied(data: bytes, changes: Iterable[Change]) -> bytes:
+    """A text with these changes, which do not overlap, in it."""
+    for change in sorted(changes, key=lambda c: c.start, reverse=True):
+        data = data[: change.start] + change.after.encode("utf-8", "surrogatepass") + data[change.end :]
+    return data
 
 
 def reachable(

@@ -1,1 +1,1 @@
-"""Near-identity of code: normal forms, and sets of hashes of them."""
+"""The normal form of Python source, and the same program in another dress."""

@@ -1,13 +1,13 @@
 """The same Python program in another dress: with comments, with other names for its locals, with padding.
 
 Each function returns None where it has nothing to change or this Python cannot parse the source. What comes back has
-the same normal form (`code.near.form`), but for the padding, which is a function that nobody calls.
+the same normal form (`code.near.labels`), but for the padding, which is a function that nobody calls.
 """
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
 
-from strop.code.near.form import python_labels
+from strop.code.near.labels import python_labels
 from strop.code.python.source import UNPARSABLE, tree_of
 
 Dress = Callable[[str], str | None]

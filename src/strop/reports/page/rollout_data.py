@@ -71,11 +71,9 @@ def row_of(line: Line, where: RolloutFile) -> dict[str, Any]:
     index = line["index"]
     group = line.get("group") if where.step is not None else None
     last = turns[-1]["completion"] if turns else {}
-    name = f"t.{where.step}.{group}.{index}"
-    if where.step is None:
-        name = f"e.{where.evaluation}.{line['task_id']}.{'g' if greedy else index}"
+    within = f"{line['task_id']}.{'g' if greedy else index}" if where.step is None else f"{group}.{index}"
     return {
-        "id": name,
+        "id": f"{where.name}.{within}",
         "kind": "evaluation" if where.step is None else "train",
         "evaluation": where.evaluation,
         "step": where.step,

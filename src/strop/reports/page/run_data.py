@@ -15,7 +15,7 @@ from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.alarms import alarms
 from strop.reports.rollout_files import CONTROL, evaluation_file
-from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SCALING, SUMMARY, VERSIONS, rollout_steps
+from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SCALING, SUMMARY, VERSIONS
 from strop.reports.run_state import (
     Metrics,
     check_run,
@@ -40,7 +40,7 @@ _NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_to
 
 
 def run_data(folder: Path, run_id: str) -> dict[str, Any]:
-    """The run as a page shows it, with `groups`, `tasks` and `total_rollouts` still empty.
+    """The run as a page shows it, without what `PageRun` adds of its rollouts.
 
     Raises UserError for a folder that is no run; anything else that is wrong becomes a problem of its state.
     """
@@ -85,10 +85,6 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
             for name in sorted({name for name, _ in results} - {""})
         },
         "scaling": scaling,
-        "steps": rollout_steps(folder),
-        "groups": [],
-        "tasks": {},
-        "total_rollouts": 0,
     }
 
 
@@ -138,7 +134,6 @@ def _evaluation(
         "label": label,
         "set": extra or "",
         "step": step,
-        "task_ids": [t["task_id"] for t in result.get("per_task") or () if "task_id" in t],
         "result": {key: value for key, value in result.items() if key != "per_task"},
     }
 
@@ -160,7 +155,7 @@ def _going_on(folder: Path, models: Mapping[str, Any], done: set[str]) -> list[d
         word = str((one or {}).get("word") or name)
         for file, label in ((name, word), (f"{name}{CONTROL}", f"{word}, control")):
             if file not in done and evaluation_file(folder, file).path.is_file():
-                plain: dict[str, Any] = {"set": "", "step": None, "task_ids": [], "result": {}}
+                plain: dict[str, Any] = {"set": "", "step": None, "result": {}}
                 found.append({"name": file, "file": file, "label": label, **plain})
     return found
 

@@ -1,7 +1,8 @@
 """The report: one self-contained HTML file about one or more runs; it opens from disk without a network."""
 
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,29 @@ from typing import Any
 from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page.charts import charts
-from strop.reports.page.colours import runs_of
+from strop.reports.page.page_run import PageRun
 from strop.reports.page.rollout_data import MOST_TEXT
-from strop.reports.page.run_data import run_data, tell_apart
+from strop.reports.page.rollout_index import Row
+from strop.reports.page.run_data import tell_apart
 from strop.reports.run_state import check_run
-from strop.reports.static.fit import Cut, Unit, body, first_cut, smaller, stored, thin_metrics
-from strop.reports.static.sample import RunSample, SamplePlan, Seen, sample
+from strop.reports.static.sample import (
+    Cut,
+    Picked,
+    body,
+    first_cut,
+    rank,
+    sample,
+    smaller,
+    stored,
+    thin_metrics,
+)
 
 VERSION = 1
 MOST_BYTES = 3_000_000
 MOST_GROUPS, MOST_LINES = 20_000, 4_000
 """Groups, and lines of metrics, of all runs together."""
+_LIVE = ("index", "epoch", "notice", "stamp", "flags")
+"""What only a page that follows its runs needs."""
 _TOKENS_OUT = "tokens are left out to keep the file small"
 
 
@@ -42,7 +55,7 @@ def report(
     *,
     rollouts: int = 1000,
     seed: int = 0,
-    seen: Seen = lambda count: None,
+    seen: Callable[[int], None] = lambda count: None,
 ) -> WrittenReport:
     """Writes the report of the runs in `folders`, whole or not at all, under `MOST_BYTES`.
 
@@ -57,43 +70,53 @@ def report(
         files.check_writable(target)
     except UserError as error:
         raise UserError(f"{error}; choose another file with -o") from error
-    runs = [run_data(folder, str(number)) for number, folder in enumerate(folders)]
-    tell_apart(runs)
-    plan = SamplePlan(rollouts // max(1, len(runs)), MOST_GROUPS // max(1, len(runs)), seed)
-    samples: list[RunSample] = []
-    for folder, run in zip(folders, runs, strict=True):
-        samples.append(sample(folder, run, plan, _after(sum(found.rollouts for found in samples), seen)))
-        run["state"]["problems"] += samples[-1].problems
-    page = _Page(runs, samples, rollouts, seed)
-    titles = {"runs": [{"name": run["name"]} for run in runs]}
+    runs: list[PageRun] = []
+    pages: list[dict[str, Any]] = []
+    for number, folder in enumerate(folders):
+        before = sum(page["total_rollouts"] for page in pages)
+        runs.append(PageRun(folder, str(number), _after(before, seen)))
+        pages.append(runs[-1].page(math.inf))
+    tell_apart(pages)
+    page = _Page(runs, pages, rollouts, seed)
+    titles = {"runs": [{"name": one["name"]} for one in pages]}
     room = MOST_BYTES - len(document(titles).encode()) + len(packed(titles))
     text = document(page.fitted(room, packed))
     with files.atomic(target) as file:
         file.write(text.encode())
-    named = [(run["folder"], problem) for run in runs for problem in run["state"]["problems"]]
+    named = [(one["folder"], problem) for one in pages for problem in one["state"]["problems"]]
     problems = [problem if folder in problem else f"{folder}: {problem}" for folder, problem in named]
-    return WrittenReport(
-        target, len(text.encode()), page.embedded, sum(s.rollouts for s in samples), problems
-    )
+    return WrittenReport(target, len(text.encode()), page.embedded, page.rollouts, problems)
 
 
-def _after(before: int, seen: Seen) -> Seen:
+def _after(before: int, seen: Callable[[int], None]) -> Callable[[int], None]:
     return lambda count: seen(before + count)
 
 
 class _Page:
     def __init__(
-        self, runs: list[dict[str, Any]], samples: list[RunSample], rollouts: int, seed: int
+        self, runs: Sequence[PageRun], pages: Sequence[dict[str, Any]], rollouts: int, seed: int
     ) -> None:
-        self._runs, self._samples, self._seed = runs, samples, seed
+        self._pages, self._seed = pages, seed
+        each = rollouts // max(1, len(runs))
+        samples = [
+            sample(run.index, page["evaluations"], each, seed) for run, page in zip(runs, pages, strict=True)
+        ]
         units = _interleaved(samples)
-        self._units = list(_cut_to(units, rollouts))
+        wanted = list(_cut_to(units, rollouts))
+        picked = [
+            _picked(
+                run, [row for at, unit in wanted if at == number for row in unit], page["state"]["problems"]
+            )
+            for number, (run, page) in enumerate(zip(runs, pages, strict=True))
+        ]
+        found = [
+            (at, [picked[at][row["id"]] for row in unit if row["id"] in picked[at]]) for at, unit in wanted
+        ]
+        self._units = [(str(at), unit) for at, unit in found if unit]
         self._first_is_cut = bool(units) and len(units[0][1]) > rollouts
         self._groups, self._lines = MOST_GROUPS // max(1, len(runs)), MOST_LINES // max(1, len(runs))
+        self.rollouts = sum(page["total_rollouts"] for page in pages)
         self.embedded = 0
-        for _, unit in self._units:
-            for picked in unit:
-                picked.detail["colours"] = runs_of(picked.detail["answer"], picked.detail["language"])
 
     def fitted(self, room: int, packed: Any) -> dict[str, Any]:
         """The largest page that takes at most `room` bytes of the file."""
@@ -111,42 +134,40 @@ class _Page:
 
     def _build(self, cut: Cut) -> dict[str, Any]:
         self.embedded = sum(len(unit) for _, unit in self._units[: cut.units])
-        runs = []
-        for run, found in zip(self._runs, self._samples, strict=True):
-            found.thin(self._groups, self._seed)
-            found.groups.sort(key=lambda group: (group[0], group[1]))
-            runs.append(self._run(run, found, cut))
         return {
             "version": VERSION,
             "mode": "static",
             "sampling": self._selection(cut),
-            "runs": runs,
+            "runs": [self._run(page, cut) for page in self._pages],
             "charts": charts(),
         }
 
-    def _run(self, run: dict[str, Any], found: RunSample, cut: Cut) -> dict[str, Any]:
+    def _run(self, page: Mapping[str, Any], cut: Cut) -> dict[str, Any]:
         mine = [
             (at, p)
             for at, (owner, unit) in enumerate(self._units[: cut.units])
             for p in unit
-            if owner == run["id"]
+            if owner == page["id"]
         ]
-        shown = {group[2] for group in found.groups} | {p.row["task"] for _, p in mine}
-        evaluations = [{k: v for k, v in e.items() if k != "task_ids"} for e in run["evaluations"]]
+        groups = self._thinned(page["groups"])
+        shown = {group[2] for group in groups} | {p.row["task"] for _, p in mine}
         return {
-            **run,
-            "metrics": thin_metrics(run["metrics"], self._lines),
-            "evaluations": evaluations,
-            "groups": found.groups,
-            "tasks": {task: found.tasks[task] for task in found.tasks if task in shown},
-            "total_rollouts": found.rollouts,
+            **{key: value for key, value in page.items() if key not in _LIVE},
+            "metrics": thin_metrics(page["metrics"], self._lines),
+            "groups": groups,
+            "tasks": {task: about for task, about in page["tasks"].items() if task in shown},
             "rollouts": sorted((p.row for _, p in mine), key=_order),
             "details": {p.row["id"]: _detail(p, cut, at < cut.tokens) for at, p in mine},
         }
 
+    def _thinned(self, groups: list[list[Any]]) -> list[list[Any]]:
+        """What the table of groups has room for, drawn by the seed."""
+        drawn = sorted(groups, key=lambda group: rank(self._seed, "table", *group[:2]))[: self._groups]
+        return groups if len(groups) <= self._groups else sorted(drawn, key=lambda group: group[:2])
+
     def _selection(self, cut: Cut) -> str:
         """The rule by which rollouts were chosen, and what did not fit."""
-        total = sum(found.rollouts for found in self._samples)
+        total = self.rollouts
         wanted = sum(len(unit) for _, unit in self._units)
         if not total:
             return "There are no rollouts on disk."
@@ -167,8 +188,8 @@ class _Page:
         return " ".join([*sentences, *self._tables()])
 
     def _rule(self) -> str:
-        trained = any(run["steps"] for run in self._runs)
-        evaluated = any(run["evaluations"] for run in self._runs)
+        trained = any(page["steps"] for page in self._pages)
+        evaluated = any(page["evaluations"] for page in self._pages)
         rules = [
             "whole groups of steps evenly spaced from the first to the last" if trained else "",
             "all answers to some tasks of the evaluations, the same tasks in each" if evaluated else "",
@@ -176,17 +197,33 @@ class _Page:
         return f": {', and '.join(filter(None, rules))}; groups and tasks are drawn with seed {self._seed}"
 
     def _tables(self) -> Iterator[str]:
-        groups, every = (
-            sum(n) for n in zip(*((len(f.groups), f.all_groups) for f in self._samples), strict=True)
-        )
+        every = sum(len(page["groups"]) for page in self._pages)
+        groups = sum(min(len(page["groups"]), self._groups) for page in self._pages)
         if groups < every:
             yield f"The tables hold {groups:,} of {every:,} groups, drawn with seed {self._seed}."
-        longest = max(len(run["metrics"]) for run in self._runs)
+        longest = max(len(page["metrics"]) for page in self._pages)
         if longest > self._lines:
             yield f"Of {longest:,} lines of metrics {self._lines:,} are here, evenly spaced."
 
 
-def _detail(picked: Any, cut: Cut, with_tokens: bool) -> dict[str, Any]:
+def _picked(run: PageRun, rows: Sequence[Row], problems: list[str]) -> dict[str, Picked]:
+    """The whole rollouts of these rows by id; what cannot be read any more is left out and named."""
+    found: dict[str, Picked] = {}
+    ids = {row["id"] for row in rows}
+    for name in dict.fromkeys(
+        f"e.{r['evaluation']}" if r["step"] is None else f"t.{r['step']}" for r in rows
+    ):
+        block = run.index.block(name)
+        try:
+            for row, detail in run.details(block, ids) if block else ():
+                tokens = [files.json_line(turn.pop("tokens")) for turn in detail["turns"]]
+                found[row["id"]] = Picked(row, detail, tokens)
+        except UserError as error:
+            problems.append(str(error))
+    return found
+
+
+def _detail(picked: Picked, cut: Cut, with_tokens: bool) -> dict[str, Any]:
     detail = body(picked, cut.text)
     tokens = [json.loads(text) if with_tokens else [] for text in picked.tokens]
     left_out = "; ".join(filter(None, (detail["left_out"], "" if with_tokens else _TOKENS_OUT)))
@@ -194,17 +231,17 @@ def _detail(picked: Any, cut: Cut, with_tokens: bool) -> dict[str, Any]:
     return {**detail, "turns": turns, "left_out": left_out}
 
 
-def _interleaved(samples: Sequence[RunSample]) -> list[Unit]:
+def _interleaved(samples: Sequence[list[list[Row]]]) -> list[tuple[int, list[Row]]]:
     """The units of all runs in turn, so that the beginning of the list is fair to each."""
     ranked = [
-        (at / len(found.units), number, unit)
-        for number, found in enumerate(samples)
-        for at, unit in enumerate(found.units)
+        (at / len(units), number, unit)
+        for number, units in enumerate(samples)
+        for at, unit in enumerate(units)
     ]
-    return [(str(number), unit) for _, number, unit in sorted(ranked, key=lambda item: item[:2])]
+    return [(number, unit) for _, number, unit in sorted(ranked, key=lambda item: item[:2])]
 
 
-def _cut_to(units: Sequence[Unit], most: int) -> Iterator[Unit]:
+def _cut_to(units: Sequence[tuple[int, list[Row]]], most: int) -> Iterator[tuple[int, list[Row]]]:
     """The first units with at most `most` rollouts together; a group that alone has more is cut."""
     for number, (run, unit) in enumerate(units):
         if len(unit) > most:

@@ -15,9 +15,9 @@ from typing import Any
 from strop.core.errors import UserError
 from strop.core.text import printable
 from strop.reports.page.rollout_data import NO_ROLLOUT, load_vocabulary, numbered, row_of
-from strop.reports.rollout_files import RolloutFile, evaluation_file, evaluation_name, step_file
+from strop.reports.rollout_files import RolloutFile, evaluation_file, found_in, step_file
 from strop.reports.rollout_files import lines as lines_of
-from strop.reports.run_folder import EVALUATION, rollout_steps
+from strop.reports.run_folder import rollout_steps
 
 _TASK = re.compile(rb'\{(?:"step": \d+, "group": \d+, )?"task_id": "([^"\\]*)"')
 _SHOWN = 4
@@ -47,12 +47,11 @@ class RolloutFinder:
 
     def places(self) -> list[RolloutFile]:
         """Every file of rollouts, in the order of training: before, the steps, what came during and after."""
-        steps = [step_file(self.folder, step) for step in self.steps()]
-        names = sorted({evaluation_name(p.name) for p in (self.folder / EVALUATION).glob("*")} - {""})
-        early = [name for name in names if name.startswith(("before", "warm"))]
-        late = [name for name in names if name not in early]
-        before, after = ([evaluation_file(self.folder, name) for name in some] for some in (early, late))
-        return [*before, *steps, *after]
+        found = list(found_in(self.folder).values())
+        steps = [place for place in reversed(found) if place.step is not None]
+        evaluations = [place for place in found if place.step is None]
+        early = [place for place in evaluations if place.evaluation.startswith(("before", "warm"))]
+        return [*early, *steps, *(place for place in evaluations if place not in early)]
 
     def of_step(self, step: int, group: int | None) -> list[FoundRollout]:
         """The rollouts of a step, or of one of its groups. Raises UserError when there are none."""

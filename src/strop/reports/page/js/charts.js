@@ -11,7 +11,7 @@
     const shown = runs
       .map((run, index) => ({ run, colour: Strop.runColour(index), dash: DASHES[Math.floor(index / RUN_COLOURS) % 4] }))
       .filter(({ run }) => !settings.hidden.has(run.id))
-      .map((look) => ({ ...look, name: Strop.runLabel(look.run, runs), at: Strop.clock(look.run) }));
+      .map((look) => ({ ...look, name: Strop.runLabel(look.run), at: Strop.clock(look.run) }));
     const axis = axisOf(settings.axis, shown);
     const found = Object.entries(specs).flatMap(([name, spec]) => {
       const make = { each, together, evaluation: evaluations, parts }[spec.usermeta.kind] ?? line;
@@ -22,12 +22,8 @@
 
   Strop.runColour = (index) => `var(--run-${index % RUN_COLOURS})`;
 
-  // A run's name, with its folder where another run has the same name.
-  Strop.runLabel = (run, runs) => {
-    const folder = String(run.folder ?? "").split("/").filter(Boolean).at(-1) ?? "";
-    const shared = runs.filter((other) => other.name === run.name).length > 1;
-    return !run.name ? folder || run.id : shared && folder ? `${run.name} (${folder})` : run.name;
-  };
+  // A run's name, else its folder's.
+  Strop.runLabel = (run) => run.name || String(run.folder ?? "").split("/").filter(Boolean).at(-1) || run.id;
 
   // Mean of the last `window` values at each place, fewer at the start.
   Strop.rolling = (values, window) =>

@@ -20,7 +20,7 @@
     host.seen = now;
     host.replaceChildren(
       ...(runs.length > 1 ? [differences(runs, id)] : []),
-      part(`Recipe${runs.length > 1 ? ` of ${Strop.runLabel(here, runs)}` : ""}`, recipe(here.recipe)),
+      part(`Recipe${runs.length > 1 ? ` of ${Strop.runLabel(here)}` : ""}`, recipe(here.recipe)),
       part("Versions", table(runs, runs.map((run) => flat(run.versions)), { every: true, id })),
     );
   }
@@ -48,7 +48,7 @@
     if (!rows.length) return el("p", { class: "muted" }, keys.length ? "No setting differs." : "There is nothing to show.");
     const cell = (value) =>
       value === undefined ? el("td", { class: "o-missing muted" }, "not there") : el("td", { class: "mono" }, text(value));
-    const name = (run, index) => el("th", { scope: "col", class: run.id === id && runs.length > 1 ? "is-here" : null }, Strop.runName(run, index, runs));
+    const name = (run, index) => el("th", { scope: "col", class: run.id === id && runs.length > 1 ? "is-here" : null }, Strop.runName(run, index));
     return el(
       "div",
       { class: "table-box panel" },

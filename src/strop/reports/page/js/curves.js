@@ -66,7 +66,7 @@
         },
       },
     });
-    return el("label", {}, box, Strop.swatch(Strop.runColour(index)), Strop.runLabel(run, runs));
+    return el("label", {}, box, Strop.swatch(Strop.runColour(index)), Strop.runLabel(run));
   }
 
   // A short stroke in a colour, as the charts draw it.

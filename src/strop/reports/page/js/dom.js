@@ -132,13 +132,4 @@ window.Strop = {};
     for (; x >= 1000 && unit < units.length - 1; unit += 1) x /= 1000;
     return `${Number(x.toFixed(x < 10 && unit ? 1 : 0))} ${units[unit]}`;
   }
-
-  // A variable of the style sheet as the colour that it is at the moment, for what draws by itself.
-  Strop.colour = (variable) => {
-    const probe = Strop.el("span", { style: { color: `var(${variable})` } });
-    document.body.append(probe);
-    const colour = getComputedStyle(probe).color;
-    probe.remove();
-    return colour;
-  };
 })();

@@ -11,7 +11,7 @@
     const there = runs.filter((run) => run.id === first || Strop.get(run.tasks, task) !== undefined);
     there.sort((one, other) => (other.id === first) - (one.id === first));
     const found = await Promise.all(
-      there.map(async (run) => ({ run, name: Strop.runLabel(run, runs), ...(await Strop.source.task(run.id, task)) })),
+      there.map(async (run) => ({ run, name: Strop.runLabel(run), ...(await Strop.source.task(run.id, task)) })),
     );
     for (const one of found) one.rows = Strop.inOrder(one.rows, one.run);
     return found.filter(({ groups, rows }) => groups.length + rows.length > 0);

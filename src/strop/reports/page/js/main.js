@@ -127,7 +127,6 @@
 
   function setTheme(name) {
     root.dataset.theme = THEMES.includes(name) ? name : "auto";
-    document.dispatchEvent(new CustomEvent("strop:theme"));
   }
 
   function nextTheme() {
@@ -146,7 +145,6 @@
 
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   Strop.theme = () => (root.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : root.dataset.theme);
-  dark.addEventListener("change", () => document.dispatchEvent(new CustomEvent("strop:theme")));
 
   const EVERYWHERE = new Map([
     ["t", ["theme: auto, light, dark", nextTheme]],

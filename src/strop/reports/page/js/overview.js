@@ -139,7 +139,7 @@
     const rows = FACTS.map(([name, of]) => [name, runs.map((run) => of(run) || null)]).filter(([, cells]) => cells.some(Boolean));
     const seen = [here, runs.map((run) => run.name), rows.map(([, cells]) => cells.map((cell) => cell?.textContent ?? cell))];
     const name = (run, index) =>
-      el("th", { scope: "col", class: run.id === here && runs.length > 1 ? "is-here" : null }, Strop.runName(run, index, runs));
+      el("th", { scope: "col", class: run.id === here && runs.length > 1 ? "is-here" : null }, Strop.runName(run, index));
     const nodes = () => [
       el(
         "details",
@@ -183,7 +183,7 @@
     return { seen: runs.map(({ name, scaling }) => [name, scaling]), nodes };
   }
 
-  const several = (runs, index) => (runs.length > 1 ? [Strop.runName(runs[index], index, runs), " "] : []);
+  const several = (runs, index) => (runs.length > 1 ? [Strop.runName(runs[index], index), " "] : []);
 
   function alarms(runs) {
     const all = runs.flatMap((run, index) => (run.alarms ?? []).map((alarm) => ({ run, index, ...alarm })));

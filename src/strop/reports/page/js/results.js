@@ -62,7 +62,7 @@
             "tr",
             {},
             at === 0 && el("th", { scope: "rowgroup", rowspan: there.length }, key),
-            several && el("td", {}, Strop.runName(run, index, runs)),
+            several && el("td", {}, Strop.runName(run, index)),
             phases.map((phase) => valueCell(entry[phase])),
             differences.map(([name]) => differenceCell(entry[name])),
           ),
@@ -96,7 +96,7 @@
   function seen(runs, set) {
     return runs.map((run, index) => {
       const note = PHASES.map((phase) => resultOf(run, set, phase)?.contamination?.note).find(Boolean);
-      return note && el("p", { class: "muted o-seen" }, runs.length > 1 && [Strop.runName(run, index, runs), " "], note, ".");
+      return note && el("p", { class: "muted o-seen" }, runs.length > 1 && [Strop.runName(run, index), " "], note, ".");
     }).filter(Boolean);
   }
 
@@ -131,7 +131,7 @@
       });
       const { result } = done[0];
       const facts = `${result.tasks} tasks, ${result.samples} samples a task, intervals at ${Strop.format.percent(result.confidence)}`;
-      return el("div", { class: "table-box" }, el("p", { class: "muted" }, runs.length > 1 && [Strop.runName(run, index, runs), " "], facts), grid(["%", ...keys], body, "data o-results"));
+      return el("div", { class: "table-box" }, el("p", { class: "muted" }, runs.length > 1 && [Strop.runName(run, index), " "], facts), grid(["%", ...keys], body, "data o-results"));
     });
   }
 
@@ -154,7 +154,7 @@
     const head = ["evaluation", "solved", ...names.flatMap((name) => [name, "difference"]), ...Array.from({ length: turns }, (_, at) => `by turn ${at + 1}`), turns && "repeated"];
     const body = rows.flatMap(({ run, index, label, result }) =>
       ["pass@1", "greedy"].filter((key) => typeof result[key] === "number").map((key) => [
-        [runs.length > 1 && [Strop.runName(run, index, runs), " "], `${label}, ${key}`],
+        [runs.length > 1 && [Strop.runName(run, index), " "], `${label}, ${key}`],
         valueCell(triple(result, key)),
         ...names.flatMap((name) => {
           const control = Strop.get(result.controls, name);
@@ -215,7 +215,7 @@
     const select = el("select", { on: { change: () => draw() } }, keys.map((key) => el("option", { value: key }, key)));
     const box = el("div", { class: "table-box" });
     const tasks = (topic) => columns.map(({ result }) => Strop.get(result.topics, topic)?.tasks).find(Number.isFinite);
-    const title = ({ run, index, phase }) => [runs.length > 1 && Strop.runName(run, index, runs), " ", HEADS[phase]];
+    const title = ({ run, index, phase }) => [runs.length > 1 && Strop.runName(run, index), " ", HEADS[phase]];
     const draw = () =>
       box.replaceChildren(
         grid(
@@ -240,7 +240,7 @@
     const names = Strop.outcomes.filter((name) => rows.some(({ result }) => Strop.get(result.outcomes, name)));
     const head = ["evaluation", ...names.map((name) => Strop.outcome(name)), "tokens", "truncated", "seconds"];
     const body = rows.map(({ run, index, name, result }) => [
-      [runs.length > 1 && Strop.runName(run, index, runs), " ", el("a", { href: Strop.link({ view: "rollouts", run: run.id, evaluation: name }) }, name)],
+      [runs.length > 1 && Strop.runName(run, index), " ", el("a", { href: Strop.link({ view: "rollouts", run: run.id, evaluation: name }) }, name)],
       ...names.map((outcome) => Strop.format.count(Strop.get(result.outcomes, outcome) ?? 0)),
       Strop.format.number(result.tokens_mean, 1),
       Strop.format.percent(result.truncated_rate, 1),
@@ -288,8 +288,8 @@
   };
 
   // A run's name with the colour that it has in the charts.
-  Strop.runName = (run, index, runs) =>
-    el("span", { class: "o-run" }, Strop.swatch(Strop.runColour(index)), Strop.runLabel(run, runs));
+  Strop.runName = (run, index) =>
+    el("span", { class: "o-run" }, Strop.swatch(Strop.runColour(index)), Strop.runLabel(run));
 
   // Everything that evaluations found, as nodes; none without evaluations.
   Strop.results = (runs) => {

@@ -18,7 +18,7 @@
         el(
           "div",
           { class: "panel o-scaling" },
-          el("h3", {}, runs.length > 1 && [Strop.runName(run, index, runs), " "], found.label),
+          el("h3", {}, runs.length > 1 && [Strop.runName(run, index), " "], found.label),
           el("p", { class: "muted" }, facts(found)),
           el("div", { class: "o-grid" }, picture(found, "samples a task", "samples"), picture(found, "CPU seconds a task", "cpu_seconds")),
           legend(found),

@@ -1,21 +1,23 @@
-// Where data comes from. This is the embedded implementation: everything is in the page. The live one (live.js) answers
-// the same questions over its server and takes this one's place when the element holds null.
+// Where data comes from: Strop.source.page(), rows, search, detail, task, charts. Strop.ask answers a question out of the
+// data that is embedded in the page; in the live page, whose element holds null, live.js asks the server the same.
 "use strict";
 (() => {
   let loading = null;
+  let charts = null;
 
-  // The embedded data, or null in the live page.
-  Strop.embedded = () => (loading ??= unpack(document.getElementById("strop-data").textContent.trim()));
+  async function embedded() {
+    loading ??= unpack(document.getElementById("strop-data").textContent.trim());
+    return loading;
+  }
 
   async function unpack(text) {
-    if (text === "null" || text === "") return null;
     const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return JSON.parse(await new Response(stream).text());
   }
 
-  // Whether a row passes the filters; `answer` is its whole text where that is known, `label` its task's.
-  Strop.matches = (row, filters, answer, label) => {
+  // Whether a row passes the filters; `answer` is its whole text, `label` its task's.
+  function matches(row, filters, answer, label) {
     const { text, flag, outcome, task, min, max, from, to, kind, evaluation } = filters;
     if (kind && row.kind !== kind) return false;
     if (evaluation && row.evaluation !== evaluation) return false;
@@ -27,20 +29,10 @@
     if (given(to) && !(row.step !== null && row.step <= Number(to))) return false;
     if (task && !row.task.startsWith(task) && !holds(label ?? "", task)) return false;
     return !text || holds(answer ?? row.text, text);
-  };
+  }
 
   const given = (value) => value !== undefined && value !== null && value !== "";
   const holds = (text, part) => text.toLowerCase().includes(part.toLowerCase());
-
-  const data = async (run) => {
-    const whole = await Strop.embedded();
-    return whole.runs.find((one) => one.id === String(run)) ?? null;
-  };
-
-  async function page() {
-    const { runs, ...rest } = await Strop.embedded();
-    return { ...rest, runs: runs.map(described) };
-  }
 
   // A run without its rollouts; with `here`, the steps that have some in this page, and `flags`, the kinds among them.
   function described({ rollouts = [], details, ...run }) {
@@ -49,43 +41,52 @@
     return { ...run, here: [...steps].sort((left, right) => left - right), flags: [...flags].sort() };
   }
 
-  // Rows of one step or of one evaluation, in their order.
-  async function rows(run, { step, evaluation }) {
-    const all = (await data(run))?.rollouts ?? [];
-    if (evaluation) return all.filter((row) => row.kind === "evaluation" && row.evaluation === evaluation);
-    return all.filter((row) => row.kind === "train" && row.step === Number(step));
-  }
+  // Answers about one run, as `strop view` gives them (reports/view.py).
+  const ANSWERS = {
+    rows: ({ rollouts: all = [] }, { step, evaluation }) => ({
+      rows: all.filter((row) =>
+        evaluation ? row.kind === "evaluation" && row.evaluation === evaluation : row.kind === "train" && row.step === Number(step)),
+    }),
+    search: ({ rollouts: all = [], details, tasks, total_rollouts: total = all.length }, { limit, ...filters }) => {
+      const found = all.filter((row) => matches(row, filters, Strop.get(details, row.id)?.answer, Strop.get(tasks, row.task)?.label));
+      return { rows: found.slice(0, limit), matched: found.length, looked_at: all.length, total };
+    },
+    task: ({ groups = [], rollouts: all = [] }, { task }) => ({
+      groups: groups.filter((group) => group[2] === task),
+      rows: all.filter((row) => row.task === task),
+    }),
+    detail: ({ details }, { id }) => ({ detail: Strop.get(details, id) ?? null }),
+  };
 
-  // {rows: at most `limit`, matched, looked_at: rows in this page, total: rows of the run}
-  async function search(run, filters, limit) {
-    const of = await data(run);
-    const all = of?.rollouts ?? [];
-    const found = all.filter((row) =>
-      Strop.matches(
-        row,
-        filters,
-        Strop.get(of.details, row.id)?.answer,
-        Strop.get(of.tasks, row.task)?.label,
-      ),
-    );
-    return {
-      rows: found.slice(0, limit),
-      matched: found.length,
-      looked_at: all.length,
-      total: of?.total_rollouts ?? all.length,
-    };
-  }
+  Strop.ask = async (path, { run, ...params } = {}) => {
+    const { runs, ...rest } = await embedded();
+    if (path === "page") return { ...rest, runs: runs.map(described) };
+    if (path === "charts") return rest.charts ?? {};
+    return ANSWERS[path](runs.find((one) => one.id === String(run)) ?? {}, params);
+  };
 
-  const detail = async (run, id) => Strop.get((await data(run))?.details, id) ?? null;
+  Strop.vega = async () => window.vegaEmbed ?? Strop.fail("This page was made without its chart library.");
 
-  // A task's groups over the whole run, and its rows in this page.
-  async function task(run, id) {
-    const of = await data(run);
-    return {
-      groups: (of?.groups ?? []).filter((group) => group[2] === id),
-      rows: (of?.rollouts ?? []).filter((row) => row.task === id),
-    };
-  }
+  Strop.fail = (message) => {
+    throw new Error(message);
+  };
 
-  Strop.source = { page, rows, search, detail, task, onchange: () => {} };
+  const renewed = (error) => {
+    charts = null;
+    throw error;
+  };
+
+  Strop.source = {
+    page: () => Strop.ask("page"),
+    // Rows of one step or of one evaluation, in their order.
+    rows: async (run, { step, evaluation }) => (await Strop.ask("rows", evaluation ? { run, evaluation } : { run, step })).rows,
+    // {rows: at most `limit`, matched, looked_at: rows that were searched, total: rows of the run}
+    search: (run, filters, limit) => Strop.ask("search", { ...filters, run, limit }),
+    // null for a rollout that is not there
+    detail: async (run, id) => (await Strop.ask("detail", { run, id })).detail,
+    // A task's groups over the whole run, and its rows.
+    task: (run, task) => Strop.ask("task", { run, task }),
+    charts: () => (charts ??= Strop.ask("charts").catch(renewed)),
+    onchange: () => {},
+  };
 })();

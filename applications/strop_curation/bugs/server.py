@@ -1,0 +1,102 @@
+"""One model on an OpenAI-compatible server, asked from ordinary code; paid answers stay in a folder.
+
+The calls, their retries and their journal are `curation.engine.paid_calls`: a question that was answered once is read
+back, in this run and in any later one that names the same folder.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Self
+
+from strop.core.errors import StropError
+from strop.core.ids import content_hash, derive_seed
+from strop.policies.connection import Connection
+from strop.tasks import templates
+from strop_curation.engine.paid_calls import Calls, Question, QuestionRefused, Response, Stopped, opened
+
+_COMMAND = "strop build bugs"
+MAX_TOKENS, TEMPERATURE = 4096, 1.0
+AHEAD = 32
+"""Answers that are asked for before they are needed; the same on every machine, for what is tried depends on it."""
+
+
+class Server:
+    """Asks one model, from any thread. A context manager; it owns the process that calls."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        model: str,
+        path: Path,
+        *,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """`path`: the folder that keeps the answers. `say` gets a line when a killed run's calls are waited for."""
+        self.model, self._path, self._say = model, path, say
+        self._connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
+        self._asked: dict[str, Future[Response]] = {}
+
+    def __enter__(self) -> Self:
+        """Takes the folder. Raises UserError when it is in use or holds something else."""
+        self._stack = ExitStack()
+        with self._stack:
+            folder = opened(self._path, {"calls": _COMMAND}, self._say, _COMMAND)
+            lock = self._stack.enter_context(folder)
+            self._calls = self._stack.enter_context(Calls(self._connection, self._path, lock))
+            self._stack = self._stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Gives up what is not sent yet; calls under way come to their end, for a few seconds, and are kept."""
+        self._stack.close()
+
+    def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
+        """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
+        clean = {name: value.encode(errors="replace").decode() for name, value in values.items()}
+        filled = templates.messages(template(stage), clean)
+        messages = [{"role": m.role, "content": m.content} for m in filled]
+        drawn = derive_seed(seed, stage, key, number) % 2**31
+        known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, messages], length=32)
+        if known not in self._asked:
+            question = Question(known, stage, number, key, drawn, messages)
+            self._asked[known] = self._calls.ask(question)
+        return self._asked[known]
+
+    def text(self, response: "Future[Response]") -> str | None:
+        """The answer, None where the server refuses this question. Raises UserError or StropError when it fails."""
+        try:
+            return response.result().text
+        except QuestionRefused:
+            if self._calls.failure is not None:  # all are refused: the settings are wrong
+                raise self._failure() from None
+            return None
+        except Stopped:
+            raise self._failure() from None
+
+    def usage(self) -> dict[str, int]:
+        """Calls that are paid, and their tokens, of all runs with this folder."""
+        paid = self._calls.usage
+        return {
+            "calls": paid.calls.total(),
+            "prompt_tokens": paid.tokens_in.total(),
+            "completion_tokens": paid.tokens_out.total(),
+        }
+
+    def _failure(self) -> StropError:
+        """What ended the calls, with the options as this command has them."""
+        failure = self._calls.failure or StropError("the calls were stopped")
+        text = str(failure)
+        for name in ("url", "model"):
+            text = text.replace(f" --{name}", f" --rewrite-{name}")
+        return type(failure)(text)
+
+
+@cache
+def template(name: str) -> str:
+    """The text of one of the templates."""
+    return resources.files("strop_curation.bugs").joinpath("templates", f"{name}.txt").read_text("utf-8")

@@ -1,0 +1,1 @@
+"""`strop build`, `strop curate` and `strop audit`: a module for each, and for the larger builders."""

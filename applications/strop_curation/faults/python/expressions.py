@@ -1,0 +1,201 @@
+"""Operators on expressions and names: comparisons, arithmetic, logic, and what they are applied to; another variable,
+attribute or exception than the right one.
+"""
+
+import ast
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator
+
+from strop.code.trees import Node, having
+from strop_curation.faults.operators import PYTHON, Edit, cut, replace, swapped
+from strop_curation.faults.routines import Routine
+
+_ARITHMETIC = {
+    "+": ("-",), "-": ("+",), "*": ("+", "**"), "/": ("//", "*"), "//": ("/", "%"), "%": ("//",), "**": ("*",),
+    "&": ("|",), "|": ("&",), "^": ("|",), "<<": (">>",), ">>": ("<<",),
+}  # fmt: skip
+_BOUNDARY = {"<": ("<=",), "<=": ("<",), ">": (">=",), ">=": (">",)}
+_TURNED = {"<": (">",), ">": ("<",), "<=": (">=",), ">=": ("<=",)}
+_OPPOSITE = {
+    "==": ("!=",), "!=": ("==",), "in": ("not in",), "not in": ("in",), "is": ("is not",), "is not": ("is",)
+}  # fmt: skip
+_UNORDERED = frozenset({"+", "*", "&", "|", "^"})
+_OPERATIONS = frozenset({"binary_operator", "boolean_operator", "not_operator", "unary_operator",
+                         "comparison_operator"})  # fmt: skip
+
+
+PYTHON.signs("boundary", "comparison_operator", "operators", _BOUNDARY)
+PYTHON.signs("turned-comparison", "comparison_operator", "operators", _TURNED)
+PYTHON.signs("opposite-comparison", "comparison_operator", "operators", _OPPOSITE)
+PYTHON.signs("arithmetic", "binary_operator", "operator", _ARITHMETIC)
+PYTHON.signs("boolean", "boolean_operator", "operator", {"and": ("or",), "or": ("and",)})
+
+
+@PYTHON.add("swapped-operands")
+def _swapped_operands(routine: Routine) -> Iterator[Edit]:
+    """`a - b` as `b - a`."""
+    for _, left, sign, right in having(routine.all("binary_operator"), "left", "operator", "right"):
+        text = left.type in ("string", "concatenated_string") or right.type == "string"
+        if sign.type not in _UNORDERED or (sign.type == "+" and text):
+            yield swapped(routine.source, left, right)
+
+
+@PYTHON.add("lost-operand")
+def _lost_operand(routine: Routine) -> Iterator[Edit]:
+    """`a + 1` as `a`, `a and b` as `a` or as `b`."""
+    for node, left, right in having(routine.all("binary_operator", "boolean_operator"), "left", "right"):
+        yield left.end_byte, node.end_byte, ""
+        if node.type == "boolean_operator":
+            yield node.start_byte, right.start_byte, ""
+
+
+@PYTHON.add("negated-condition")
+def _negated_condition(routine: Routine) -> Iterator[Edit]:
+    """`if a:` as `if not a:`."""
+    for node in routine.all("if_statement", "elif_clause", "conditional_expression", "if_clause"):
+        condition = condition_of(node)
+        if condition is not None and condition.type not in ("not_operator", "comparison_operator"):
+            simple = condition.type in ("identifier", "call", "attribute", "subscript")
+            text = routine.string(condition)
+            yield replace(condition, f"not {text}" if simple else f"not ({text})")
+
+
+# `not a` as `a`
+PYTHON.each(
+    "lost-not",
+    at="not_operator",
+    of=("argument",),
+    edit=lambda _, node, a: (node.start_byte, a.start_byte, ""),
+)
+
+
+@PYTHON.add("lost-minus")
+def _lost_minus(routine: Routine) -> Iterator[Edit]:
+    """`-a` as `a`."""
+    for node, argument in having(routine.all("unary_operator"), "argument"):
+        if node.children[0].type in ("-", "~"):
+            yield node.start_byte, argument.start_byte, ""
+
+
+@PYTHON.add("lost-parentheses")
+def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
+    """`(a + b) * c` as `a + b * c`."""
+    for node in routine.all("parenthesized_expression"):
+        around, inner = routine.source.parent(node), node.named_children
+        if around is not None and len(inner) == 1 and {around.type, inner[0].type} <= _OPERATIONS:
+            yield replace(node, routine.string(inner[0]))
+
+
+@PYTHON.add("swapped-choices")
+def _swapped_choices(routine: Routine) -> Iterator[Edit]:
+    """`a if c else b` as `b if c else a`."""
+    for node in routine.all("conditional_expression"):
+        parts = [child for child in node.named_children if child.type != "comment"]
+        if len(parts) == 3:
+            yield swapped(routine.source, parts[0], parts[2])
+
+
+# `[x for x in a if x]` as `[x for x in a]`
+PYTHON.each("lost-filter", at="if_clause", edit=cut)
+
+
+@PYTHON.add("swapped-items")
+def _swapped_items(routine: Routine) -> Iterator[Edit]:
+    """`return a, b` as `return b, a`; so with targets and items of tuples and lists."""
+    for node in routine.all("expression_list", "tuple", "pattern_list", "list"):
+        items = [child for child in node.named_children if child.type != "comment"]
+        if 2 <= len(items) <= 4:
+            for left, right in itertools.pairwise(items):
+                yield swapped(routine.source, left, right)
+
+
+def condition_of(node: Node) -> Node | None:
+    """The condition of an `if`, `elif`, `while`, conditional expression or filter."""
+    if node.type == "conditional_expression":
+        parts = [child for child in node.named_children if child.type != "comment"]
+        return parts[1] if len(parts) == 3 else None
+    if node.type == "if_clause":
+        return node.named_children[0] if node.named_children else None
+    return node.child_by_field_name("condition")
+
+
+_MOST_NAMES = 8
+"""Other variables that are tried in one place."""
+_EXCEPTIONS = {
+    "ValueError": ("TypeError", "KeyError"), "KeyError": ("IndexError", "ValueError"), "IndexError": ("KeyError",),
+    "TypeError": ("ValueError",), "AttributeError": ("TypeError",), "ZeroDivisionError": ("ValueError",),
+    "StopIteration": ("IndexError",), "RuntimeError": ("ValueError",), "NotImplementedError": ("TypeError",),
+    "OSError": ("ValueError",), "ImportError": ("OSError",), "LookupError": ("ValueError",), "Exception": ("OSError",),
+    "FileNotFoundError": ("PermissionError",), "UnicodeDecodeError": ("LookupError",), "OverflowError": ("KeyError",),
+    "AssertionError": ("ValueError",),
+}  # fmt: skip
+
+
+@PYTHON.add("wrong-variable")
+def _wrong_variable(routine: Routine) -> Iterator[Edit]:
+    """`a` as `b`, another variable of the same function."""
+    known = _variables(routine.tree)
+    for node in _plain_names(routine.tree):
+        others = known if node.id in known else []
+        place = routine.offset(node.lineno, node.col_offset)
+        for other in _nearest(node.id, others):
+            yield place, place + len(node.id.encode()), other
+
+
+@PYTHON.add("wrong-attribute")
+def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
+    """`self.a` as `self.b`, another attribute of the same thing."""
+    attributes: dict[str, set[str]] = defaultdict(set)
+    found = []
+    for node, name, owner in having(routine.all("attribute"), "attribute", "object"):
+        around = routine.source.parent(node)
+        called = around is not None and around.type == "call" and around.children[0] == node
+        if owner.type == "identifier" and not called:
+            attributes[routine.string(owner)].add(routine.string(name))
+            found.append((owner, name))
+    for owner, name in found:
+        for other in _nearest(routine.string(name), sorted(attributes[routine.string(owner)])):
+            yield replace(name, other)
+
+
+@PYTHON.add("wrong-exception")
+def _wrong_exception(routine: Routine) -> Iterator[Edit]:
+    """`except KeyError` as `except IndexError`, and so where one is raised."""
+    for around in routine.all("except_clause", "raise_statement"):
+        body = next((n for n in around.named_children if n.type == "block"), None)
+        end = body.start_byte if body is not None else around.end_byte
+        for node in routine.source.inner(around, "identifier"):
+            for other in _EXCEPTIONS.get(routine.string(node), ()) if node.end_byte <= end else ():
+                yield replace(node, other)
+
+
+def _variables(tree: ast.Module) -> list[str]:
+    """Names that the function binds, `self` and `cls` left out."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return sorted(found - {"self", "cls", "_"})
+
+
+def _plain_names(tree: ast.Module) -> Iterator[ast.Name]:
+    """Names that are read; without those in f-strings, whose places are not known, and in annotations."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield node
+        for field, value in ast.iter_fields(node):
+            if field in ("annotation", "returns", "decorator_list") or isinstance(node, ast.JoinedStr):
+                continue
+            children = value if isinstance(value, list) else [value]
+            waiting += [child for child in children if isinstance(child, ast.AST)]
+
+
+def _nearest(name: str, others: list[str]) -> list[str]:
+    """The names that are most like `name`: same length first."""
+    rest = [other for other in others if other != name]
+    return sorted(rest, key=lambda other: (abs(len(other) - len(name)), other))[:_MOST_NAMES]

@@ -1,0 +1,90 @@
+"""Where the rules fail: a policy looks at the project in a workspace, says what it needs, and the tests judge that.
+
+It has tools in a jailed folder without a network. What it says is a file, `environment.json`: packages, which are
+installed after the play as for the rules, and texts of files that an installation would write. Nothing else counts.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from strop.config.schema import Recipe
+from strop.core.checks import EditCheck, ProjectCheck
+from strop.core.errors import StropError, UserError
+from strop.core.rollout import SamplingParams
+from strop.core.snapshots import Files, data_uri, digest_of
+from strop.core.task import Task
+from strop.edits import EditError, apply_answer
+from strop.edits.paths import check_path
+from strop.environments.kinds import played_by
+from strop.policies.open import open_policy
+from strop.rollouts.dispatcher_factory import dispatcher_of
+from strop.verification import open_configured
+from strop_curation.histories.environment import EnvironmentLock
+from strop_curation.histories.installation import ProjectInstall, wanted
+
+TRIES = 3
+NAME, FILE = "environment", "environment.json"
+_ASKED = f"""The tests of this project do not run here: {{why}}
+
+Find out what they need, and write it to {FILE}:
+
+{{{{"requirements": ["package>=1.0"], "files": {{{{"path/of/file.py": "its text"}}}}}}}}
+
+requirements: packages that the tests or the project import, as pip takes them. They are installed when you have
+finished; there is no network here. files: what an installation of the project would write and is not there, such as a
+file with its version. Nothing else that you change counts."""
+
+
+def by_agent(
+    recipe: Recipe, tree: Files, install: ProjectInstall, why: str, prove: Callable[[ProjectInstall], EnvironmentLock],
+    say: Callable[[str], None],
+) -> EnvironmentLock:  # fmt: skip
+    """The environment that a policy finds in `TRIES` plays, each told why the one before failed. Raises StropError."""
+    with ExitStack() as stack:
+        policy = open_policy(recipe, prompts=lambda tokenizer: {NAME: ()})
+        stack.callback(getattr(policy, "close", lambda: None))
+        verifier = stack.enter_context(open_configured(recipe.sandbox, recipe.verifier))
+        dispatcher = dispatcher_of(recipe, policy, verifier, played_by(recipe))
+        params = SamplingParams(
+            max_tokens=recipe.sampling.max_tokens,
+            temperature=recipe.sampling.temperature,
+            top_p=recipe.sampling.top_p,
+        )
+        for number in range(TRIES):
+            task = _task(tree, install.language, why)
+            (rollout,) = dispatcher.play([task], 1, params, seed=recipe.seed + number, tag=NAME)
+            try:
+                return prove(_said(rollout.answer, tree, install))
+            except StropError as error:
+                why = str(error)
+                say(f"play {number + 1} of {TRIES}: {why}")
+    raise StropError(f"the agent found no environment in {TRIES} plays: {why}")
+
+
+def _task(tree: Files, language: str, why: str) -> Task:
+    judge = ProjectCheck(project=data_uri(tree), digest=digest_of(tree), failing=[NAME])
+    check = EditCheck(format="whole-file", files={}, judge=judge)
+    return Task(id=NAME, family=NAME, language=language, statement=_ASKED.format(why=why), check=check)
+
+
+def _said(answer: str, tree: Files, install: ProjectInstall) -> ProjectInstall:
+    """The installation that an answer describes. Raises UserError, for the next play."""
+    try:
+        text = apply_answer(answer, {}, "whole-file").get(FILE)
+        if text is None:
+            raise ValueError("it was not written")
+        said: Any = json.loads(text)
+        asked, files = list(said.get("requirements") or ()), dict(said.get("files") or {})
+        if not all(isinstance(word, str) for word in (*asked, *files, *files.values())):
+            raise ValueError("requirements is a list of texts, files maps paths to texts")
+        for path in files:
+            check_path(path)
+            if path in tree:
+                raise ValueError(f"{path} is there already")
+    except (EditError, ValueError, TypeError, AttributeError) as error:
+        raise UserError(f"{FILE}: {' '.join(str(error).split())}") from None
+    requirements = tuple(sorted(set(wanted(asked, ""))))
+    return replace(install, requirements=requirements, written={**install.written, **files}, refused="")

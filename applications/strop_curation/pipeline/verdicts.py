@@ -1,0 +1,153 @@
+"""Earlier results and new ones. Many answers are sent to the verifier, which gives verdicts in order, with a bound on
+those in flight. Earlier results are a measure of difficulty: JSON lines of verdicts, counts, pass rates or answers, by
+task id.
+
+{"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcomes "error" and "unjudged" do not count
+{"task_id": "t1", "n": 8, "c": 3}          of n answers c passed
+{"task_id": "t1", "pass_rate": 0.375}      taken as it is, whatever k
+{"task_id": "t1", "answer": "def ..."}     is verified first
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from math import comb
+from pathlib import Path
+from typing import Any, TypeVar
+
+from strop.core.errors import UserError
+from strop.core.protocols import Verifier
+from strop.core.task import Task
+from strop.core.verdict import Outcome, Verdict
+from strop.core.window import ahead
+from strop_curation.engine.tally import ErrorBudget
+
+IN_FLIGHT = 256
+"""Most answers under way."""
+_BYTES = 128 * 2**20
+"""Most bytes of tests under way, as far as their checks say."""
+_FEWEST = 20
+"""Verdicts before the share of errors counts."""
+
+K = TypeVar("K")
+
+
+def verdicts(jobs: Iterable[tuple[K, Task, str]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
+    """(key, verdict) of each (key, task, answer), in order; jobs are taken as room allows."""
+    begun = ((key, verifier.submit(task, answer), task.check.size()) for key, task, answer in jobs)
+    for key, future, _ in ahead(begun, IN_FLIGHT, weight=lambda item: item[2], heaviest=_BYTES):
+        yield key, future.result()
+
+
+def error_budget(share: float) -> ErrorBudget:
+    """Of the verdicts of a step whose `max_error_rate` is `share`."""
+    return ErrorBudget(share, fewest=_FEWEST, what="answers could not be verified (max_error_rate)")
+
+
+def again(answer: str, number: int) -> str:
+    """The same answer as a different text, so that the verifier reruns it; number 0 is the answer itself."""
+    return answer + "\n" * number
+
+
+def known_answers(task: Task) -> list[str]:
+    """The task's reference and the further known-good answers of its set, each once."""
+    further = task.metadata.get("references")
+    texts = [task.reference, *(further if isinstance(further, list) else [])]
+    return list(dict.fromkeys(text for text in texts if isinstance(text, str) and text.strip()))
+
+
+def why(verdict: Verdict) -> str:
+    """One line: why an answer did not pass."""
+    failed = next((f"{t.id}: {t.message}" for t in verdict.tests if t.outcome != "passed"), "")
+    return f"{verdict.outcome}: {' '.join((verdict.detail or failed).split())}"[:300]
+
+
+_FORMS = "outcome, n and c, pass_rate, or answer"
+
+
+class Scores:
+    """The lines of a file: numbers are held in memory, answers stay in the file."""
+
+    def __init__(self, path: Path) -> None:
+        """Reads the file once. Raises UserError, with file and line, for what is no such line."""
+        self.path = path
+        self.counts: dict[str, tuple[int, int]] = {}
+        """Task id -> (answers, passed)."""
+        self.rates: dict[str, float] = {}
+        self._answers: defaultdict[str, list[int]] = defaultdict(list)
+        try:
+            for number, offset, line in _lines(path):
+                self._take(line, offset, f"{path}:{number}")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"scores={str(path)!r}: cannot be read ({error}); give a JSONL file") from error
+
+    def answers(self, task_id: str) -> Iterator[str]:
+        """The answers to a task, in the order of the file."""
+        offsets = self._answers.get(task_id)
+        if offsets:
+            with self.path.open("rb") as file:
+                for offset in offsets:
+                    file.seek(offset)
+                    yield json.loads(file.readline())["answer"]
+
+    def add(self, task_id: str, passed: bool) -> None:
+        """Counts one more answer."""
+        n, c = self.counts.get(task_id, (0, 0))
+        self.counts[task_id] = n + 1, c + passed
+
+    def _take(self, line: bytes, offset: int, where: str) -> None:
+        value = _object(line, where)
+        task_id = value.get("task_id", value.get("id"))
+        if not isinstance(task_id, str):
+            raise UserError(f"{where}: no task_id; each line needs task_id and one of {_FORMS}")
+        if "outcome" in value:
+            outcome = value["outcome"]
+            if outcome not in list(Outcome):
+                known = "it is passed, failed, ... as strop verify writes"
+                raise UserError(f"{where}: unknown outcome {outcome!r}; {known}")
+            if outcome not in (Outcome.ERROR, Outcome.UNJUDGED):
+                self.add(task_id, outcome == Outcome.PASSED)
+        elif "pass_rate" in value:
+            rate = value["pass_rate"]
+            if type(rate) not in (int, float) or not 0 <= rate <= 1:
+                raise UserError(f"{where}: pass_rate {rate!r} is no number from 0 to 1")
+            self.rates[task_id] = float(rate)
+        elif "n" in value or "c" in value:
+            n, c = value.get("n"), value.get("c")
+            if type(n) is not int or type(c) is not int or not 0 <= c <= n:
+                rule = "c of n answers passed, two whole numbers, 0 <= c <= n"
+                raise UserError(f"{where}: n={n!r}, c={c!r}: {rule}")
+            before = self.counts.get(task_id, (0, 0))
+            self.counts[task_id] = before[0] + n, before[1] + c
+        elif isinstance(value.get("answer"), str):
+            self._answers[task_id].append(offset)
+        else:
+            raise UserError(f"{where}: neither a verdict nor a score nor an answer; give one of {_FORMS}")
+
+
+def pass_rate(n: int, c: int, k: int) -> float | None:
+    """Unbiased pass@k of n answers of which c passed, Chen et al. 2021 (arXiv 2107.03374), equation 1.
+
+    None where there are fewer than k answers.
+    """
+    return None if n < k else 1 - comb(n - c, k) / comb(n, k)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """(number, offset, line) of each line that is not blank."""
+    offset = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.strip():
+                yield number, offset, line
+            offset += len(line)
+
+
+def _object(line: bytes, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{where}: not JSON ({error}); the scores are a plain JSONL file") from error
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: a score is a JSON object, this is {type(value).__name__}")
+    return value

@@ -1,0 +1,239 @@
+"""The build: every prompt of a source to a verified Rust task or to a reason, many at a time.
+
+A build that was killed goes on where it was: results and paid responses are read back, and the same source and settings
+give the same files, however often it was killed. What is held in memory does not grow with the texts: of each prompt a
+few hashes and places.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from strop.core import files
+from strop.core.errors import StropError, UserError
+from strop.core.ids import derive_seed
+from strop.core.task import Task
+from strop.core.window import Work, played
+from strop.policies.connection import Usage
+from strop.verification import open_verifier
+from strop.verification.rust.installation import find_installation
+from strop.verification.verifier import OpenVerifier
+from strop_curation.engine.paid_calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
+from strop_curation.rust_build import RustBuildSettings, answer, outputs, questions, sources
+from strop_curation.rust_build.answer import NotKept
+from strop_curation.rust_build.checks import Unverified, check
+from strop_curation.rust_build.outputs import Results
+from strop_curation.rust_build.questions import CostEstimate
+from strop_curation.rust_build.sources import SourcePrompt
+
+VERIFYING = 64
+"""Prompts under way beyond those that wait for a call: what the verifier can work on."""
+FEW_UNVERIFIED, MOST_UNVERIFIED = 20, 0.05
+"""A build ends when at least this many prompts, and more than this share of them, could not be verified."""
+
+
+@dataclass(frozen=True)
+class BuildProgress:
+    """How far a build is."""
+
+    total: int
+    done: int
+    kept: int
+    usage: Usage
+    cost: float | None
+    """Of the calls so far; None when prices are not known."""
+    estimate: float | None
+    """Of the whole."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a build."""
+
+    manifest: dict[str, Any]
+    out_of_money: bool = False
+    unverified: str = ""
+    """Why prompts could not be verified; empty when all could."""
+
+
+def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
+    """What a whole build costs, from its prompts; nothing is sent or written. Raises UserError."""
+    settings.check()
+    seen: set[int] = set()
+    rows = count = characters = 0
+    for prompt in sources.read(source, settings.columns, settings.limit):
+        rows += 1
+        if _askable(prompt, seen) is None:
+            count += 1
+            characters += len(prompt.statement)
+    if not count:
+        raise UserError(f"the data set {source!r} is empty: it holds no prompt")
+    return CostEstimate.of(rows, count, characters, settings.attempts)
+
+
+def build(
+    source: str,
+    folder: Path,
+    settings: RustBuildSettings,
+    expected: CostEstimate,
+    *,
+    say: Callable[[str], None],
+    show: Callable[[BuildProgress], None],
+) -> Report:
+    """Runs a build, or the rest of one, to its end, and writes its files.
+
+    say   gets lines for people; show is called after each prompt.
+
+    Raises UserError for settings, a folder or a server that are wrong; StropError when verification cannot go on;
+    KeyboardInterrupt, saying how to go on, after the calls under way are in.
+    """
+    settings.check()
+    settings.check_server()
+    for package, extra in (("openai", "eval"), ("tree_sitter_rust", "strength")):
+        if find_spec(package) is None:
+            name = package.removesuffix("_rust")
+            raise UserError(f"strop build rust needs {name}: pip install 'strop[{extra}]'")
+    judge = find_installation().identity
+    identity = settings.identity(source, questions.templates_hash())
+    with opened(folder, identity, say, "strop build rust") as lock:
+        results = Results(folder / outputs.RESULTS, judge)
+        try:
+            return _Run(source, folder, settings, expected, results, judge, say, show).whole(lock)
+        finally:
+            results.close()
+
+
+@dataclass
+class _Run:
+    """One process's part of a build."""
+
+    source: str
+    folder: Path
+    settings: RustBuildSettings
+    expected: CostEstimate
+    results: Results
+    judge: str
+    say: Callable[[str], None]
+    show: Callable[[BuildProgress], None]
+    kept: int = 0
+    unverified: int = 0
+    cause: str = ""
+    """Why the first one could not be verified."""
+
+    def __post_init__(self) -> None:
+        self.prices = self.settings.connection().prices
+
+    def whole(self, lock: int) -> Report:
+        """The build and its files."""
+        settings = self.settings
+        with open_verifier(
+            workers=settings.workers, jail=settings.jail, allow_unsafe=settings.allow_unsafe
+        ) as verifier:
+            calls = self._play_all(verifier, lock)
+        if calls.failure is not None:
+            raise calls.failure
+        seed, done = derive_seed("rust-build", settings.seed), len(self.results.numbers)
+        tally = outputs.write(self.folder, self.results, settings.shares, seed)
+        manifest = outputs.manifest(
+            self.source, settings, tally, calls.usage, self.expected.rows, done, self.judge
+        )
+        files.write_json(self.folder / outputs.MANIFEST, manifest)
+        return Report(manifest, calls.out_of_money, self.cause)
+
+    def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
+        calls = Calls(self.settings.connection(), self.folder, lock)
+        for line in self.expected.lines(calls.usage, self.prices):
+            self.say(line)
+        with calls:
+            works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
+            try:
+                for _ in played(works, self.settings.concurrency + VERIFYING, ordered=False):
+                    self.show(self._progress(calls))
+            except KeyboardInterrupt:
+                what = f"{calls.under_way} calls under way are finished and kept"
+                self.say(f"interrupted: {what}, up to {FINISH_SECONDS:g} s")
+                raise KeyboardInterrupt("continue with the same command") from None
+        return calls
+
+    def _prompts(self) -> Iterator[SourcePrompt]:
+        """The prompts that have no result yet; those that are not asked get theirs here."""
+        seen: set[int] = set()
+        settings = self.settings
+        for prompt in sources.read(self.source, settings.columns, settings.limit):
+            unfit = _askable(prompt, seen)
+            if self.results.known(prompt):
+                self.kept += self.results.kept(prompt.number)
+            elif unfit is not None:
+                self.results.add(prompt, unfit)
+            else:
+                yield prompt
+
+    def _done(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[None]:
+        """One prompt's whole way, up to its result."""
+        try:
+            outcome = yield from self._play(prompt, calls, verifier)
+        except Stopped:
+            return
+        except Unverified as error:
+            self._could_not_tell(str(error))
+            return
+        self.results.add(prompt, outcome)
+        self.kept += isinstance(outcome, Task)
+
+    def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[Task | NotKept]:
+        settings = self.settings
+        try:
+            yield [asked := calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))]
+            response = asked.result()
+            statement = answer.statement(response.text, response.finish)
+        except QuestionRefused as error:
+            return NotKept("refused", str(error))
+        except NotKept as unfit:
+            return unfit
+        faults: list[questions.FailedAnswer] = []
+        while True:
+            origin = {"model": settings.model, "attempt": len(faults) + 1}
+            try:
+                yield [asked := calls.ask(questions.solve(settings, prompt.id, statement, faults))]
+                response = asked.result()
+                found = answer.split(response.text, response.finish)
+                return (yield from check(verifier, prompt, statement, found, origin))
+            except QuestionRefused as error:
+                return NotKept("refused", str(error))
+            except NotKept as unfit:
+                faults.append(questions.FailedAnswer(response.text, unfit.reason, unfit.output))
+                if len(faults) >= settings.attempts:
+                    return unfit
+
+    def _could_not_tell(self, cause: str) -> None:
+        self.unverified += 1
+        self.cause = self.cause or cause
+        seen = self.unverified + len(self.results.numbers)
+        if self.unverified >= FEW_UNVERIFIED and self.unverified > MOST_UNVERIFIED * seen:
+            raise StropError(f"{self.unverified} answers could not be verified; first cause: {self.cause}")
+
+    def _progress(self, calls: Calls) -> BuildProgress:
+        known = self.prices.known
+        return BuildProgress(
+            total=self.expected.rows,
+            done=len(self.results.numbers),
+            kept=self.kept,
+            usage=calls.usage,
+            cost=calls.usage.cost(self.prices) if known else None,
+            estimate=self.expected.refined(calls.usage, self.prices) if known else None,
+        )
+
+
+def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:
+    """Why this prompt is not asked, None when it is. `seen` holds hashes of the statements before it."""
+    if not prompt.statement:
+        return NotKept("prompt", "the prompt is empty")
+    if len(prompt.statement) > sources.MOST_CHARACTERS:
+        return NotKept("prompt", f"the prompt is longer than {sources.MOST_CHARACTERS:,} characters")
+    mark = derive_seed(" ".join(prompt.statement.lower().split()))
+    if mark in seen:
+        return NotKept("prompt", "the same prompt occurs earlier in the source")
+    seen.add(mark)
+    return None

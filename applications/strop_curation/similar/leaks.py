@@ -1,0 +1,340 @@
+"""Does a task come from a benchmark? What is compared with each of the benchmark's items, and what decides.
+
+For: the same statement; a share of the item's word runs (13 words: Brown et al., "Language Models are Few-Shot
+Learners", 2020, appendix C; 10 words: Touvron et al., "Llama 2", 2023, appendix A.6); a share of its three-word runs,
+which small edits leave standing; the same solution but for names and layout, or most of it; the same tests.
+Against: tests that contradict the item's, a solution that differs in a constant only, other numbers in the statement.
+
+How much each task of a large collection shares with items of a small one is told by an inverted index over hashes. Not
+counted, because common wording or code proves nothing: a gram of many tasks that share little else with the item,
+and a gram of many items. The items' grams are in memory; those of them that each task has are on disk.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+from strop.core.task import Task
+from strop_curation.similar import form as code
+from strop_curation.similar.exact import Store
+from strop_curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
+from strop_curation.similar.table import (
+    Agreement,
+    Tests,
+    agreement,
+    numbers_of,
+    prose_of,
+    statement_of,
+    tests_of,
+)
+
+Counts = np.ndarray[Any, np.dtype[np.int64]]
+COPY = 0.5
+"""Tasks with at least this share of an item's grams do not make them common: they may be copies of it."""
+
+
+class Overlap(NamedTuple):
+    """What a task has in common with one item, common grams left out."""
+
+    item: int
+    shared: int
+    of_item: float
+    """Share of the item's grams."""
+    of_task: float
+    """Share of the task's grams."""
+
+
+class Grams:
+    """The items' grams, and the tasks' that are among them. First `see` every task, then `settle`, then ask."""
+
+    def __init__(self, items: list[Hashes], path: Path) -> None:
+        owners = np.repeat(np.arange(len(items), dtype=np.int64), [len(i) for i in items])
+        flat = np.concatenate([*items, np.empty(0, np.uint64)])
+        order = np.argsort(flat, kind="stable")
+        self.known, starts = np.unique(flat[order], return_index=True)
+        self._owners = owners[order]
+        self._ends = np.append(starts, len(flat)).astype(np.int64)
+        self.sizes: Counts = np.array([len(i) for i in items], np.int64)
+        self._seen: Counts = np.zeros(len(self.known), np.int64)
+        self._found = Store(path)
+        self._totals = array("q")
+        self.counted = np.ones(len(self.known), bool)
+        self.rare: Counts = self.sizes
+
+    def see(self, grams: Hashes) -> None:
+        """Records the next task."""
+        found = self._ranks(grams)
+        self._found.append(found.astype(np.uint64))
+        self._totals.append(len(grams))
+        if not len(found):
+            return
+        owners, which = self._owned(found)
+        shares = np.bincount(owners, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
+        copied = which[shares[owners] >= COPY]
+        self._seen[np.setdiff1d(found, copied) if len(copied) else found] += 1
+
+    def _ranks(self, grams: Hashes) -> Counts:
+        """Numbers of those of the grams that some item has, ascending."""
+        if not len(self.known):
+            return np.empty(0, np.int64)
+        at = np.searchsorted(self.known, grams)
+        at[at == len(self.known)] = 0
+        found: Counts = at[self.known[at] == grams]
+        return found
+
+    def settle(self, common_tasks: int, common_items: int) -> None:
+        """Ends seeing: grams that more tasks, or more items, than these have are not counted from here on."""
+        self._found.seal()
+        items = np.diff(self._ends)
+        self.counted = (self._seen <= common_tasks) & (items <= common_items)
+        owners = self._owners[np.repeat(self.counted, items)]
+        self.rare = np.bincount(owners, minlength=len(self.sizes))
+
+    def overlaps(self, task: int) -> list[Overlap]:
+        """The items that a task shares counted grams with, the one with the largest share first."""
+        found = self._found[task].astype(np.int64)
+        found = found[self.counted[found]]
+        if not len(found):
+            return []
+        owners, _ = self._owned(found)
+        shared = np.bincount(owners, minlength=len(self.sizes))
+        rows = [
+            Overlap(int(i), int(shared[i]), shared[i] / self.rare[i], shared[i] / self._totals[task])
+            for i in np.flatnonzero(shared)
+        ]
+        return sorted(rows, key=lambda row: (-row.of_item, row.item))
+
+    def _owned(self, found: Counts) -> tuple[Counts, Counts]:
+        """(items that have these grams, the gram of each): both with one entry for each pair."""
+        sizes = self._ends[found + 1] - self._ends[found]
+        which = np.repeat(found, sizes)
+        first = np.repeat(self._ends[found] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+        return self._owners[first + np.arange(len(which))], which
+
+
+SHORT_RUN = 3
+FEWEST = 5
+"""Word runs that an item must have, common ones not counted, before a share of them says something."""
+FEWEST_LABELS = 16
+"""The same for runs of labels of its solution."""
+
+
+class Item(NamedTuple):
+    """A task or an item of a benchmark, as it is compared."""
+
+    name: str
+    text: int
+    """Hash of the prose's words; 0 where there are none."""
+    length: int
+    grams: Hashes
+    """Runs of n words."""
+    short: Hashes
+    """Runs of three words."""
+    numbers: Hashes
+    entry: str
+    """Name of the function, where it is telling."""
+    form: code.Form
+    language: str
+    tests: Tests
+
+
+class DecontaminateConfig(Section):
+    """Settings of the step `decontaminate`."""
+
+    against: str | tuple[str, ...] = ("humaneval",)
+    """Benchmarks: any source of tasks (humaneval, livecodebench:PATH, mbpp:PATH, a file), or a .txt file of statements
+    that are separated by lines of dashes or else by empty lines."""
+    n: int = Field(default=10, ge=4, le=50)
+    """Words in a run: 13 in the paper of GPT-3, 10 in that of Llama 2."""
+    share: float = Field(default=0.3, gt=0, le=1)
+    """Share of an item's runs of n words from which the task is a copy."""
+    edited: float = Field(default=0.5, gt=0, le=1)
+    """Share of an item's runs of three words from which the task is an edited copy; six tenths of it are enough where
+    the function's name or tests are the item's."""
+    code: float = Field(default=0.8, gt=0, le=1)
+    """Share of the runs of four labels of an item's solution that the task's solution must hold."""
+    common: int = Field(default=20, ge=1)
+    """Runs that more tasks than this have, which are not copies otherwise, are not counted."""
+    short: int = Field(default=6, ge=1)
+    """Statements with fewer words than this are not enough by themselves."""
+    small: int = Field(default=24, ge=1)
+    """Solutions with fewer labels than this are not enough by themselves."""
+    bits: float = Field(default=8.0, ge=0)
+    """How much information equal outputs of tests must hold to be enough by themselves."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """At least one benchmark."""
+        if not self.against:
+            yield "against", "no benchmark is named: write against: [humaneval]"
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """`against`, always several."""
+        return (self.against,) if isinstance(self.against, str) else self.against
+
+
+class Leak(NamedTuple):
+    """What a task was found to be."""
+
+    item: int
+    reason: str
+    """"statement", "word runs", "edited statement", "code" or "tests"."""
+    share: float
+
+
+def items_of(task: Task, n: int) -> Iterator[Item]:
+    """A benchmark's task by the prose of its statement, and again with the examples where it has some."""
+    text = statement_of(task)
+    prose = prose_of(text)
+    yield _item(task, n, prose, [prose])
+    if words(prose) != words(text):
+        yield _item(task, n, text, [text])
+
+
+def searched(task: Task, n: int) -> Item:
+    """A task as it is searched for what comes from a benchmark: statement, examples and prompt together."""
+    text = statement_of(task)
+    return _item(task, n, prose_of(text), [text, prose_of(text), task.prompt or ""])
+
+
+def _item(task: Task, n: int, prose: str, texts: list[str]) -> Item:
+    split = [words(text) for text in dict.fromkeys(texts)]
+    entry = task.check.function
+    own = words(prose)
+    return Item(
+        name=task.id,
+        text=hash_text(" ".join(own)) if own else 0,
+        length=len(own),
+        grams=_union([shingles(one, n) for one in split if len(one) >= n]),
+        short=_union([shingles(one, SHORT_RUN) for one in split]),
+        numbers=set_of(map(hash_text, numbers_of(statement_of(task)))),
+        entry=entry if len(entry) >= 8 or "_" in entry.strip("_") else "",
+        form=code.form(task.reference, task.language),
+        language=task.language,
+        tests=tests_of(task),
+    )
+
+
+def _union(sets: list[Hashes]) -> Hashes:
+    return np.unique(np.concatenate([*sets, np.empty(0, np.uint64)]))
+
+
+class Benchmark:
+    """The items of all benchmarks and what the tasks share with them. First `see` every task, then `settle`."""
+
+    def __init__(self, items: Sequence[Item], folder: Path, limits: DecontaminateConfig) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.items = items
+        self.limits = limits
+        self.long = Grams([i.grams for i in items], folder / "long.u64")
+        self.short = Grams([i.short for i in items], folder / "short.u64")
+        self.code = Grams([i.form.shingles for i in items], folder / "code.u64")
+        self._hits: list[bool] = []
+        self._by_text = _index((i.text, n) for n, i in enumerate(items) if i.text)
+        self._by_code = _index((i.form.exact, n) for n, i in enumerate(items) if i.form.size)
+        self._by_input = _index((key, n) for n, i in enumerate(items) for key in i.tests.inputs.tolist())
+
+    def see(self, task: Item) -> None:
+        """Records the next task, to distinguish the common from the copied."""
+        self.long.see(task.grams)
+        self.short.see(task.short)
+        self.code.see(task.form.shingles)
+        known = task.text in self._by_text or task.form.exact in self._by_code
+        self._hits.append(known or any(key in self._by_input for key in task.tests.inputs.tolist()))
+
+    def suspect(self, number: int) -> bool:
+        """Whether there is any reason to ask for the `number`-th task's leak; cheaper than to ask."""
+        limits, few = self.limits, 0.6 * self.limits.edited
+        return (
+            self._hits[number]
+            or any(o.of_item >= limits.share for o in self.long.overlaps(number))
+            or any(
+                o.of_item >= few or o.of_task >= limits.edited or o.shared >= 2 * FEWEST
+                for o in self.short.overlaps(number)
+            )
+            or any(o.of_item >= limits.code for o in self.code.overlaps(number))
+        )
+
+    def settle(self) -> None:
+        """Ends seeing. Runs that more than `limits.common` tasks have without being copies are not counted."""
+        items = max(4, len(self.items) // 50)
+        for grams in (self.long, self.short, self.code):
+            grams.settle(self.limits.common, items)
+
+    def leak(self, number: int, task: Item) -> Leak | None:
+        """What the task, the `number`-th that was seen, comes from; None when it comes from nothing."""
+        return next(self._leaks(number, task), None)
+
+    def _leaks(self, number: int, task: Item) -> Iterator[Leak]:
+        limits = self.limits
+        short = {o.item: o for o in self.short.overlaps(number)}
+        for at in self._by_text.get(task.text, ()) if task.text else ():
+            if task.length >= limits.short or self._agrees(at, task):
+                yield Leak(at, "statement", 1.0)
+        for at in self._by_code.get(task.form.exact, ()) if task.form.size else ():
+            if self._same_code(at, task, short.get(at)):
+                yield Leak(at, "code", 1.0)
+        for over in self.long.overlaps(number):
+            if self.long.rare[over.item] < FEWEST or over.of_item < limits.share:
+                continue
+            if over.shared >= 3 and not self._against(over.item, task):
+                yield Leak(over.item, "word runs", over.of_item)
+        for over in short.values():
+            if self._edited(over, task) and not self._against(over.item, task):
+                yield Leak(over.item, "edited statement", max(over.of_item, over.of_task))
+        for over in self.code.overlaps(number):
+            enough = self.code.rare[over.item] >= FEWEST_LABELS and over.of_item >= limits.code
+            if enough and not self._against(over.item, task):
+                yield Leak(over.item, "code", over.of_item)
+        for at in sorted({n for key in task.tests.inputs.tolist() for n in self._by_input.get(key, ())}):
+            found = agreement(self.items[at].tests, task.tests)
+            if found.share >= 0.5 and self._tell(found) and not self._against(at, task):
+                yield Leak(at, "tests", found.share)
+
+    def _edited(self, over: Overlap, task: Item) -> bool:
+        """Enough of the item's short runs, or fewer where something else agrees."""
+        limits = self.limits
+        enough = self.short.rare[over.item] >= FEWEST and over.shared >= FEWEST
+        within = over.of_task >= limits.edited and task.length >= 2 * FEWEST
+        if enough and (over.of_item >= limits.edited or within):
+            return True
+        supported = over.of_item >= 0.6 * limits.edited or over.shared >= 2 * FEWEST
+        return supported and self._agrees(over.item, task)
+
+    def _same_code(self, at: int, task: Item, over: Overlap | None) -> bool:
+        item = self.items[at]
+        if item.language != task.language or agreement(item.tests, task.tests).contradict:
+            return False
+        alike = over is not None and max(over.of_item, over.of_task) >= 0.6 * self.limits.edited
+        return item.form.size >= self.limits.small or alike or self._agrees(at, task)
+
+    def _agrees(self, at: int, task: Item) -> bool:
+        """Something besides statement and solution matches: the function's name, or tests."""
+        item = self.items[at]
+        found = agreement(item.tests, task.tests)
+        named = bool(item.entry) and item.entry == task.entry
+        return not found.contradict and (named or found.agreeing >= 2)
+
+    def _tell(self, found: Agreement) -> bool:
+        return not found.contradict and found.agreeing >= 3 and found.bits >= self.limits.bits
+
+    def _against(self, at: int, task: Item) -> bool:
+        item = self.items[at]
+        if item.form.size and item.form.shape == task.form.shape and item.form.exact != task.form.exact:
+            return True
+        if agreement(item.tests, task.tests).contradict:
+            return True
+        both = shared(item.numbers, task.numbers)
+        return both < len(item.numbers) and both < len(task.numbers)
+
+
+def _index(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for key, number in pairs:
+        found.setdefault(key, []).append(number)
+    return found

@@ -1,0 +1,138 @@
+"""One run as the page's data, for the page on disk and the live one: the run folder's data and what its index holds.
+
+Nothing happens without a request. Every request checks the folder's files (by time and size); what changed is read
+again. A deleted folder is reported in one line; what was read before stays visible, and a run that reappears there is
+followed again.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from strop.core.errors import UserError
+from strop.reports import run_folder
+from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabulary
+from strop.reports.page.rollout_index import Block, Index, Row
+from strop.reports.page.run_data import run_data
+from strop.reports.rollout_files import LOG, evaluation_file
+from strop.reports.run_folder import EVALUATION, RECIPE, SCALING, VOCABULARY
+from strop.reports.run_state import check_run, in_use
+from strop.reports.shapes import is_count
+
+_FILES = (RECIPE, run_folder.VERSIONS, run_folder.METRICS, run_folder.SUMMARY, run_folder.ASKED)
+_LOOK_SECONDS = 0.3
+"""Questions closer together than this are answered from the last look."""
+
+
+class PageRun:
+    """A run folder as the page sees it. Methods may be called from any thread. Raises UserError when it is none."""
+
+    def __init__(self, folder: Path, run_id: str, seen: Callable[[int], None] = lambda count: None) -> None:
+        check_run(folder)
+        self.folder, self._id = folder, run_id
+        self._files, self._data = _stamps(folder), run_data(folder, run_id)
+        source = str(self._data["settings"].get("tasks.source", ""))
+        self.index = Index(folder, next((name for name in ("rust", "python") if name in source), ""), seen)
+        self.notice = ""
+        """One line when the folder cannot be read now."""
+        self._lock = threading.Lock()
+        self._looked = float("-inf")
+        self._page: dict[str, Any] = {}
+        self._stamp = 0
+        self._vocabulary: tuple[Any, list[str]] = (None, [])
+
+    def look(self) -> None:
+        """Looks at the folder, unless that was done just now."""
+        with self._lock:
+            if time.monotonic() - self._looked < _LOOK_SECONDS:
+                return
+            try:
+                found = _stamps(self.folder)
+                if found != self._files:
+                    self._data, self._files = run_data(self.folder, self._id), found
+                lines = self._data["metrics"]
+                self.index.scan(
+                    {line["step"]: line["rollouts"] for line in lines if is_count(line.get("rollouts"))}
+                )
+                self.notice = ""
+            except (UserError, OSError) as error:
+                gone = f"the run folder {self.folder} is gone; what was read before is still shown"
+                self.notice = str(error) if (self.folder / RECIPE).is_file() else gone
+                self._files = []
+            self._looked = time.monotonic()
+
+    def page(self, seconds: float) -> dict[str, Any]:
+        """The RUN of the page, after rollouts were read for about so long. `stamp` is another when anything is."""
+        self.look()
+        self.index.read(seconds)
+        with self._lock:
+            blocks, progress = self.index.blocks, self.index.progress()
+            found = {
+                **self._data,
+                "state": self._state([block.problem for block in blocks if block.problem]),
+                "steps": self.index.steps,
+                "flags": sorted({flag for block in blocks for flag in block.flags}),
+                "groups": self.index.groups,
+                "tasks": self.index.tasks,
+                "total_rollouts": progress["total"],
+                "index": progress,
+                "epoch": self.index.epoch,
+                "notice": self.notice,
+            }
+            if found != self._page:
+                self._page, self._stamp = found, self._stamp + 1
+            return {**found, "stamp": self._stamp}
+
+    def detail(self, row_id: str) -> dict[str, Any] | None:
+        """One rollout, whole; None when there is no such one. Raises UserError when its file cannot be read."""
+        block = self.index.find(row_id)
+        return next((detail for _, detail in self.details(block, {row_id})), None) if block else None
+
+    def details(self, block: Block, ids: set[str]) -> Iterator[tuple[Row, dict[str, Any]]]:
+        """Rows of these ids, each with its whole rollout. Raises UserError when the file cannot be read."""
+        vocabulary = self._texts()
+        try:
+            for row, line in block.lines(ids):
+                language = block.tasks.get(row["task"], {}).get("language", "")
+                yield row, detail_of(line, block.file, vocabulary, language)
+        except NO_ROLLOUT as error:
+            raise UserError(
+                f"{block.file.path} has changed: a line is no longer a rollout ({error!r})"
+            ) from error
+
+    def _state(self, problems: list[str]) -> dict[str, Any]:
+        state = self._data["state"]
+        names = [
+            one["file"] for one in self._data["evaluations"] if f"e.{one['file']}" not in self.index.found
+        ]
+        lost = [f"cannot read {evaluation_file(self.folder, name).path}: no such file" for name in names]
+        told = {"kind": "stopped", "text": self.notice} if self.notice else state
+        return {**told, "problems": list(dict.fromkeys([*state["problems"], *problems, *lost]))}
+
+    def _texts(self) -> list[str]:
+        """The text of each token id, read again when the file is another; empty when there is none."""
+        with suppress(OSError):
+            status = os.stat(self.folder / VOCABULARY)
+            if (stamp := (status.st_mtime_ns, status.st_ino)) != self._vocabulary[0]:
+                self._vocabulary = stamp, load_vocabulary(self.folder)
+        return self._vocabulary[1]
+
+
+def _stamps(folder: Path) -> list[Any]:
+    """Whether a run is written to, and its files but rollouts with time, size and inode. Raises OSError without any."""
+    os.stat(folder / RECIPE)
+    names = list(_FILES)
+    for part in (EVALUATION, SCALING):
+        with suppress(OSError):
+            names += sorted(f"{part}/{name}" for name in os.listdir(folder / part))
+    stamps: list[Any] = [in_use(folder)]
+    for name in names:
+        with suppress(OSError):
+            status = os.stat(folder / name)
+            grows = "/" in name and name.endswith(LOG)  # with every answer
+            stamps.append((name, *(() if grows else (status.st_mtime_ns, status.st_size, status.st_ino))))
+    return stamps
