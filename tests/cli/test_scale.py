@@ -169,6 +169,18 @@ def test_self_debug_stands_beside_resampling_and_all_is_on_the_page(strop, tmp_p
     assert shown["selectors"]["shown"]["accuracy"] == found["selectors"]["shown"]["accuracy"]
 
 
+def test_what_goes_on_is_what_was_asked(strop, tmp_path, script):
+    pytest.importorskip("torch")
+    (tmp_path / "mine.py").write_text("def broken(task, rollout, verdict):\n    raise ValueError('no')\n")
+    words = ("--tasks", "python-functions", "--limit", "1", "-n", "1", "--style", "chat", "run.name=one")
+    done = strop("scale", script, *words, "--inputs", "3", "--reward", "mine.py:broken", "-o", "o ut.json")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    asked = "strop scale --resume runs/one --inputs 3 --reward mine.py:broken --output 'o ut.json'"
+    assert f"resume with: {asked}\n" in done.stderr
+    again = strop("scale", script, *words)
+    assert again.returncode == 2 and "resume it with: strop eval --resume runs/one" in again.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [

@@ -4,9 +4,11 @@ import datetime
 import json
 import os
 import socket
+import subprocess
 import sys
 import zipfile
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,10 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.edits import FORMATS
 from strop.environments.task_tree import tree_of
+from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks
+from strop.verification.project import backend
+from strop.verification.settings import Settings
 from strop_curation.engine.tally import LeftOut
 from strop_curation.histories.commits import new_lines, touched_tests
 from strop_curation.histories.installation import installation_of
@@ -122,6 +127,32 @@ version-file = "src/sums/_version.py"
     crate = b'[package]\nname = "a"\n[dependencies]\nserde = "1"\nown = {path = "own"}\n'
     assert "(serde)" in installation_of({"Cargo.toml": crate}).refused
     assert not installation_of({"Cargo.toml": b'[package]\nname = "a"\n'}).refused
+
+
+BIG = "9" * 5000
+HOSTILE = {
+    "a number without end": f'[project]\nname = "a"\nx = {BIG}\n',
+    "nesting without end": f"x = {'[' * 20_000}\n",
+    "a version without end": f'[project]\nname="a"\nversion="1.{BIG}"\n[tool.setuptools_scm]\nversion_file="v.py"\n',
+    "a Python without end": f'[project]\nrequires-python = ">={BIG}"\n',
+    "bounds without end": f'[tool.poetry]\nname="a"\n[tool.poetry.dependencies]\nsix="^{BIG}"\n',
+    "a requirement without end": f'[project]\ndependencies = ["six>={BIG}"]\n',
+    "markers that mean nothing": "[project]\ndependencies = [\"six; python_version ~= 'abc'\", \"six; x == '1'\"]\n",
+    "groups without end": "[dependency-groups]\n"
+    + "\n".join(f"g{n} = [{{include-group = 'g{n + 1}'}}]" for n in range(3000))
+    + "\ntest = [{include-group = 'g0'}]\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_text_of_an_installation_ends_the_reading(name: str) -> None:
+    found = installation_of({"pyproject.toml": HOSTILE[name].encode()})
+    assert (found.requirements, found.refused) == ((), "")
+
+
+def test_a_version_file_is_one_line_of_a_containerfile() -> None:
+    text = '[project]\nname = "a"\n[tool.setuptools_scm]\nversion_file = "a\\nRUN evil.py"\n'
+    assert [*installation_of({"pyproject.toml": text.encode()}).written] == ["PKG-INFO"]
 
 
 DIFF = """diff --git a/a.py b/a.py
@@ -563,3 +594,51 @@ def test_a_commit_of_a_crate_becomes_a_task(tmp_path: Path, verifier: Any) -> No
     assert isinstance(judge, ProjectCheck) and task.language == "rust"
     assert (judge.failing, judge.passing) == (["uses::two"], ["uses::zero"])
     assert verifier.verify(task, task.reference).passed
+
+
+def test_histories_that_cannot_be_read_are_one_line_and_the_others_go_on(tmp_path: Path) -> None:
+    made = {}
+    for name in ("evil", "good"):
+        repo = made[name] = Made(tmp_path / name)
+        first: Files = {"pyproject.toml": PYPROJECT, "sums.py": CORE, "tests/test_a.py": TESTS}
+        repo.commit("First version of the sums", first)
+        repo.commit("Add numbers as they should be", {"sums.py": RIGHT, "tests/test_a.py": ADDS})
+    evil = made["evil"]
+    blob = evil.git("hash-object", "-w", "sums.py")
+    lines = [f"100644 blob {blob}\tabove.py", f"{evil.git('ls-tree', 'HEAD')}\n040000 tree {{}}\t.."]
+    tree = ""
+    for line in lines:  # a tree with a file above its folder
+        text = line.replace("{}", tree) + "\n"
+        done = subprocess.run(["git", "mktree"], cwd=evil.folder, input=text, capture_output=True, text=True)
+        tree = done.stdout.strip()
+    commit = evil.git("commit-tree", tree, "-p", "HEAD~1", "-m", "Add numbers as they should be")
+    evil.git("update-ref", "refs/heads/main", commit)
+    Made(tmp_path / "empty")
+    odd = os.fsencode(tmp_path / "good/tests") + b"/test_\xe9.py"  # no UTF-8
+    Path(os.fsdecode(odd)).write_text(ADDS)
+    made["good"].commit("Add them once more and test it well", {"sums.py": RIGHT.replace("x + x", "2 * x")})
+    subprocess.run(
+        ["git", "clone", "-q", "--depth", "1", f"file://{made['good'].folder}", tmp_path / "shallow"],
+        check=True,
+    )
+    for name, cause in (
+        ("evil", f"evil: the tree of {commit[:12]} cannot be read"),
+        ("empty", "empty: it has no commit"),
+        ("shallow", "make it whole: git fetch --unshallow"),
+    ):
+        done = warm.strop("build", "env", tmp_path / name, "-o", tmp_path / "envs")
+        assert done.returncode == 2 and cause in done.stderr.splitlines()[-1], done.stderr
+        assert "Traceback" not in done.stderr and "strop-histories" not in done.stderr
+    both = ("build", "commits", evil.folder, made["good"].folder)
+    done = warm.strop(*both, "-o", tmp_path / "out", "--mutants", 0)
+    assert done.returncode == 0 and "a tree that git does not read" in done.stdout, done.stderr
+    assert [task.topic for task in load_tasks(str(tmp_path / "out/tasks.jsonl.gz"))] == ["good"]
+
+
+def test_a_project_whose_tests_are_never_found_ends_in_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "COLLECT_CPU", 1.0)
+    tree = {"conftest.py": b"while True:\n    pass\n", "test_a.py": b"def test_a():\n    pass\n"}
+    settings = Settings(limits=Limits(cpu_seconds=0.5, wall_seconds=20.0))
+    with closing(backend.open_backend("python", tree, settings, 1.0)) as opened:
+        run = opened.run()
+    assert run.endless and run.results == {} and run.cpu_seconds < 5

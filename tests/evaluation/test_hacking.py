@@ -96,6 +96,8 @@ def test_the_curve_is_over_the_root_of_an_answer_s_divergence(tmp_path: Path) ->
     curve = hacking_curve(lines)
     assert curve is not None and curve["step"] == list(range(1, STEPS + 1))
     assert curve["distance"][0] == pytest.approx(math.sqrt(0.001 * 10))
+    plays = hacking_curve([line | {"turns": 4.0} for line in lines])
+    assert plays is not None and plays["distance"][0] == pytest.approx(2 * curve["distance"][0])
     assert curve["truth"][0] == lines[0]["pass_rate"] and curve["proxy"][0] == lines[0]["reward"]
     write_hacking(tmp_path / "hacking.svg", curve, title="run")
     assert (tmp_path / "hacking.svg").read_text().startswith("<svg") and hacking_table(curve).row_count == 12

@@ -185,3 +185,10 @@ def test_other_dresses_are_the_same_program() -> None:
     assert "total" not in str(renamed(SOURCE)) and "xs, n=2" in str(renamed(SOURCE))
     assert [dress("def f(:") for dress in (commented, renamed, padded)] == [None] * 3
     assert renamed("def f(a):\n    return a\n") is None and padded("") is None
+
+
+def test_the_time_that_is_left_counts_from_the_start_of_the_scoring() -> None:
+    told: list[tuple[str, int, int]] = []
+    reward_card(made(4), number_in, resamples=10, status=lambda *one: told.append(one))
+    first = {what: done for what, done, _ in reversed(told)}
+    assert "scoring" in first and len(first) == 1 + len(DRESSES) and set(first.values()) == {0}

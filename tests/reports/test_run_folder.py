@@ -62,6 +62,17 @@ def test_existing_folder_is_refused_with_every_remedy_and_left_alone(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
 
 
+def test_a_supervised_run_is_not_resumed_and_nobody_is_told_to(run):
+    run.append_metrics({"step": 1, "steps": 2, "loss": 0.7})
+    run.close()
+    with pytest.raises(UserError, match="which begin anew"):
+        RunFolder.resume(run.path)
+    with pytest.raises(UserError) as caught:
+        RunFolder.check_free(run.path, overwrite=False)
+    assert "run.overwrite=true" in str(caught.value) and "--resume" not in str(caught.value)
+    assert len(list(run.iter_metrics())) == 1
+
+
 def test_overwrite_replaces_the_run_and_nothing_else(run):
     run.append_metrics({"step": 1})
     run.write_summary({"a": 1})

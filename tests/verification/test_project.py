@@ -10,13 +10,13 @@ import pytest
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError, VerificationError
-from strop.core.snapshots import DATA, data_uri
+from strop.core.snapshots import DATA, archive, data_uri
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks
 from strop.verification.project import ProjectToolchain, pack, unpack
-from strop.verification.project.layout import is_protected
+from strop.verification.project.layout import is_protected, layout_of
 from strop.verification.project.snapshot import MAX_FILE_BYTES
 from strop.verification.python.codec import message
 from strop.verification.settings import Settings
@@ -253,6 +253,12 @@ def test_another_or_no_snapshot_is_an_error(
     broken.write_bytes(b"no archive")
     with pytest.raises(VerificationError, match="cannot be read"):
         unpack(broken)
+    with pytest.raises(VerificationError, match="too long"):
+        unpack(archive({f"{'x' * 256}.py": b""}))
+    named = f"Metadata-Version: 2.1\nName: {'x' * 300}\nVersion: 1\n".encode()
+    assert (
+        layout_of({"PKG-INFO": named}).extra == {} != layout_of({"PKG-INFO": b"Name: x\nVersion: 1\n"}).extra
+    )
     with pytest.raises(VerificationError, match="leaves the project"):
         escape = ProjectCheck(project=snapshot[0], digest=snapshot[1], files={"../x.py": ""}, failing=SPANS)
         toolchain.judge([(Task(statement="s", check=escape), "")])

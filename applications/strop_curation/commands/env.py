@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from strop.cli.options import AllowUnsafe, say
-from strop.core.errors import StropError, UserError
+from strop.core.errors import StropError, UserError, VerificationError
 from strop.core.text import printable
 
 if TYPE_CHECKING:
@@ -80,7 +80,11 @@ def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -
         commit = repository.resolve(rev or history.ref)
         if not commit:
             raise UserError(f"--rev {rev}: {source} has no such revision on its branch")
-        tree = repository.files(commit)
+        try:
+            tree = repository.files(commit)
+        except (UserError, VerificationError) as error:
+            why = str(error).rpartition("git cannot read it: ")[2].replace(folder, "")
+            raise UserError(f"{source}: the tree of {commit[:12]} cannot be read: {why}") from None
     install = installation_of(tree)
     asked = ", ".join(install.requirements) or "nothing"
     say(

@@ -34,6 +34,10 @@ _TOOLS = (
     "python", "readme-renderer", "towncrier", "prek",
 )  # fmt: skip
 _VERSION = re.compile(r"^__version__\s*(?::\s*\w+\s*)?=\s*[\"']([^\"'\n]+)[\"']", re.MULTILINE)
+_NUMBER = re.compile(r"[0-9]{1,18}")
+"""A longer one is not read as a number: Python refuses it from 4,300 digits on."""
+_LONGEST = 1000
+"""Characters of a requirement."""
 _UNKNOWN = "0.0.0"
 _VERSION_FILE = '__version__ = version = "{}"\n__version_tuple__ = version_tuple = {!r}\n'
 _COMPILED = ("maturin", "scikit_build_core", "mesonpy", "setuptools_rust")
@@ -150,7 +154,7 @@ class _InstallReading:
     def _written(self) -> dict[str, str]:
         """Version files and metadata that are not there."""
         version = self.version or self._told() or _UNKNOWN
-        numbers = tuple(int(part) if part.isdecimal() else part for part in version.split("."))
+        numbers = tuple(int(part) if _NUMBER.fullmatch(part) else part for part in version.split("."))
         texts = {path: _VERSION_FILE.format(version, numbers) for path in self.version_files if _inside(path)}
         if self.name:
             texts["PKG-INFO"] = f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {version}\n"
@@ -181,7 +185,7 @@ class _InstallReading:
             words = words.splitlines()
         try:
             self.wanted += [word.strip() for word in words or () if isinstance(word, str) and word.strip()]
-        except TypeError:
+        except (TypeError, RecursionError):
             return
 
 
@@ -205,13 +209,16 @@ def _of_cargo(files: Files) -> ProjectInstall:
 
 def wanted(words: Iterable[str], own: str) -> Iterator[str]:
     """The requirements that hold here and that tests may import."""
-    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
     for word in words:
+        if len(word) > _LONGEST:
+            continue
         try:
             asked = Requirement(word.partition(" #")[0])
-        except InvalidRequirement:
+            holds = asked.marker is None or asked.marker.evaluate({"extra": ""})
+        except (ValueError, RecursionError):  # no requirement, or a marker that means nothing
             continue
         name = canonicalize_name(asked.name)
         if (
@@ -220,17 +227,17 @@ def wanted(words: Iterable[str], own: str) -> Iterator[str]:
             or name == canonicalize_name(own or "-")
         ):
             continue
-        if asked.marker is None or asked.marker.evaluate({"extra": ""}):
+        if holds:
             extras = f"[{','.join(sorted(asked.extras))}]" if asked.extras else ""
             yield f"{name}{extras}{asked.specifier}"
 
 
 def _python_fits(asked: str) -> bool:
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+    from packaging.specifiers import SpecifierSet
 
     try:
         return _here() in SpecifierSet(asked)
-    except InvalidSpecifier:
+    except ValueError:  # no specifier, or one with a number without end
         return True
 
 
@@ -244,13 +251,13 @@ def _for_tests(name: str) -> bool:
 
 def _inside(path: str) -> bool:
     pure = PurePosixPath(path)
-    return path.endswith(".py") and not pure.is_absolute() and ".." not in pure.parts
+    return path.endswith(".py") and path.isprintable() and not pure.is_absolute() and ".." not in pure.parts
 
 
 def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # numbers and nesting without end are no TOMLDecodeError
         return {}
 
 
@@ -295,7 +302,7 @@ def _bounds(part: str) -> str:
         return ""
     if part[0] not in "^~" or part.startswith("~="):
         return part if part[0] in "<>=!~" else f"=={part}"
-    numbers = [int(number) for number in re.findall(r"\d+", part[1:])] or [0]
+    numbers = [int(number) for number in _NUMBER.findall(part[1:])] or [0]
     first = next((at for at, number in enumerate(numbers) if number), len(numbers) - 1)
     at = first if part[0] == "^" else min(1, len(numbers) - 1)
     above = [*numbers[:at], numbers[at] + 1]

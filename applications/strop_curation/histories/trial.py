@@ -135,6 +135,8 @@ class CommitTrial:
             own = self.repository.files(candidate.commit.id)
         except VerificationError:
             raise LeftOut("has too many or too large files") from None
+        except UserError:  # such as a tree that names what lies above it
+            raise LeftOut("has a tree that git does not read") from None
         language = (
             "rust" if "Cargo.toml" in own and not {"setup.py", "pyproject.toml"} & own.keys() else "python"
         )

@@ -76,7 +76,14 @@ def _bundle(source: str, made: Path) -> Path:
         return path.resolve()
     if not path.is_dir():
         raise UserError(f"{source!r} is neither a git repository nor a bundle")
-    ForeignGit(path)("bundle", "create", "--quiet", str(made), "HEAD", seconds=SECONDS)
+    git = ForeignGit(path)
+    if not git("rev-list", "--max-count=1", "--all"):
+        raise UserError(f"{source}: it has no commit")
+    if git("rev-parse", "--is-shallow-repository") == "true":
+        raise UserError(
+            f"{source}: a shallow clone, without what came before; make it whole: git fetch --unshallow"
+        )
+    git("bundle", "create", "--quiet", str(made), "HEAD", seconds=SECONDS)
     return made
 
 

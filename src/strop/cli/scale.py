@@ -1,6 +1,7 @@
 """`strop scale`: how far more samples go, and which way of choosing among them gets there at what cost."""
 
 import gc
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from strop.evaluation.public_runs import PublicRun
     from strop.evaluation.scaling import Scaling
 
+INPUTS = 16
+
 
 @grouped
 def scale(
@@ -29,7 +32,9 @@ def scale(
         list[str] | None,
         Argument(metavar="MODEL... [KEY=VALUE...]", help="as for strop eval"),
     ] = None,
-    inputs: Annotated[int, Option(min=1, max=48, help="public inputs on which functions are compared")] = 16,
+    inputs: Annotated[
+        int, Option(min=1, max=48, help="public inputs on which functions are compared")
+    ] = INPUTS,
     reward: Annotated[
         list[str] | None,
         Option(
@@ -73,6 +78,7 @@ def scale(
     if samples < 1:
         raise UserError("there is nothing to choose from: ask for samples with -n")
     check_places(output, chart)
+    again = _options(inputs, reward or [], output, chart)
     with job:
         tasks, seen, report = prepared(job)
         results: dict[str, Scaling] = {}
@@ -84,10 +90,10 @@ def scale(
                 release_memory()
                 results[word] = _curves(job, word, tasks, inputs, reward or [])
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(job.remedy) from None
+            raise KeyboardInterrupt(job.remedy and job.remedy + again) from None
         except StropError:
             if job.run is not None:
-                say(f"what was answered is kept; {job.remedy}")
+                say(f"what was answered is kept; {job.remedy}{again}")
             raise
         first, *others = results
         paired = {other: compare_scaling(results[first], results[other]) for other in others}
@@ -98,6 +104,19 @@ def scale(
         if chart is not None:
             write_chart(chart, scaling_chart(results, title=report.title), report.title)
         job.finish(report.summary())
+
+
+def _options(inputs: int, rewards: Sequence[str], output: Path | None, chart: Path | None) -> str:
+    """What was asked beside the models, as the run folder does not hold it: to be written behind --resume FOLDER."""
+    words = [] if inputs == INPUTS else ["--inputs", str(inputs)]
+    words += [word for name in rewards for word in ("--reward", name)]
+    words += [
+        word
+        for name, path in (("--output", output), ("--chart", chart))
+        if path is not None
+        for word in (name, str(path))
+    ]
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _curves(

@@ -2,7 +2,7 @@
 
 As Gao et al. (arXiv 2210.10760) draw it: over the root of the KL divergence from the policy that training began with.
 Here the truth is executed, so that the curve is exact: the share of a step's answers that passed. KL is that of an
-answer, nats a token times the tokens of an answer, as the update estimates it, so `grpo.beta` must be above 0.
+answer or a play, nats a token times its tokens, as the update estimates it, so `grpo.beta` must be above 0.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ def hacking_curve(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[float]] 
     if not any("reward_auc" in line for line in lines):
         return None
     found = [
-        (line["step"], (max(0.0, kl) * tokens) ** 0.5, reward, passed)
+        (line["step"], (max(0.0, kl) * tokens * line.get("turns", 1)) ** 0.5, reward, passed)
         for line in lines
         if isinstance(kl := line.get("kl"), float)
         and isinstance(tokens := line.get("completion_tokens"), int | float)

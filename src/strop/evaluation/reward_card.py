@@ -212,6 +212,7 @@ def _best_table(best: Mapping[str, Any]) -> Any:
 
 def _scored(score: Scorer, texts: Sequence[tuple[str, str]], what: str, status: Status) -> list[float]:
     found: list[float] = []
+    status(what, 0, len(texts))  # the time that is left counts from here
     for start in range(0, len(texts), TOGETHER):
         found += score(texts[start : start + TOGETHER])
         status(what, len(found), len(texts))

@@ -27,8 +27,8 @@ def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
         lines = [
             f"{found.tasks} tasks, {found.samples} samples each{left_out}; {found.confidence:.0%} intervals over "
             "tasks; first: no other is sampled; oracle: any that passes",
-            f"false positives: chosen, passes the shown tests, fails others; CPU s: of sampling and of what the choice "
-            f"runs, a task, at k = {found.samples}",
+            f"the last columns are at k = {found.samples}; false positives: chosen, passes the shown tests, fails "
+            "others; CPU s: of sampling and of what the choice runs, a task",
             *found.notes,
         ]
         tables[-1].caption = printable("\n".join(lines))

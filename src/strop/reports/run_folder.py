@@ -78,9 +78,11 @@ class RunFolder:
         except OSError as error:
             raise UserError(f"cannot read the run folder {folder}: {error.strerror}") from error
         if taken and not overwrite:
+            goes_on = "eval" if (folder / ASKED).is_file() else "" if _is_supervised(folder) else "train"
+            or_else = f"or resume it with: strop {goes_on} --resume {folder}" if goes_on else "or remove it"
             raise UserError(
                 f"run folder {folder} exists and is not empty; choose another run.name or run.dir, replace it with "
-                f"run.overwrite=true, or resume it with: strop train --resume {folder}"
+                f"run.overwrite=true, {or_else}"
             )
         if absent := [name for name in (RECIPE, VERSIONS) if taken and not (folder / name).is_file()]:
             raise UserError(
@@ -125,6 +127,10 @@ class RunFolder:
         run = cls.read(path)
         if not evaluation and (run.path / ASKED).is_file():
             raise UserError(f"{path} is an evaluation: resume it with: strop eval --resume {path}")
+        if not evaluation and _is_supervised(run.path):
+            raise UserError(
+                f"{path} is a run of strop sft or strop train-reward, which begin anew: run.overwrite=true"
+            )
         run._lock = _locked(run.path)
         for folder in (run.path, run.path / ROLLOUTS, run.path / EVALUATION):
             files.remove_parts(folder)
@@ -269,6 +275,11 @@ def step_name(step: int) -> str:
 
 def _rollout_line(rollout: Rollout, **more: int | str) -> bytes:
     return files.json_line({**more, **rollout.model_dump(mode="json")})
+
+
+def _is_supervised(folder: Path) -> bool:
+    """Whether `strop sft` or `strop train-reward` wrote in it: their metrics say how many `steps` there are."""
+    return "steps" in next(RunFolder(folder).iter_metrics(), {})
 
 
 def _refuse_unwritable(folder: Path) -> None:

@@ -87,7 +87,8 @@ def read_preferences(path: Path) -> list[ComparedAnswers]:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
-            raise UserError(f"{path}:{number}: no preferences: {where}: {first['msg']}") from None
+            remedy = "strop build preferences writes such files"
+            raise UserError(f"{path}:{number}: no preferences: {where}: {first['msg']}; {remedy}") from None
     if not found:
         raise UserError(f"{path} holds no preferences; make some with strop build preferences")
     return found

@@ -27,6 +27,8 @@ ROOM_CPU, ROOM_WALL = 20.0, 90.0
 """Seconds that a run of chosen tests has beside the limits of an answer: for pytest, imports and collecting."""
 WHOLE_CPU, WHOLE_WALL = 900.0, 1800.0
 """Seconds that a run of all tests may take, or one that records lines."""
+COLLECT_CPU, COLLECT_WALL = 120.0, 400.0
+"""Seconds in which the tests are found at first; where they are not, only those that are named run."""
 LOADING = 3.0
 """CPU seconds that importing and collecting may take, beside twice what they took at first."""
 PATIENCE = 3
@@ -77,6 +79,8 @@ class PytestBackend:
     ) -> ProjectRun:
         """See `Backend.run`."""
         warmth, first = self._warmth()
+        if first.endless and request.tests is None:
+            return replace(first)
         bound = (request.seconds or self._seconds) * (
             20 if request.traced else _TRACED if request.reach else 1
         )
@@ -124,7 +128,7 @@ class PytestBackend:
         key = (self._digest, self._settings.jail, self._settings.packages)
         with _lock:  # one at a time: others of the same project wait for it
             if key not in _warm:
-                limits = with_room(self._settings.limits, cpu=WHOLE_CPU, wall=WHOLE_WALL)
+                limits = with_room(self._settings.limits, cpu=COLLECT_CPU, wall=COLLECT_WALL)
                 _warm[key] = warm_up(self._base, limits, self._settings)
                 while len(_warm) > _KEPT_WARM:
                     _warm.popitem(last=False)

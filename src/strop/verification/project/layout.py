@@ -1,6 +1,7 @@
 """What a Python project is made of: its import path, which files are tests, its metadata."""
 
 import fnmatch
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _TEST_FOLDERS = frozenset({"tests", "test"})
 _RUST = ("Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "clippy.toml")
 _RUST_FOLDERS = frozenset({"tests", "benches", ".cargo"})
 _MACHINERY = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "strop"})
+_NAME = re.compile(r"[A-Za-z0-9._+! -]{1,64}")
+"""A project's name, or a version, that is part of a file's name."""
 SITE = ".strop-site"
 """Folder of a tree for metadata that an installation would have brought."""
 
@@ -92,7 +95,7 @@ def _metadata(files: Mapping[str, bytes]) -> dict[str, bytes]:
         return {}
     header = HeaderParser().parsestr(data.decode("utf-8", "replace"))
     name, version = str(header.get("Name", "")).strip(), str(header.get("Version", "")).strip()
-    if not name or not version or "/" in name + version:
+    if not (_NAME.fullmatch(name) and _NAME.fullmatch(version)):
         return {}
     folder = f"{SITE}/{name.replace('-', '_')}-{version}.dist-info"
     return {f"{folder}/METADATA": data, f"{folder}/RECORD": b"", f"{folder}/INSTALLER": b"strop\n"}

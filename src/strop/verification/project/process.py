@@ -160,7 +160,7 @@ def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tu
     for options in (PLAIN, BARE):
         with closing(TestsProcess(base, settings, Warmth(options=options))) as process:
             run = process.run(RunRequest(collect=True, keep=True), limits)
-        if run.collected or run.status not in (_USAGE, _INTERNAL, None):
+        if run.collected or run.endless or run.status not in (_USAGE, _INTERNAL, None):
             break
     return run.warmth or Warmth(), run
 

@@ -121,6 +121,11 @@ class ProjectRun:
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
 
+    @property
+    def endless(self) -> bool:
+        """Whether its time ended before its tests were found."""
+        return self.stop is not None and self.stop[0] is Outcome.TIMED_OUT and not self.collected
+
 
 def ending(limits: Limits, until: float) -> Limits:
     """The limits, with no more wall time than is left until then."""

@@ -6,6 +6,7 @@ A snapshot holds regular files only, without modes and times. Reading one never 
 import fnmatch
 import io
 import os
+import re
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -25,6 +26,10 @@ MAX_BYTES = 48 * 2**20
 MAX_FILE_BYTES = 4 * 2**20
 """Larger files are left out of a snapshot."""
 MAX_FILES = 12_000
+_LOST = re.compile(r"[\ud800-\udfff]")
+"""What Python reads for bytes of a name that are no UTF-8."""
+_PATH, _NAME = 3_800, 255
+"""Bytes of a path, and of a name in it, that can be written to disk."""
 _ROOTS = "STROP_PROJECTS"
 _SKIPPED = (
     ".*", "__pycache__", "*.pyc", "*.pyo", "*.so", "*.pyd", "*.o", "node_modules", "venv", "env", "*.egg-info",
@@ -53,7 +58,8 @@ def pack(folder: Path, out: Path) -> str:
 
 
 def unpack(source: Path | bytes) -> Files:
-    """The files of a snapshot, or of its bytes, or of a plain .tar; links and other special members left out.
+    """The files of a snapshot, or of its bytes, or of a plain .tar; links, other special members, and files whose names
+    are no UTF-8, which no task can hold, left out.
 
     Raises VerificationError when it cannot be read, leaves its folder or holds too much.
     """
@@ -64,7 +70,7 @@ def unpack(source: Path | bytes) -> Files:
         data = source if isinstance(source, bytes) else source.read_bytes()
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as tar:
             for info in tar:
-                if not info.isfile() or info.size > MAX_FILE_BYTES:
+                if not info.isfile() or info.size > MAX_FILE_BYTES or _LOST.search(info.name):
                     continue
                 total += info.size
                 stream = tar.extractfile(info)
@@ -72,7 +78,10 @@ def unpack(source: Path | bytes) -> Files:
                     raise VerificationError(
                         f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
                     )
-                files[safe_name(info.name)] = stream.read()
+                path = safe_name(info.name)
+                if len(os.fsencode(path)) > _PATH or max(map(len, map(os.fsencode, path.split("/")))) > _NAME:
+                    raise ValueError(f"a path in it is too long: {path:.40}...")
+                files[path] = stream.read()
     except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
         raise VerificationError(f"snapshot {name} cannot be read: {error}") from None
     return files
@@ -128,8 +137,8 @@ def read_project(path: Path) -> Files:
         file = path / name
         if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
             continue
-        if {"..", ".git"} & {part.lower() for part in Path(name).parts}:
-            continue  # an index can name a path outside, or the repository itself
+        if _LOST.search(name) or {"..", ".git"} & {part.lower() for part in Path(name).parts}:
+            continue  # no UTF-8; or as an index can name it, a path outside or the repository itself
         if not file.resolve().is_relative_to(top):
             continue  # a folder can be a link
         total += size
