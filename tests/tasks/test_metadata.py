@@ -4,10 +4,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import strop
 from strop.core.task import Metadata, Task
 
-ROOT = Path(strop.__file__).parent
+ROOT = Path(__file__).parents[2]
 
 
 def _is_metadata(node: ast.expr) -> bool:
@@ -31,7 +30,8 @@ def keys_of(tree: ast.AST) -> Iterator[str]:
 
 
 def test_every_key_is_declared() -> None:
-    used = {key for path in ROOT.rglob("*.py") for key in keys_of(ast.parse(path.read_text()))}
+    files = [path for folder in ("src", "applications") for path in (ROOT / folder).rglob("*.py")]
+    used = {key for path in files for key in keys_of(ast.parse(path.read_text()))}
     assert len(used) > 25 and used <= set(Metadata.__annotations__)
 
 
