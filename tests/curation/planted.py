@@ -166,7 +166,7 @@ def unfit() -> Iterator[tuple[str, str, Task]]:
         "set of numbers",
         cases(bag, [[9, 1, 3], [8], [], [7, 2], [5, 4, 3], [6, 1]], lambda x: sorted({n % 8 for n in x})),
     )
-    spin = "def f(x):\n    for _ in range(24_000_000):\n        pass\n    return x * x + 1\n"
+    spin = "def f(x):\n    for _ in range(45_000_000):\n        pass\n    return x * x + 1\n"
     yield "slow", "spins", cases(spin, range(6), lambda x: x * x + 1)
     yield "slow", "never ends", sound(reference="def f(x):\n    while True:\n        pass\n")
     heap = "_a = bytearray(300 << 20)\ndef f(x):\n    return x * x + 1\n"
