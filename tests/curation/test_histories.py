@@ -642,3 +642,15 @@ def test_a_project_whose_tests_are_never_found_ends_in_its_time(monkeypatch: pyt
     with closing(backend.open_backend("python", tree, settings, 1.0)) as opened:
         run = opened.run()
     assert run.endless and run.results == {} and run.cpu_seconds < 5
+
+
+def test_packages_that_break_pytest_are_seen_by_the_tests_alone(tmp_path: Path) -> None:
+    """As py 1.5, for which old projects ask: Python 3.11 cannot import it, and pytest imports py."""
+    for name in ("py", "pluggy"):
+        (tmp_path / f"{name}.py").write_text("raise AttributeError('__spec__')\n")
+    (tmp_path / "dep.py").write_text("FIVE = 5\n")
+    tree = {"test_a.py": b"from dep import FIVE\n\n\ndef test_a():\n    assert FIVE == 5\n"}
+    settings = Settings(packages=str(tmp_path))
+    with closing(backend.open_backend("python", tree, settings, 1.0)) as opened:
+        run = opened.run()
+    assert [result.outcome for result in run.results.values()] == ["passed"]
