@@ -3,6 +3,7 @@
 import ast
 import copy
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 from strop.verification.project.clean import Function
@@ -123,7 +124,7 @@ class Writer:
             return None
         if not any(self._pins.site(one) for one in inner):
             return None
-        count = in_rounds(ast.literal_eval(told), loop.around, self._rounds)
+        count = in_rounds(plain(told), loop.around, self._rounds)
         if (
             not isinstance(count, int)
             or count > _MOST_ROUNDS
@@ -137,7 +138,7 @@ class Writer:
         told = self._pins.literal(loop.items, self._test)
         if not told:
             return None
-        items = in_rounds(ast.literal_eval(told), loop.around, self._rounds)
+        items = in_rounds(plain(told), loop.around, self._rounds)
         return [*items] if isinstance(items, tuple) else None
 
     def _made(self, node: Any) -> Any:
@@ -156,6 +157,12 @@ class Writer:
             elif isinstance(part, ast.AST):
                 setattr(made, name, self._made(part))
         return made
+
+
+@lru_cache(maxsize=64)
+def plain(text: str) -> Any:
+    """A literal's value, not to be changed: each round of a loop asks for the same one."""
+    return ast.literal_eval(text)
 
 
 def in_rounds(value: Any, loops: Sequence[SiteLoop], rounds: Mapping[SiteLoop, int]) -> Any:

@@ -24,7 +24,7 @@ from strop.verification.project.pin_scope import (
     texts_of,
     unread,
 )  # fmt: skip
-from strop.verification.project.pin_writer import NO_VALUE, Writer, in_rounds
+from strop.verification.project.pin_writer import NO_VALUE, Writer, in_rounds, plain
 from strop.verification.project.site_parts import Mention, Root, Site, SiteLoop, SiteProbe
 from strop.verification.project.sites import SiteFinder
 
@@ -121,7 +121,7 @@ class FilePins:
         told = self.told(site.probe, test)
         if told is None or not told.value or not self.allowed(site, test):
             return None
-        value = in_rounds(ast.literal_eval(told.value), site.loops, rounds)
+        value = in_rounds(plain(told.value), site.loops, rounds)
         text = "" if value is NO_VALUE else repr(value)
         if not text or len(text) > self._room:
             return None
