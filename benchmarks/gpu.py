@@ -57,7 +57,7 @@ class Size:
 
 
 SIZES = {
-    "gpu": Size(rows=256, tokens=256, steps=3, tasks=8, limit=128),
+    "gpu": Size(rows=256, tokens=256, steps=2, tasks=8, limit=128),
     "gpu quick": Size(rows=64, tokens=64, steps=1, tasks=2, limit=44),
     "cpu": Size(rows=32, tokens=48, steps=2, tasks=2, limit=32),
     "cpu quick": Size(rows=16, tokens=16, steps=1, tasks=1, limit=16),
