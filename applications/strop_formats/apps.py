@@ -27,9 +27,9 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import io_tests
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import date_of, decoded, has, name_of, original, text, with_original
-from strop.tasks.rows import Row
+from strop.tasks.rows import Row, decoded
 from strop_formats import solutions
+from strop_formats.fields import date_of, has, name_of, original, text, with_original
 
 _APPS_FIELDS = ("problem_id", "question", "solutions", "input_output", "difficulty", "starter_code")
 _APPS_LEVELS = {"introductory": 2, "interview": 3, "competition": 4}

@@ -19,11 +19,11 @@ from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, items, name_of, original, text, texts, with_original
 from strop.tasks.answers import extract_code
 from strop.tasks.rows import Row
 from strop_formats import solutions
 from strop_formats.assert_lists import check_of, count, statements
+from strop_formats.fields import has, items, name_of, original, text, texts, with_original
 
 _MBPP_FIELDS = ("task_id", "text", "prompt", "code")
 _MBPP_KEPT = ("test_list", "test_setup_code", "challenge_test_list", "test_imports")

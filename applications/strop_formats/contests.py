@@ -30,8 +30,8 @@ from strop.core.checks import StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import date_of, has, items, mapping, original, text, with_original
 from strop.tasks.rows import Row
+from strop_formats.fields import date_of, has, items, mapping, original, text, with_original
 
 _PYTHON3 = 3
 _REFERENCES = 5

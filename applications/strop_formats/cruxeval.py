@@ -19,8 +19,8 @@ from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, text, whole_row, with_original
 from strop.tasks.rows import Row
+from strop_formats.fields import has, text, whole_row, with_original
 
 _FIELDS = ("id", "code", "input", "output")
 _WARNING = "can be solved by running the given function inside the answer, not only by predicting"

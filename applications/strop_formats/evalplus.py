@@ -22,9 +22,9 @@ from strop.core.checks import AssertsCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, items, name_of, original, text, with_original
 from strop.tasks.rows import Row
 from strop_formats.evalplus_tests import parsed_tests, preamble
+from strop_formats.fields import has, items, name_of, original, text, with_original
 
 _TAKEN = ("exec", "inf", "nan")
 _RELEASE = ("task_id", "prompt", "entry_point", "canonical_solution")

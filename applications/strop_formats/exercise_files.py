@@ -12,9 +12,9 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.adapters.fields import mapping, refuse_unreadable, text, unreadable
 from strop.tasks.bounded import parse_json, parse_toml
 from strop.tasks.rows import Row
+from strop_formats.fields import mapping, refuse_unreadable, text, unreadable
 
 MAX_FILE = 4 << 20
 """Most bytes of a file of an exercise."""

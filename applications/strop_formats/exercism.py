@@ -29,12 +29,12 @@ from strop.core.checks import PytestCheck, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has
 from strop.tasks.bounded import parse_toml
 from strop.tasks.rows import Row
 from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop_formats import exercise_files
 from strop_formats.exercise_files import chosen, inline, manifest
+from strop_formats.fields import has
 
 _PYTHON_EXAMPLES = (".meta/example.py", ".meta/exemplar.py")
 

@@ -21,10 +21,10 @@ from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, mapping, refuse_unreadable, text
 from strop.tasks.bounded import check_value, parse_toml
 from strop.tasks.rows import Row
 from strop_formats import harbor_folder
+from strop_formats.fields import has, mapping, refuse_unreadable, text
 from strop_formats.harbor_export import TASK, task_folder
 from strop_formats.harbor_folder import INSTRUCTION, SETTINGS
 

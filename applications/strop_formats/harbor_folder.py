@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.tasks.adapters.fields import mapping, unreadable
 from strop.tasks.bounded import MAX_ROW, size
 from strop.tasks.rows import Row
+from strop_formats.fields import mapping, unreadable
 
 SETTINGS, INSTRUCTION = "task.toml", "instruction.md"
 MAX_TASK = MAX_ROW // 4

@@ -31,9 +31,9 @@ from strop.core.optional import require
 from strop.core.task import Task
 from strop.tasks import jsonl
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, original, text, with_original
 from strop.tasks.mapped_tests import with_call
 from strop.tasks.rows import Row
+from strop_formats.fields import has, original, text, with_original
 
 
 def load() -> list[Task]:

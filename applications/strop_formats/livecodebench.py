@@ -29,9 +29,9 @@ from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import date_of, decoded, has, original, text, with_original
 from strop.tasks.bounded import inflate, parse_json
-from strop.tasks.rows import Row
+from strop.tasks.rows import Row, decoded
+from strop_formats.fields import date_of, has, original, text, with_original
 from strop_formats.solutions import starter_signature
 
 FIELDS = (

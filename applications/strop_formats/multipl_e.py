@@ -24,8 +24,8 @@ from strop.core.checks import AssertsCheck, CommandCheck, CommandStep, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, text, whole_row, with_original
 from strop.tasks.rows import Row
+from strop_formats.fields import has, text, whole_row, with_original
 from strop_formats.js_tests import NODE, RUN, as_json
 
 _FIELDS = ("name", "language", "prompt")

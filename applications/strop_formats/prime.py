@@ -21,10 +21,10 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import case_lists, io_tests
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import decoded, has, name_of, original, text, with_original
 from strop.tasks.answers import extract_code
-from strop.tasks.rows import Row
+from strop.tasks.rows import Row, decoded
 from strop_formats import solutions
+from strop_formats.fields import has, name_of, original, text, with_original
 
 FIELDS = ("problem_id", "prompt", "gold_standard_solution", "verification_info")
 

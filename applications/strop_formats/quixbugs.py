@@ -24,8 +24,8 @@ from strop.core.checks import Case, CasesCheck, PytestCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, items, original, text, with_original
 from strop.tasks.rows import Row
+from strop_formats.fields import has, items, original, text, with_original
 from strop_formats.quixbugs_suite import case_suite, classes_of, is_plain, slow_cases, suite
 
 FIELDS = ("id", "name", "buggy", "correct", "json_cases", "pytest", "support")

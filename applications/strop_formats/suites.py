@@ -22,10 +22,10 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import mapped_tests
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, items, text, texts, whole_row, with_original
 from strop.tasks.levels import level_of
 from strop.tasks.rows import Row
 from strop_formats import solutions
+from strop_formats.fields import has, items, text, texts, whole_row, with_original
 
 
 def _suite(test: str, entry: str, reference: str, where: str) -> Any:

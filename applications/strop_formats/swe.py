@@ -30,8 +30,8 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.edits.languages import language_of
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import date_of, decoded, has, original, plain, text
-from strop.tasks.rows import Row
+from strop.tasks.rows import Row, decoded, plain
+from strop_formats.fields import date_of, has, original, text
 from strop_formats.swe_patch import ended, reverse
 
 _TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}

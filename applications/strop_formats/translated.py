@@ -26,11 +26,11 @@ from strop.core.checks import AssertsCheck, Check, CommandCheck, CommandStep, Ru
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import has, text, whole_row, with_original
 from strop.tasks.rows import Row
 from strop_formats import js_tests
 from strop_formats.assert_lists import body_of_check
 from strop_formats.assert_rows import MBPP
+from strop_formats.fields import has, text, whole_row, with_original
 from strop_formats.humaneval import called_helpers, closed, test_code
 
 LANGUAGES = {

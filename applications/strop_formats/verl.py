@@ -30,9 +30,9 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import case_lists, io_tests, prompts
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import decoded, items, mapping, original, with_original
-from strop.tasks.rows import Row
+from strop.tasks.rows import Row, decoded
 from strop_formats import solutions
+from strop_formats.fields import items, mapping, original, with_original
 
 FIELDS = ("prompt", "reward_model")
 Check = StdioCheck | CasesCheck | AssertsCheck

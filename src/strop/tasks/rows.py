@@ -1,6 +1,7 @@
 """Turns one row of a data set into a task: Strop's own task lines, and other rows by a column mapping."""
 
 import ast
+import json
 import re
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
@@ -12,6 +13,7 @@ from strop.code.python import source as pysource
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import mapped_tests
+from strop.tasks.bounded import parse_json
 from strop.tasks.levels import level_of
 
 Row = Mapping[str, Any]
@@ -153,3 +155,19 @@ def counted(name: str, rest: str, default: int, most: int) -> tuple[int, int]:
     if not 1 <= count <= most:
         raise UserError(f"bad task source '{name}:{rest}': COUNT is {count}; it must be 1 to {most}")
     return count, int(found[2] or 0)
+
+
+def decoded(row: Row, name: str, where: str) -> Any:
+    """A field that holds JSON text, or its value already; None when missing or blank. Raises UserError."""
+    value = row.get(name)
+    if isinstance(value, str):
+        return parse_json(value, f"{where}: field {name!r}") if value.strip() else None
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON would hold it."""
+    try:
+        return json.loads(json.dumps(value, default=str, allow_nan=False))
+    except (ValueError, RecursionError):
+        return str(value)

@@ -16,8 +16,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import prompts
 from strop.tasks.adapters import Adapter
-from strop.tasks.adapters.fields import decoded, plain
-from strop.tasks.rows import Row, own_task
+from strop.tasks.rows import Row, decoded, own_task, plain
 
 STROP = Adapter(
     name="strop",

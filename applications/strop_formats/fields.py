@@ -1,6 +1,5 @@
 """Fields of a row, read with errors that name the place and what was there; and what a row holds beside its task."""
 
-import json
 import re
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
@@ -8,8 +7,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.bounded import parse_json
-from strop.tasks.rows import Row, suggestion
+from strop.tasks.rows import Row, decoded, plain, suggestion
 
 
 def text(row: Row, name: str, where: str, default: str | None = None) -> str:
@@ -57,14 +55,6 @@ def number(row: Row, name: str, where: str) -> int:
     value = row.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _wrong(row, name, where, "an integer")
-    return value
-
-
-def decoded(row: Row, name: str, where: str) -> Any:
-    """A field that holds JSON text, or its value already; None when missing or blank. Raises UserError."""
-    value = row.get(name)
-    if isinstance(value, str):
-        return parse_json(value, f"{where}: field {name!r}") if value.strip() else None
     return value
 
 
@@ -125,14 +115,6 @@ def date_of(value: Any) -> dict[str, str]:
         return {"date": datetime.fromtimestamp(value, UTC).date().isoformat()}
     day = _DAY.match(str(value or ""))
     return {"date": day[0]} if day else {}
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON would hold it."""
-    try:
-        return json.loads(json.dumps(value, default=str, allow_nan=False))
-    except (ValueError, RecursionError):
-        return str(value)
 
 
 _UNREADABLE = "unreadable"
