@@ -292,14 +292,15 @@ class _JudgingTests:
         """Raises LeftOut if one of these passes without the oracle and fails with it."""
         if not suspects:
             return
-        request = RunRequest(tests=sorted(suspects))
+        request = self._chosen(sorted(suspects))
         wrong = passed(self._run(request, right=False))
         if wrong and (broken := wrong - passed(self._run(request, right=True))):
             raise LeftOut("breaks another test" if broken else "")
 
     def _steady(self, failing: list[str], passing: list[str], wrong: ProjectRun) -> None:
         tests = [*failing, *passing]
-        request, shuffled = RunRequest(tests=tests), RunRequest(tests=tests, order=_ORDER)
+        request = self._chosen(tests)
+        shuffled = replace(request, order=_ORDER)
         runs = [
             ("hash seed", False, again := self._run(request, right=False, seed=1)),
             ("order", False, self._run(shuffled, right=False)),
@@ -321,6 +322,10 @@ class _JudgingTests:
         if not self.failing:
             raise LeftOut("its tests are not steady")
         self.told = message(wrong, self.failing[0]), message(again, self.failing[0])
+
+    def _chosen(self, tests: list[str]) -> RunRequest:
+        """Where a changed file cannot be imported without the oracle, pytest refuses to look for single tests of it."""
+        return RunRequest(tests=tests, beside=self.files)
 
     def _tells_time(self) -> bool:
         """Whether a clock may matter: not where tests set their own."""
