@@ -42,7 +42,15 @@ def commits(
         output.mkdir(parents=True, exist_ok=True)
     build = Build(output / "tasks.jsonl.gz", LAYOUT, manifest=output / "manifest.json")
     tally = build.tally
-    made = list(_made(sources, output, settings, verifying, tally))
+    made, stopped = list["Task"](), None
+    try:
+        for task in _made(sources, output, settings, verifying, tally):
+            made.append(task)
+    except (KeyboardInterrupt, SystemExit) as stop:
+        say("stopped: what is known so far is written; the same command resumes")
+        if not made:
+            raise
+        stopped = stop
     tasks = list(map(tally.keep, split.sides(made)))
     build.write(tasks, f"no commit of {', '.join(sources)} makes a task", "there is none")
     build.finish(
@@ -52,12 +60,14 @@ def commits(
         seconds=build.seconds(),
         **manifest_of(tasks, output),
     )
+    if stopped is not None:
+        raise stopped
 
 
 def _made(
     sources: list[str], output: Path, settings: HistorySettings, verifying: Verifying, tally: Tally
 ) -> "Iterator[Task]":
-    """The tasks so far; Ctrl-C and SIGTERM end them."""
+    """The tasks, as they are found."""
     from strop.reports.terminal.progress import Progress
     from strop.verification import open_verifier
     from strop_curation.histories.build import HistoryBuild
@@ -77,8 +87,6 @@ def _made(
 
         try:
             yield from build.tasks(show)
-        except (KeyboardInterrupt, SystemExit):
-            say("stopped: what is known so far is written; the same command resumes")
         finally:
             build.close()
             for why in build.folders.failures[:3]:
