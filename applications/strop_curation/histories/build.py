@@ -99,6 +99,9 @@ class HistoryBuild:
                             waiting_for.cancel()
                         break
                 left[name] = 0
+        except BaseException:  # no trial is waited for
+            self._verifier.close()
+            raise
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
             self.runs.close()
