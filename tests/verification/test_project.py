@@ -10,7 +10,7 @@ import pytest
 
 from strop.core.checks import ProjectCheck
 from strop.core.errors import UserError, VerificationError
-from strop.core.snapshots import DATA, archive, data_uri
+from strop.core.snapshots import DATA, archive, data_uri, digest_of
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
@@ -279,6 +279,19 @@ def test_a_snapshot_may_be_in_the_task(
         (verdict,) = toolchain.judge([(read.model_copy(update={"check": edited}), "")])
         assert verdict.passed == (source == GOOD)
         assert [t.outcome for t in verdict.tests] == [t.outcome for t in judge(source).tests]
+
+
+@pytest.mark.parametrize("text", ["", '"""A text."""\nfrom __future__ import annotations\n'])
+def test_a_file_may_call_its_tests_while_it_is_imported(toolchain: ProjectToolchain, text: str) -> None:
+    tests = f"{text}from sums import span\n\ndef test_span():\n    assert span(1, 3) == [1, 2, 3]\n\ntest_span()\n"
+    files = {"sums.py": GOOD.encode(), "test_sums.py": tests.encode()}
+    for source in (GOOD, BAD):
+        check = ProjectCheck(
+            project=data_uri(files), digest=digest_of(files), files={"sums.py": source},
+            failing=["test_sums.py::test_span"],
+        )  # fmt: skip
+        (verdict,) = toolchain.judge([(Task(statement="s", check=check), "")])
+        assert verdict.outcome is (Outcome.PASSED if source == GOOD else Outcome.FAILED), verdict.detail
 
 
 @pytest.mark.parametrize(

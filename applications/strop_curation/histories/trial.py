@@ -8,7 +8,8 @@ what the commit does to programs. First only tests in changed lines run: most co
 2. the runs differ: one in the project's order, one with another hash seed, one in another order, and with the oracle
    one on another day. A test that is not the same in all is quarantined, and judges nothing;
 3. no test passes without the oracle and fails with it, as far as the tests run in `WHOLE_SECONDS`;
-4. as an answer is judged, the oracle passes and the unchanged files fail.
+4. as an answer is judged, the oracle passes and the unchanged files fail. Tests that the oracle does not pass there
+   are quarantined, too, once.
 """
 
 import re
@@ -57,6 +58,14 @@ _CLOCKS = re.compile(rb"\b(?:time|datetime|date)\b")
 
 class _NothingFails(LeftOut):
     """The tests say the same on both sides."""
+
+
+class _JudgedWrong(LeftOut):
+    """Tests that pass with the oracle do not pass as an answer is judged, such as one that leaves something behind."""
+
+    def __init__(self, tests: Sequence[str]) -> None:
+        super().__init__("the commit's own change does not pass: failed")
+        self.tests = tests
 
 
 class _TrialBudget:
@@ -117,7 +126,11 @@ class CommitTrial:
         found = _JudgingTests(self, sides, files, wanted)
         found.look(candidate)
         strength = self._strength(candidate, sides, found.failing)
-        return self._made(candidate, sides, said, found, strength)
+        try:
+            return self._made(candidate, sides, said, found, strength)
+        except _JudgedWrong as wrong:
+            found.leave_out(wrong.tests, "judge")
+            return self._made(candidate, sides, said, found, strength)
 
     def run(self, sides: _Sides, request: RunRequest, *, right: bool, **more: object) -> ProjectRun:
         """One run on a side; `right`: with the oracle. Raises LeftOut where no time is left."""
@@ -166,7 +179,8 @@ class CommitTrial:
         if without.tampered:
             raise LeftOut("its tests change what tests them")
         if without.stop and not without.results:
-            raise LeftOut("its tests do not come to an end")
+            late = without.stop[0] is Outcome.TIMED_OUT
+            raise LeftOut("its tests do not come to an end" if late else "its tests do not run here")
         if without.results and not without.uncollected and passed(without) == without.results.keys():
             raise _NothingFails("its tests pass before")
         right = self.run(sides, request, right=True, **more)
@@ -248,6 +262,10 @@ class CommitTrial:
         right, wrong = (future.result() for future in verdicts)
         if not (right.scored and wrong.scored):
             raise WorkerDied(right.detail if not right.scored else wrong.detail)
+        if right.outcome is Outcome.FAILED and (
+            odd := [test.id for test in right.tests if test.outcome is not Outcome.PASSED]
+        ):
+            raise _JudgedWrong(odd)
         if not right.passed:
             raise LeftOut(f"the commit's own change does not pass: {right.outcome}")
         if wrong.outcome is not Outcome.FAILED:
@@ -317,11 +335,17 @@ class _JudgingTests:
                 n for n in passing if n not in seen
             ]
             self.quarantined |= {name: why for name in odd if name not in self.quarantined}
-        self.failing = [name for name in failing if name not in self.quarantined]
-        self.passing = [name for name in passing if name not in self.quarantined]
+        self.failing, self.passing = failing, passing
+        self.leave_out([], "")
+        self.told = message(wrong, self.failing[0]), message(again, self.failing[0])
+
+    def leave_out(self, tests: Sequence[str], why: str) -> None:
+        """Quarantines these, too. Raises LeftOut where no failing test is left."""
+        self.quarantined |= dict.fromkeys(tests, why)
+        self.failing = [name for name in self.failing if name not in self.quarantined]
+        self.passing = [name for name in self.passing if name not in self.quarantined]
         if not self.failing:
             raise LeftOut("its tests are not steady")
-        self.told = message(wrong, self.failing[0]), message(again, self.failing[0])
 
     def _chosen(self, tests: list[str]) -> RunRequest:
         """Where a changed file cannot be imported without the oracle, pytest refuses to look for single tests of it."""

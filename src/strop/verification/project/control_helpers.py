@@ -60,7 +60,7 @@ class ControlHelpers:
         self.fell, self.held, self.error = names.new(), names.new(), names.new().title().replace("_", "")
 
     def text(self) -> str:
-        """The functions, for the end of the file."""
+        """The functions, to stand before what calls them."""
         start, number = self._rng.randrange(100, 9000), self._rng.randrange(2, 900)
         lines = [
             _MADE.format(name=self.made),

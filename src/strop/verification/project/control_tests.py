@@ -92,7 +92,20 @@ def _rewritten(
         changed.add(rest)
     _bind_again(tree, literals, helpers)
     _drop_others(tree, {called.get(rest, rest).partition("[")[0].rpartition("::")[2] for rest in rests})
-    return ast.unparse(ast.fix_missing_locations(tree)) + "\n\n\n" + helpers.text(), changed
+    _put_first(tree, ast.parse(helpers.text()).body)
+    return ast.unparse(ast.fix_missing_locations(tree)), changed
+
+
+def _put_first(tree: ast.Module, body: list[ast.stmt]) -> None:
+    """Before all that runs: a file may call its tests while it is imported."""
+    at = next((at for at, one in enumerate(tree.body) if not _stands_first(one)), len(tree.body))
+    tree.body[at:at] = body
+
+
+def _stands_first(one: ast.stmt) -> bool:
+    """Whether it is a module's text or imports from the future."""
+    text = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+    return text or (isinstance(one, ast.ImportFrom) and one.module == "__future__")
 
 
 def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: ControlHelpers) -> None:
