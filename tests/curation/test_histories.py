@@ -1,11 +1,14 @@
 """`strop build env` and `strop build commits` on histories that the tests make."""
 
 import datetime
+import gzip
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 import zipfile
 from collections import Counter
 from contextlib import closing
@@ -328,6 +331,30 @@ def test_a_build_resumes_from_its_journal(built: tuple[Path, Path]) -> None:
     assert load_tasks(str(out / "tasks.jsonl.gz")) == tasks
     other = warm.strop("build", "commits", repo, "-o", out, "--mutants", 1)
     assert other.returncode == 2 and "was begun with other settings" in other.stderr
+
+
+@pytest.mark.soak(15)
+def test_an_interrupted_build_writes_what_it_knows_and_ends_as_interrupted(
+    built: tuple[Path, Path], tmp_path: Path
+) -> None:
+    repo, out = built
+    command = [sys.executable, "-m", "strop.cli", "build", "commits", str(repo), "-o", str(tmp_path / "out")]
+    with subprocess.Popen(
+        [*command, "--workers", "1"], stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as running:  # fmt: skip
+        assert running.stderr is not None
+        journal = tmp_path / "out" / ".journal.jsonl"
+        while running.poll() is None and (not journal.exists() or b'"task"' not in journal.read_bytes()):
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        assert "the same command resumes" in running.stderr.read()
+        assert running.wait(20) == 130
+    written = tmp_path / "out" / "tasks.jsonl.gz"
+    assert 0 < len(load_tasks(str(written))) < 3
+    done = warm.strop("build", "commits", repo, "-o", tmp_path / "out", "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert gzip.decompress(written.read_bytes()) == gzip.decompress((out / "tasks.jsonl.gz").read_bytes())
 
 
 HOSTILE_TEST = """import os

@@ -280,8 +280,13 @@ class _JudgingTests:
         self.failing: list[str] = []
         self.passing: list[str] = []
         self.quarantined: dict[str, str] = {}
-        self.told = ("", "")
+        self._without: list[ProjectRun] = []
+
+    @property
+    def told(self) -> tuple[str, str]:
         """Why the first failing test fails without the oracle, in two runs."""
+        one, other = (message(run, self.failing[0]) for run in self._without)
+        return one, other
 
     def look(self, candidate: HistoryCommit) -> None:
         """Runs the tests. Raises LeftOut."""
@@ -335,9 +340,8 @@ class _JudgingTests:
                 n for n in passing if n not in seen
             ]
             self.quarantined |= {name: why for name in odd if name not in self.quarantined}
-        self.failing, self.passing = failing, passing
+        self.failing, self.passing, self._without = failing, passing, [wrong, again]
         self.leave_out([], "")
-        self.told = message(wrong, self.failing[0]), message(again, self.failing[0])
 
     def leave_out(self, tests: Sequence[str], why: str) -> None:
         """Quarantines these, too. Raises LeftOut where no failing test is left."""
