@@ -281,9 +281,19 @@ def test_a_snapshot_may_be_in_the_task(
         assert [t.outcome for t in verdict.tests] == [t.outcome for t in judge(source).tests]
 
 
-@pytest.mark.parametrize("text", ["", '"""A text."""\nfrom __future__ import annotations\n'])
-def test_a_file_may_call_its_tests_while_it_is_imported(toolchain: ProjectToolchain, text: str) -> None:
-    tests = f"{text}from sums import span\n\ndef test_span():\n    assert span(1, 3) == [1, 2, 3]\n\ntest_span()\n"
+SPAN = "from sums import span\n\ndef test_span():\n    assert span(1, 3) == [1, 2, 3]\n"
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        f"{SPAN}\ntest_span()\n",
+        f'"""A text."""\nfrom __future__ import annotations\n{SPAN}\ntest_span()\n',
+        f"{SPAN}    assert list(filter(lambda given: given == len('ab'), span(1, 3))) == [2]\n",
+    ],
+    ids=["called at import", "called at import, from the future", "a lambda's argument is compared"],
+)
+def test_files_of_tests_that_are_rarely_written(toolchain: ProjectToolchain, tests: str) -> None:
     files = {"sums.py": GOOD.encode(), "test_sums.py": tests.encode()}
     for source in (GOOD, BAD):
         check = ProjectCheck(

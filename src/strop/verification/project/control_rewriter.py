@@ -114,7 +114,8 @@ class ControlRewriter:
         compared = compared_only(function) - outer
         self._looped = compared & set(stored)
         """Local names that are read in comparisons alone."""
-        begin = {name for name in compared & arguments if name not in stored}
+        self._given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+        begin = {name for name in compared & self._given if name not in stored}
         begin |= {
             name for name in self._looped - arguments if stored.count(name) == 1 and self._binding(name)
         }
@@ -127,9 +128,7 @@ class ControlRewriter:
 
     def act(self) -> None:
         """Rewrites the body."""
-        begin = self._begin & {
-            node.arg for node in ast.walk(self._function.args) if isinstance(node, ast.arg)
-        }
+        begin = self._begin & self._given
         for name in sorted(self._begin - begin):
             assign = self._binding(name)
             assert assign is not None
