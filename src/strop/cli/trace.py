@@ -69,7 +69,9 @@ def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
             "run": recipe.run.model_copy(update={"dir": f"{folder}/run", "overwrite": False}),
             "optim": recipe.optim.model_copy(update={"steps": 1, "warmup_steps": 0}),
             "grpo": recipe.grpo.model_copy(update={"tasks_per_step": 1, "refill": False, "max_staleness": 0}),
-            "evaluation": recipe.evaluation.model_copy(update={"before": False, "after": False, "every": 0}),
+            "evaluation": recipe.evaluation.model_copy(
+                update={"before": False, "after": False, "every": 0, "room": 1}
+            ),
             "sft": recipe.sft.model_copy(update={"warm_start": False}),
             "stages": [],
         }

@@ -233,3 +233,14 @@ def in_window(tasks: Iterable[Task], first: str | None, last: str | None) -> InW
     dated = [(task, day) for task in listed if (day := date_of(task))]
     kept = [task for task, day in dated if (first is None or first <= day) and (last is None or day <= last)]
     return InWindow(kept, len(listed) - len(dated), len(dated) - len(kept))
+
+
+def tried_tasks(sets: Iterable[TaskSet]) -> list[Task]:
+    """The training tasks whose reference can be judged: answers that bring their own tests are not held to it."""
+    return [
+        task
+        for one in sets
+        if one.recipe.task_set.judge == "trusted"
+        for task in one.train
+        if task.reference.strip() and not task.check.rewards_alone
+    ]

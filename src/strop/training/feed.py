@@ -27,9 +27,9 @@ from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import fill_step, play_groups
 from strop.rollouts.process import with_steps
 from strop.rollouts.streams import MixedStream, Stream, TaskShare
-from strop.tasks.task_sets import TaskSet
+from strop.tasks.task_sets import TaskSet, tried_tasks
 from strop.training.ranks import Ranks
-from strop.training.references import failed, reference_verdicts, tried_tasks, why
+from strop.training.references import failed, reference_verdicts, why
 
 AHEAD = "ahead.jsonl.zst"
 """File of a checkpoint with the next step's groups, where they were played ahead."""

@@ -30,10 +30,10 @@ from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.demos import read_demos
 from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import TaskSet, windowed
+from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
 from strop.training.given import NOTHING, Given, environment_of
-from strop.training.references import failed, reference_verdicts, shown_play, tried_tasks, why
+from strop.training.references import failed, reference_verdicts, shown_play, why
 from strop.training.sinks import check_sinks
 from strop.verification import open_configured
 from strop.verification.toolchains import missing_programs

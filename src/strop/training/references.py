@@ -2,7 +2,7 @@
 ever.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from strop.core.errors import UserError
@@ -16,17 +16,6 @@ from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.tasks.prompts import render, solution
 from strop.tasks.task_sets import TaskSet
 from strop.training.given import Given, environment_of
-
-
-def tried_tasks(sets: Iterable[TaskSet]) -> list[Task]:
-    """The training tasks whose reference can be judged: answers that bring their own tests are not held to it."""
-    return [
-        task
-        for one in sets
-        if one.recipe.task_set.judge == "trusted"
-        for task in one.train
-        if task.reference.strip() and not task.check.rewards_alone
-    ]
 
 
 def reference_verdicts(verifier: Verifier, tasks: Sequence[Task]) -> dict[str, Verdict]:

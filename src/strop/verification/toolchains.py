@@ -57,6 +57,8 @@ def missing_programs(tasks: Iterable[Task]) -> list[str]:
     languages: dict[tuple[str, ...], Task] = {}
     for task in tasks:
         check = task.check.effective()
+        if check.rewards_alone:
+            continue
         programs = [step.argv[0] for step in check.steps] if isinstance(check, CommandCheck) else []
         if isinstance(check, TerminalCheck):
             programs = [task.id]
