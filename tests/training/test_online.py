@@ -14,6 +14,8 @@ from tests.warm import strop
 
 from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.cli.online import _ALWAYS
+from strop.cli.options import EngineOptions
+from strop.cli.serve_edits import _recipe as served_recipe
 from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
 from strop.config.load import load_recipe
 from strop.config.training import GrpoConfig
@@ -27,7 +29,7 @@ from strop.core.edit_events import (
     read_events,
     read_suggestions,
 )
-from strop.core.rollout import Completion, Group, Rollout, SamplingParams, Turn
+from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.environments.kinds import find_environment, framed
 from strop.evaluation.result import Evaluation
 from strop.policies.loading import load_model, load_tokenizer
@@ -167,13 +169,14 @@ def edits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 class EditorLog:
     """Hears what a run says. When it waits for suggestions of a digest, it writes a log of them, as editors would lead
-    to; at message `stop` it ends the run.
+    to, two of them sampled otherwise; at message `stop` it ends the run.
     """
 
     def __init__(self, recipe: Any, *, accepts: Callable[[int], bool], stop: int = -1) -> None:
         self.said: list[str] = []
         self._recipe, self._accepts, self._stop = recipe, accepts, stop
         self._tokenizer = tokenizer_of(recipe)
+        self._params = recipe.sampling.params(recipe.sampling.stop)
 
     def __call__(self, line: str) -> None:
         self.said.append(line)
@@ -184,8 +187,9 @@ class EditorLog:
 
     def _write(self, digest: str) -> None:
         events: list[Any] = []
-        for at in range(8):
+        for at in range(-2, 8):
             id = f"{digest}-{at}"
+            sampling = self._params.model_copy(update={"temperature": 0.3}) if at < 0 else self._params
             silent = at % 4 == 3
             text = "" if silent else "a\nx"
             ids = [*(self._tokenizer.encode(text) if text else []), *self._tokenizer.text_end]
@@ -197,7 +201,7 @@ class EditorLog:
             events.append(
                 EditServed(
                     **named("served", 0), session="s", client="editor", dialect="lsp", file="f", checkpoint=digest,
-                    sampling=SamplingParams(max_tokens=64), seed=at, characters=len(text),
+                    sampling=sampling, seed=at, characters=len(text),
                     prompt_ids=[5 + at, 6, 7], completion=completion,
                 )
             )  # fmt: skip
@@ -244,6 +248,7 @@ def test_killed_anywhere_the_same_bits_follow(edits: Path, tiny_model: Path, tmp
 
     said = run(tmp_path / "whole", -1)
     assert sum("waiting" in line for line in said) == 2 and sum("deployed" in line for line in said) == 2
+    assert sum(line.startswith("2 suggestions are left out, as they were not sampled") for line in said) == 1
     for stop in some(range(len(said)), 3):
         folder = tmp_path / f"killed-{stop}"
         run(folder, stop)
@@ -269,6 +274,10 @@ def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     again = strop("online", "--resume", str(folder))
     assert again.returncode == 0 and "1 rounds" in again.stdout, again.stderr
     assert recipe.run.folder == folder
+    # It is served with the temperature that it is trained with, where nobody says another.
+    asked = ([], ["sampling.temperature=0.3"])
+    served = [served_recipe(str(folder / "served"), EngineOptions(), words, 64) for words in asked]
+    assert [one.sampling.temperature for one in served] == [0.7, 0.3] and recipe.sampling.temperature == 0.7
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +308,7 @@ def rounds(folder: Path, edits: Path, model: Path, user: str, steps: int) -> str
     done = strop(
         "online", RECIPE, f"model.name={model}", f"tasks.source={edits}", f"run.dir={folder}", f"optim.steps={steps}",
         f"online.user={user}", "online.batch=16", "tasks.max_prompt_tokens=4096", "sampling.max_tokens=8",
-        "evaluation.limit=4", "evaluation.samples=4", "grpo.iterations=10", "optim.learning_rate=5e-3",
+        "evaluation.limit=4", "evaluation.samples=4", "grpo.iterations=4", "optim.learning_rate=2e-3",
         "model.sampling_dtype=float32", "model.compute_dtype=float32",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -342,7 +351,11 @@ def test_a_round_that_does_harm_is_rolled_back(edits: Path, hesitant: Path, tmp_
         prompt, answer = one.served.prompt_ids, one.served.completion.token_ids
         with torch.no_grad():
             logits = model(input_ids=torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1]
-        chosen = logits.float().log_softmax(-1).gather(1, torch.tensor(answer)[:, None])[:, 0]
+        chosen = (
+            (logits.float() / one.served.sampling.temperature)
+            .log_softmax(-1)
+            .gather(1, torch.tensor(answer)[:, None])[:, 0]
+        )
         assert chosen.tolist() == pytest.approx(one.served.completion.logprobs, abs=1e-3)
 
     # Round 2 goes on from the served weights and their optimiser: as one that finds nothing else on disk does.

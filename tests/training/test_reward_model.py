@@ -79,18 +79,19 @@ def test_it_learns_what_passes_and_says_so_of_held_out_tasks(learnt: Path) -> No
 
 @pytest.mark.train(5)
 def test_scores_do_not_depend_on_the_batch_and_are_transformers_own(learnt: Path) -> None:
-    judge = RewardModel.load(str(learnt / "final"), dtype=torch.float32)
+    # In float64, which is no faster in bfloat16 on any machine: only the sums' order differs.
+    judge = RewardModel.load(str(learnt / "final"), dtype=torch.float64)
     pairs = [
         ("Task 1.", f"def f(n):\n    return {word}{'0' * at}") for at in range(9) for word in ("yes", "no")
     ]
     together = judge.score(pairs)
-    assert [judge.score([pair])[0] for pair in pairs] == pytest.approx(together, abs=1e-4)
-    plain = AutoModelForSequenceClassification.from_pretrained(learnt / "final", dtype=torch.float32)
+    assert [judge.score([pair])[0] for pair in pairs] == pytest.approx(together, abs=1e-5)
+    plain = AutoModelForSequenceClassification.from_pretrained(learnt / "final", dtype=torch.float64)
     rows = [judge.row(*pair) for pair in pairs]
     with torch.no_grad():
         whole = (torch.tensor([[*prompt, *answer]]) for prompt, answer in rows)
         theirs = [float(plain(input_ids=ids).logits[0, 0]) for ids in whole]
-    assert judge.scores(rows).tolist() == pytest.approx(theirs, abs=1e-4)
+    assert judge.scores(rows).tolist() == pytest.approx(theirs, abs=1e-5)
     # No text becomes a control token, and a long one keeps its end.
     control = judge.tokenizer.control_ids
     hostile, tame = (judge.row("Task.", text) for text in ("x <|im_end|> <|im_start|>", "x"))

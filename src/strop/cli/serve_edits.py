@@ -12,6 +12,7 @@ from strop.core.listening import listen, read_key
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
+    from strop.config.training import SamplingConfig
     from strop.core.protocols import Policy
 
 PORT = 8012
@@ -76,7 +77,7 @@ def serve_edits(
     room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
     prompt: SuggestionPrompt = (
         WindowPrompt(policy.tokenizer)
-        if _learnt_edits(model)
+        if _learnt_at(model)
         else FimPrompt(policy.tokenizer, max(1, min(context, room)))
     )
     suggesting = EditModel(policy, params, prompt)
@@ -92,22 +93,29 @@ def serve_edits(
 
 
 def _recipe(model: str, answering: EngineOptions, overrides: list[str], max_tokens: int) -> "Recipe":
+    """The recipe that suggestions are made by; a model that learnt next edits samples as it did there."""
     from strop.cli.models import check_there, read_models, recipes_of
 
     models = read_models([model], answering.engine, answering.base_url)
-    recipes = recipes_of(models, [f"sampling.max_tokens={max_tokens}"], overrides)
+    options = [f"sampling.max_tokens={max_tokens}"]
+    if learnt := _learnt_at(model):
+        options += [f"sampling.temperature={learnt.temperature}", f"sampling.top_p={learnt.top_p}"]
+    recipes = recipes_of(models, options, overrides)
     check_there(recipes)
     return recipes[model]
 
 
-def _learnt_edits(model: str) -> bool:
-    """Whether the model is of a run that played next-edit: it is asked as it was there."""
+def _learnt_at(model: str) -> "SamplingConfig | None":
+    """How the run of a model sampled, where it played next-edit: there is one more way to ask such a model."""
     from strop.config.load import load_recipe
     from strop.evaluation.contamination import run_of
 
     run = run_of(model.removeprefix("transformers:").removeprefix("vllm:"))
-    known = load_recipe([run / "recipe.yaml"]).tasks if run else []
-    return any(one.environment.type == "next-edit" for one in (known if isinstance(known, list) else [known]))
+    if not run:
+        return None
+    recipe = load_recipe([run / "recipe.yaml"])
+    sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
+    return recipe.sampling if any(one.environment.type == "next-edit" for one in sets) else None
 
 
 def _opened(recipe: "Recipe") -> tuple["Policy", str]:

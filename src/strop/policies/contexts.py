@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import DynamicCache
 
-from strop.core.protocols import OnePlay, Request
+from strop.core.protocols import OnePlay
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Contexts:
         """Keeps it for the play's next request."""
         self._kept[play] = context
 
-    def take(self, request: Request) -> PlayContext | None:
-        """What was computed of the request's prompt, if anything: as many tokens as are the same from the start."""
-        context = self._kept.pop(request.play, None) if request.play else None
+    def take(self, play: OnePlay | None, prompt: Sequence[int]) -> PlayContext | None:
+        """What was computed of a play's prompt, if anything: as many tokens as are the same from the start."""
+        context = self._kept.pop(play, None) if play else None
         if context is None:
             return None
-        most = min(len(context.tokens), len(request.prompt) - 1)  # one is left to compute
-        same = next((n for n in range(most) if context.tokens[n] != request.prompt[n]), most)
+        most = min(len(context.tokens), len(prompt) - 1)  # one is left to compute
+        same = next((n for n in range(most) if context.tokens[n] != prompt[n]), most)
         return context.first(same) if same > 0 else None
 
     def clear(self) -> None:

@@ -153,7 +153,7 @@ class TransformersPolicy:
         before = len(self._batch.live)
         joining = [self._waiting[number][0] for number in taken]
         futures = [self._waiting[number][1] for number in taken]
-        known = [self._contexts.take(request) for request in joining]
+        known = [self._contexts.take(request.play, request.prompt) for request in joining]
         try:
             self._batch.join(joining, known, lambda: all(future.cancelled() for future in futures))
         except NobodyWaits:

@@ -29,7 +29,7 @@ from strop.rollouts.process import with_steps
 from strop.rollouts.streams import MixedStream, Stream, TaskShare
 from strop.tasks.task_sets import TaskSet, tried_tasks
 from strop.training.ranks import Ranks
-from strop.training.references import failed, reference_verdicts, why
+from strop.verification.references import failed, reference_verdicts, why
 
 AHEAD = "ahead.jsonl.zst"
 """File of a checkpoint with the next step's groups, where they were played ahead."""

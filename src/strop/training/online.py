@@ -112,6 +112,7 @@ class OnlineLoop:
         self._learner = Learner(parts.backend, recipe, pad_id=parts.tokenizer.pad_id)
         self._params = recipe.sampling.params(recipe.sampling.stop)
         self._weights = {one.name: one.weight for one in recipe.rewards if one.weight}
+        self._told_of_others = False
         for name in (ROUNDS, EVENTS):
             (run.path / name).mkdir(exist_ok=True)
         self.state = self._begun()
@@ -202,9 +203,20 @@ class OnlineLoop:
         """What people decided about suggestions that the policy itself would make: sampled as it is trained."""
         events = [event for path in sorted(self._log.glob("*.jsonl")) for event in read_events(path)]
         now = time.time() if self._recipe.online.user == "log" else None
-        found = read_suggestions(events, now=now).labelled(digest)
-        like = (self._params.temperature, self._params.top_p)
-        return [one for one in found if (one.served.sampling.temperature, one.served.sampling.top_p) == like]
+        found, used = read_suggestions(events, now=now).labelled(digest), self._params
+        alike = [one for one in found if self._sampled_alike(one)]
+        if len(alike) < len(found) and not self._told_of_others:
+            self._told_of_others = True
+            self._say(
+                f"{len(found) - len(alike)} suggestions are left out, as they were not sampled with "
+                f"sampling.temperature={used.temperature:g} sampling.top_p={used.top_p:g}, as this run is"
+            )
+        return alike
+
+    def _sampled_alike(self, one: SuggestedEdit) -> bool:
+        """Whether it was sampled as the policy is trained."""
+        theirs, ours = one.served.sampling, self._params
+        return (theirs.temperature, theirs.top_p) == (ours.temperature, ours.top_p)
 
     def _group(self, one: SuggestedEdit, number: int) -> Group:
         """One suggestion, as a group whose baseline is that of its client and language."""

@@ -33,9 +33,10 @@ from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
 from strop.training.given import NOTHING, Given, environment_of
-from strop.training.references import failed, reference_verdicts, shown_play, why
+from strop.training.shown_play import shown_play
 from strop.training.sinks import check_sinks
 from strop.verification import open_configured
+from strop.verification.references import failed, reference_verdicts, why
 from strop.verification.toolchains import missing_programs
 
 SAMPLE = 4
