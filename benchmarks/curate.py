@@ -30,10 +30,10 @@ from curate_pipeline import pipeline, report
 from datasketch import MinHash, MinHashLSH
 
 from strop.tasks.splits import similar_pairs
-from strop_curation.similar import exact
-from strop_curation.similar.exact import Store
+from strop_curation.similar import set_pairs
 from strop_curation.similar.hashes import Hashes, jaccard, shingled, shingles, words
 from strop_curation.similar.minhash import near, rows_of
+from strop_curation.similar.set_pairs import Store
 
 WIDTH = 3
 LISTED = 20_000
@@ -122,7 +122,7 @@ def compare(count: int, seed: int, runs_made: int, threshold: float, permutation
     truth = set(
         similar_pairs([frozenset(one.tolist()) for one in sets], threshold)
         if count <= LISTED
-        else exact.pairs(sets, threshold)
+        else set_pairs.pairs(sets, threshold)
     )
     sides: dict[str, Callable[[], tuple[float, Pairs]]] = {
         "strop": lambda: ours(made, threshold, permutations),

@@ -214,7 +214,7 @@ def learn(model: Path, engine: str, steps: int, forms: list[str], target: Path) 
     from strop.training.batch import Advantages, batch_of
     from strop.training.learner import Learner
     from strop.training.ranks import join, leave
-    from strop.training.sharded import load_backend
+    from strop.training.sharded_backends import load_backend
 
     ranks, found = join(), {}
     for form in forms:

@@ -11,7 +11,7 @@ from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import join, leave
-from strop.training.sharded import load_backend
+from strop.training.sharded_backends import load_backend
 
 
 def groups(step: int) -> list[Group]:

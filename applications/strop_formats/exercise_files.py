@@ -12,7 +12,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.bounded import parse_json, parse_toml
+from strop.tasks.row_limits import parse_json, parse_toml
 from strop.tasks.rows import Row
 from strop_formats.fields import mapping, refuse_unreadable, text, unreadable
 

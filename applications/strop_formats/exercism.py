@@ -29,7 +29,7 @@ from strop.core.checks import PytestCheck, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.bounded import parse_toml
+from strop.tasks.row_limits import parse_toml
 from strop.tasks.rows import Row
 from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop_formats import exercise_files

@@ -21,7 +21,7 @@ from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.bounded import check_value, parse_toml
+from strop.tasks.row_limits import check_value, parse_toml
 from strop.tasks.rows import Row
 from strop_formats import harbor_folder
 from strop_formats.fields import has, mapping, refuse_unreadable, text

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.tasks.bounded import MAX_ROW, size
+from strop.tasks.row_limits import MAX_ROW, size
 from strop.tasks.rows import Row
 from strop_formats.fields import mapping, unreadable
 

@@ -27,7 +27,7 @@ from strop.code.python import source as pysource
 from strop.code.python.source import UNPARSABLE
 from strop.core.checks import AssertsCheck, RustCheck
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.task import Task
 from strop.tasks import jsonl
 from strop.tasks.adapters import Adapter

@@ -29,8 +29,8 @@ from strop.core.checks import AssertsCheck, Case, CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.bounded import parse_json
 from strop.tasks.levels import level_of
+from strop.tasks.row_limits import parse_json
 from strop.tasks.rows import Row
 from strop_formats.assert_lists import body_of_check
 from strop_formats.fields import date_of, has, items, text, whole_row, with_original

@@ -29,7 +29,7 @@ from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.bounded import inflate, parse_json
+from strop.tasks.row_limits import inflate, parse_json
 from strop.tasks.rows import Row, decoded
 from strop_formats.fields import date_of, has, original, text, with_original
 from strop_formats.solutions import starter_signature

@@ -17,7 +17,7 @@ from typing import Any
 
 from strop.core.checks import NoneCheck
 from strop.core.errors import UserError, VerificationError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.play import Call, Do, Done, Next, Opening, Say
 from strop.core.rollout import Completion, Message, Rollout
 from strop.core.task import Task

@@ -17,7 +17,7 @@ from typing import Any
 
 from strop.core.checks import NoneCheck
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.play import Done, Next, Opening
 from strop.core.protocols import JudgedRollout, batched
 from strop.core.rollout import Completion, Message

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from strop.core.optional import require
+from strop.core.optional_packages import require
 
 CONTEXT = 3
 """Lines around each change in a unified diff."""

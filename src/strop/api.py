@@ -171,7 +171,7 @@ def train(
     Raises UserError before anything is written where the recipe cannot run.
     """
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
-    from strop.training.given import Given
+    from strop.training.inputs import Given
     from strop.training.preflight import preflight
 
     given = Given(

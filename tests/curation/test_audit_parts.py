@@ -13,7 +13,7 @@ from strop.tasks.adapters import ADAPTERS
 from strop.tasks.inputs import changed, more_inputs
 from strop_curation.audit import TaskAudit
 from strop_curation.audit.answers import constant_possible, decided, places_possible, probes
-from strop_curation.audit.flaky import MOVES, moved_clock, sources_of_chance
+from strop_curation.audit.flakiness import MOVES, moved_clock, sources_of_chance
 from strop_curation.audit.form import form_findings, leak_findings
 from strop_curation.audit.journal import Journal, digest
 from strop_curation.audit.judge import wording_findings

@@ -19,12 +19,12 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.policies.connection import Connection
 from strop_curation.bugs import LAYOUT, BugSettings
-from strop_curation.bugs.from_tasks import PATH, bugs_of_tasks
 from strop_curation.bugs.issue import IssueWriter, docstring, unfit
 from strop_curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
 from strop_curation.bugs.server import Server
+from strop_curation.bugs.task_bugs import PATH, bugs_of_tasks
 from strop_curation.engine.tally import Tally
-from strop_curation.faults.fit import NoFault
+from strop_curation.faults.body_replacement import NoFault
 from strop_curation.faults.routines import routines
 from strop_curation.faults.rust.draw import rust_functions
 

@@ -13,8 +13,8 @@ from strop.tasks import load_tasks
 from strop.verification.project import open_project, pack
 from strop.verification.project.runs import TestReach
 from strop_curation.bugs import LAYOUT
-from strop_curation.bugs.from_project import Factory, ProjectPlace, split_of
 from strop_curation.bugs.issue import project_issue, same_message
+from strop_curation.bugs.project_bugs import Factory, ProjectPlace, split_of
 from strop_curation.bugs.targets import Targets, judges
 from strop_curation.commands.bugs import _until_stopped
 from strop_curation.engine.tally import Tally

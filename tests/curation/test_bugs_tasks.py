@@ -7,8 +7,8 @@ from strop.edits import FORMATS, apply_answer
 from strop.tasks import load_tasks
 from strop.verification import open_verifier
 from strop_curation.bugs import LAYOUT, BugSettings, TaskChoice
-from strop_curation.bugs.from_tasks import PATH, bugs_of_tasks
 from strop_curation.bugs.issue import failing_call
+from strop_curation.bugs.task_bugs import PATH, bugs_of_tasks
 from strop_curation.engine.tally import Tally
 
 TOTAL = Task(

@@ -12,7 +12,7 @@ from strop.core.checks import EditCheck, ProjectCheck
 from strop.core.verdict import Outcome
 from strop.tasks import load_tasks
 from strop_curation.bugs import LAYOUT
-from strop_curation.bugs.undone import undone_fixes
+from strop_curation.bugs.undone_fixes import undone_fixes
 from strop_curation.engine.tally import Tally
 
 PYPROJECT = '[project]\nname = "sums"\nversion = "1.2"\n'

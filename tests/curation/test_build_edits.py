@@ -30,8 +30,8 @@ from strop.verification.settings import Settings
 from strop.verification.toolchains import build
 from strop.verification.verifier import OpenVerifier
 from strop_curation.edits import LAYOUT, EditSettings
+from strop_curation.edits.file_pairs import of_history
 from strop_curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
-from strop_curation.edits.make import of_history
 from strop_curation.edits.programs import same_program
 from strop_curation.edits.repository import Commit, Repository
 from strop_curation.engine.tally import LeftOut, Tally
@@ -375,7 +375,7 @@ def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.Monke
 
 
 def test_files_that_are_too_long_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strop_curation.edits.make.same_program", pytest.fail)
+    monkeypatch.setattr("strop_curation.edits.file_pairs.same_program", pytest.fail)
     made = Made(tmp_path / "long")
     made.commit("Add up and double numbers", {"a.py": SUM})
     made.commit("Fix what is added up", {"a.py": FIXED})

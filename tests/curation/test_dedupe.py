@@ -7,7 +7,7 @@ import pytest
 from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.task import Task
 from strop_curation.pipeline.step import Context, Dropped
-from strop_curation.similar.same import DedupeConfig
+from strop_curation.similar.evidence import DedupeConfig
 from strop_curation.steps.dedupe import Dedupe
 
 ASKED = "Given a list of integers, return the sum of all those that are greater than {k}, or {k} if there are none."

@@ -22,7 +22,7 @@ from strop.tasks import load_tasks, write_tasks
 from strop.tasks.sources import iter_tasks
 from strop_curation.engine.tally import split_of
 from strop_curation.retrieval.commits import changed_lines, names_file, not_blank
-from strop_curation.retrieval.known import changed
+from strop_curation.retrieval.function_tasks import changed
 
 CORE = "import os\n\n\ndef add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
 SHOW = """def as_text(a):

@@ -19,8 +19,8 @@ from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.encoding import opening_ids
 from strop.tasks.next_edit import LETTERS, answer_for, edited, prompt_of, window_around
 from strop.tasks.sources import load_tasks
-from strop.verification.compared import NextEditToolchain
-from strop_curation.next_edit.cut import files_of, made, ordered, place_of
+from strop.verification.comparison import NextEditToolchain
+from strop_curation.next_edit.edit_sequence import files_of, made, ordered, place_of
 
 WINDOW = [
     "def total(items):",

@@ -31,7 +31,7 @@ def test_the_names_are_those_that_use_difflib() -> None:
 def test_other_rewards_need_nothing(tmp_path: Path) -> None:
     code = (
         "from strop.rewards.rubric import BUILTIN, PUBLISHED, WeightedRubric\n"
-        "from strop_published.edits import BY_DIFFLIB\nimport strop_curation.edits.make\n"
+        "from strop_published.edits import BY_DIFFLIB\nimport strop_curation.edits.file_pairs\n"
         "WeightedRubric.from_names([(n, 1.0) for n in (*BUILTIN, *PUBLISHED) if n not in BY_DIFFLIB])\n"
         "from strop.rewards.edit_scores import similarity\n"
         "from strop_published.swe_rl import search_replace_reward\n"

@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from strop.cli.tasks import app
 from strop.core.errors import UserError
-from strop.tasks import bounded, sources
 from strop.tasks import lines as bounded_lines
+from strop.tasks import row_limits, sources
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.jsonl import write_tasks
 
@@ -142,20 +142,20 @@ def test_lines_are_those_of_the_bytes(parts, limit, block):
 
 def test_inflate_bounds_what_comes_out():
     for pack in (zlib.compress, gzip.compress, zstandard.compress):
-        assert bounded.inflate(pack(b"x" * 1000), "w", 1000) == b"x" * 1000
+        assert row_limits.inflate(pack(b"x" * 1000), "w", 1000) == b"x" * 1000
         with pytest.raises(UserError, match="w: compressed data unpacks to more than 999 bytes"):
-            bounded.inflate(pack(b"x" * 1000), "w", 999)
+            row_limits.inflate(pack(b"x" * 1000), "w", 999)
         with pytest.raises(UserError, match=r"w: compressed data is (cut off|damaged)"):
-            bounded.inflate(pack(os.urandom(1000))[:-9], "w")
+            row_limits.inflate(pack(os.urandom(1000))[:-9], "w")
     with pytest.raises(UserError, match="damaged"):
-        bounded.inflate(b"no archive", "w")
+        row_limits.inflate(b"no archive", "w")
 
 
 BOMB = """
 import resource, sys
 limit = {mib} << 20
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-from strop.tasks import sources
+from strop.tasks import row_limits, sources
 said = []
 ids = [task.id for task in sources.iter_tasks(sys.argv[1], on_bad=said.append)]
 print(ids, said)

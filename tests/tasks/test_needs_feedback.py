@@ -9,7 +9,7 @@ import pytest
 from strop.core.checks import CasesCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.public import public_task
+from strop.tasks.public_tests import public_task
 from strop.tasks.sources import load_tasks
 from strop.tasks.templates import values
 from strop_generators.needs_feedback import generate, load

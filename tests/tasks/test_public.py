@@ -21,7 +21,7 @@ from strop.core.checks import (
 )  # fmt: skip
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.public import public_task
+from strop.tasks.public_tests import public_task
 
 
 def cases(count: int, shown: Any = ()) -> CasesCheck:

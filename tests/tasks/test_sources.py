@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from strop.core import optional
+from strop.core import optional_packages
 from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.tasks import load_tasks, write_tasks
@@ -195,7 +195,7 @@ def test_broken_gzip_and_parquet(tmp_path):
 
 def test_a_missing_package_names_its_extra():
     with pytest.raises(UserError, match=r"'nothing'.*pip install 'strop\[data\]'"):
-        optional.require("strop_no_such_package", package="nothing", extra="data", purpose="this")
+        optional_packages.require("strop_no_such_package", package="nothing", extra="data", purpose="this")
 
 
 def test_a_prompt_column_is_continued_by_its_solution(tmp_path):

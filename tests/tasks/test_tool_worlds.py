@@ -22,7 +22,7 @@ from strop.tasks.sources import load_tasks
 from strop.tasks.tool_worlds import WORLDS, generate, load
 from strop.tasks.tool_worlds.generate import task_of
 from strop.tasks.tool_worlds.world import World, read_calls, replayed, use, write_call
-from strop.verification.compared import WorldToolchain
+from strop.verification.comparison import WorldToolchain
 
 NAMES = sorted(WORLDS)
 FREE = {"notes": {"history", "version"}, "truck": {"fuel"}}

@@ -23,7 +23,7 @@ from strop.environments.single_turn import SingleTurn
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.tasks.sources import load_tasks
-from strop.training.given import Given
+from strop.training.inputs import Given
 from strop.training.run import resume, train
 
 from .conftest import metrics

@@ -196,7 +196,7 @@ def test_a_recipe_that_needs_the_whole_model_in_a_process_is_refused(engine: str
 def test_one_process_says_that_it_cannot_hold_a_part(model: Path) -> None:
     from strop.config.load import load_recipe
     from strop.training.ranks import Ranks
-    from strop.training.sharded import load_backend
+    from strop.training.sharded_backends import load_backend
 
     recipe = load_recipe([], [f"model.name={model}", "launch.engine=fsdp2", "policy.engine=vllm"])
     with pytest.raises(UserError, match=r"launch.engine=fsdp2 .* torchrun"):

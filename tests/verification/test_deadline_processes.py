@@ -20,7 +20,7 @@ from strop.verification.python.codec import DICT, LIST, LONG, Encoder, encode, m
 from strop.verification.python.compare import same_output
 from strop.verification.python.decoder import Late, decode, fields, tree
 from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.python.unordered import matches_in_any_order
+from strop.verification.python.unordered_equality import matches_in_any_order
 from strop.verification.settings import Settings
 
 LIMITS = Limits(cpu_seconds=2, wall_seconds=3, memory_bytes=256 * 2**20)

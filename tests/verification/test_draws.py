@@ -84,7 +84,7 @@ def test_a_home_that_takes_no_file_is_told_once(
 CONTROLS = """
 import random
 from strop.verification.project.control_tests import python_controls
-from strop.verification.project.recorded import NOTHING
+from strop.verification.project.expression_values import NOTHING
 text = b'''
 NAMES = {"a", "b", "c", "d", "e"}
 def test_words(one="x", other="y"):

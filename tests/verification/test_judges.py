@@ -21,7 +21,7 @@ from strop.verification.python.codec import encode
 from strop.verification.python.compare import matches, same_output
 from strop.verification.python.decoder import tree
 from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.python.unordered import matches_in_any_order
+from strop.verification.python.unordered_equality import matches_in_any_order
 from strop.verification.python.wire import frame
 from strop.verification.settings import Settings
 

@@ -25,7 +25,7 @@ from strop.verification.rust.second_look import (
     read_report,
     sensitive,
 )
-from strop.verification.rust.trusted import guarded
+from strop.verification.rust.trusted_tests import guarded
 
 
 def task(statement: str, tests: str, reference: str) -> Task:

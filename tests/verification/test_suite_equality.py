@@ -14,7 +14,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.python import toolchain
-from strop.verification.python.suite.altered import SuiteCalls, other
+from strop.verification.python.suite.altered_calls import SuiteCalls, other
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
 

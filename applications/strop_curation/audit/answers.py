@@ -20,7 +20,7 @@ from strop.edits import FORMATS, HOLE
 from strop.verification.python.codec import Unencodable, encode
 from strop.verification.python.compare import matches, same_output
 from strop.verification.python.decoder import tree
-from strop.verification.python.unordered import matches_in_any_order
+from strop.verification.python.unordered_equality import matches_in_any_order
 from strop_curation.audit import cheats
 from strop_curation.audit.record import Finding, Probe, fatal
 

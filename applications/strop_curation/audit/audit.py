@@ -16,7 +16,7 @@ from strop.core.task import Task
 from strop.core.verdict import Trust, Verdict
 from strop.core.window import Work, played
 from strop.verification.strength import killed
-from strop_curation.audit import flaky, strength
+from strop_curation.audit import flakiness, strength
 from strop_curation.audit.answers import decided, probes
 from strop_curation.audit.form import form_findings, leak_findings
 from strop_curation.audit.judge import variants, wording_findings
@@ -38,7 +38,7 @@ def audit_tasks(
     `reseeded` opens a verifier whose Python runs under the given hash seed; None: `open_verifier` with one worker and
     its own limits. They are opened when a task needs them and closed at the end, or when the iterator is closed.
     """
-    others = flaky.Reseeded(reseeded or _open_reseeded)
+    others = flakiness.Reseeded(reseeded or _open_reseeded)
     try:
         chosen = settings or AuditSettings()
         yield from played((_Audit(task, verifier, others, chosen).whole() for task in tasks), WINDOW)
@@ -67,7 +67,7 @@ class _Audit:
 
     task: Task
     verifier: Verifier
-    reseeded: flaky.Reseeded
+    reseeded: flakiness.Reseeded
     settings: AuditSettings
     found: list[Finding] = field(default_factory=list)
     trust: Trust | None = None
@@ -107,7 +107,7 @@ class _Audit:
         if task.reference.strip():
             first = self._submit(task.reference)
             yield [first]
-            runs = flaky.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
+            runs = flakiness.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
             passes, self.trust = first.result().passed, first.result().trust
             others = [(shown, self._submit(answer)) for shown, answer in (variants(task) if passes else ())]
             # Where one value is asked, another one that passes is as right.
@@ -115,9 +115,9 @@ class _Audit:
             faulty = strength.faulty_versions(task, settings) if wanted else []
             tried = [self._submit(text) for text in faulty[: strength.FIRST]]
             yield [*runs.futures(), *(f for _, f in others), *tried]
-            found = list(flaky.run_findings(first.result(), runs, settings))
+            found = list(flakiness.run_findings(first.result(), runs, settings))
             self._add(found)
-            self._add(flaky.use_findings(first.result(), runs, settings))
+            self._add(flakiness.use_findings(first.result(), runs, settings))
             if any(f.code == "flaky" for f in found):  # what its versions do is chance
                 passes, self.trust = False, None
             else:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from strop.core.errors import UserError
 from strop.core.ids import rng
 from strop_curation.bugs.rewrites import Offer, Rewriter, Subject, python_subject, rust_subject
-from strop_curation.bugs.undone import Undone, undone_fixes
+from strop_curation.bugs.undone_fixes import Undone, undone_fixes
 from strop_curation.engine.tally import Tally
 from strop_curation.faults.draw import Fault
 from strop_curation.faults.python.draw import Draw

@@ -17,8 +17,8 @@ from strop_curation.engine.tally import Tally
 
 if TYPE_CHECKING:
     from strop.core.task import Task
-    from strop_curation.bugs.from_project import Judging
     from strop_curation.bugs.models import Models
+    from strop_curation.bugs.project_bugs import Judging
 
 FUNCTIONS_PER_TASK = 5
 """Functions of a project that are found for each task that is wanted, before the first is made."""
@@ -46,8 +46,8 @@ def bugs(
     Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so running
     the same command again pays for nothing twice. See docs/bugs.md.
     """
-    from strop_curation.bugs.from_project import Judging
     from strop_curation.bugs.models import open_models
+    from strop_curation.bugs.project_bugs import Judging
 
     build = Build(output, LAYOUT)
     tally = build.tally
@@ -104,7 +104,7 @@ def _from_tasks(
     from strop.sandbox.limits import Limits
     from strop.tasks import load_tasks
     from strop.verification import open_verifier
-    from strop_curation.bugs.from_tasks import PER_TASK, bugs_of_tasks
+    from strop_curation.bugs.task_bugs import PER_TASK, bugs_of_tasks
 
     tasks = load_tasks(source, **task_choice.filters())
     purposes = {task.id: (task.statement or task.prompt or "").strip() for task in tasks}
@@ -135,8 +135,8 @@ def _from_project(
     from strop.reports.terminal.progress import Progress
     from strop.verification import open_verifier
     from strop.verification.project import open_project, pack
-    from strop_curation.bugs.from_project import Factory, Judging, ProjectPlace
     from strop_curation.bugs.issue import docstring
+    from strop_curation.bugs.project_bugs import Factory, Judging, ProjectPlace
     from strop_curation.bugs.targets import Targets
 
     tally = build.tally

@@ -41,7 +41,7 @@ def edits(
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
     """
     from strop.reports.terminal.progress import Progress
-    from strop_curation.edits.faulty import pairs
+    from strop_curation.edits.program_pairs import pairs
 
     build = Build(output, LAYOUT)
     tally = build.tally
@@ -78,7 +78,7 @@ def _of_repositories(
     total: list[int],
 ) -> "Iterator[Task]":
     """Its tasks; the number of commits, where it is known, is put into `total`."""
-    from strop_curation.edits.make import of_history, of_rows
+    from strop_curation.edits.file_pairs import of_history, of_rows
     from strop_curation.edits.repository import Repository
 
     clones = settings.repositories
@@ -108,7 +108,7 @@ def _fix_compile(
     from strop.sandbox.limits import Limits
     from strop.tasks import load_tasks
     from strop.verification import open_verifier
-    from strop_curation.edits.faulty import fix_compile
+    from strop_curation.edits.program_pairs import fix_compile
 
     tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)

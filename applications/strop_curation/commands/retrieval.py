@@ -64,7 +64,7 @@ def _made(
     from strop.tasks.sources import iter_tasks
     from strop_curation.edits.repository import Repository
     from strop_curation.retrieval.commits import of_commits, read_issues
-    from strop_curation.retrieval.known import of_bugs, of_docstrings
+    from strop_curation.retrieval.function_tasks import of_bugs, of_docstrings
     from strop_curation.retrieval.trees import gather
 
     issues = read_issues(settings.issues or [])

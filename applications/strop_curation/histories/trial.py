@@ -27,8 +27,8 @@ from strop.core.snapshots import Files, archive, digest_of
 from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.project.runs import ProjectRun, RunRequest
+from strop_curation.edits.file_pairs import edit_task
 from strop_curation.edits.history import is_test
-from strop_curation.edits.make import edit_task
 from strop_curation.edits.repository import Repository
 from strop_curation.engine.tally import LeftOut
 from strop_curation.faults.python.draw import faults

@@ -27,7 +27,7 @@ from strop_curation.edits.history import is_packaging, is_program, says_enough
 from strop_curation.edits.repository import Commit, Repository
 from strop_curation.engine.tally import LeftOut, Tally
 from strop_curation.next_edit import FAMILY, NextEditSettings
-from strop_curation.next_edit.cut import HistoryEdit, files_of, made, ordered, place_of
+from strop_curation.next_edit.edit_sequence import HistoryEdit, files_of, made, ordered, place_of
 
 MOST_EDITS = 40
 """Of a commit; one with more is no work of a person's hands."""

@@ -26,8 +26,8 @@ from strop.tasks.splits import CODE_THRESHOLD, STATEMENT_THRESHOLD, joined, stat
 from strop_curation.rust_build import RustBuildSettings, questions
 from strop_curation.rust_build.answer import NotKept
 from strop_curation.rust_build.sources import SourcePrompt
-from strop_curation.similar.exact import pairs
 from strop_curation.similar.hashes import Hashes
+from strop_curation.similar.set_pairs import pairs
 
 PART_NAMES = ("train", "test", "eval")
 SMALLEST_CODE = 40

@@ -21,8 +21,8 @@ from pydantic import Field
 from strop.config.section import Complaint, Section
 from strop.core.task import Task
 from strop_curation.similar import form as code
-from strop_curation.similar.exact import Store
 from strop_curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
+from strop_curation.similar.set_pairs import Store
 from strop_curation.similar.table import (
     Agreement,
     Tests,

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from strop_curation.similar.exact import Numbers, Store, confirmed, gathered
 from strop_curation.similar.hashes import Hashes
+from strop_curation.similar.set_pairs import Numbers, Store, confirmed, gathered
 
 Signatures = np.ndarray[Any, np.dtype[np.uint32]]
 """Shape (sets, permutations)."""

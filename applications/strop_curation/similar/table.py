@@ -17,8 +17,8 @@ import numpy as np
 
 from strop.core.task import Task
 from strop_curation.similar import form as code
-from strop_curation.similar.exact import Store
 from strop_curation.similar.hashes import Hashes, hash_text, hash_tokens, shingled, words
+from strop_curation.similar.set_pairs import Store
 
 MOST = 32
 """Tests of a task that are looked at: those with the smallest hashes, so that two tasks' samples meet."""

@@ -1,7 +1,7 @@
 """Step `dedupe`: of tasks that are the same, keeps the one with the most tests.
 
 It finds equal statements, solutions that are equal but for names, layout, comments and annotations, equal tests, and
-near-duplicates, of one source or of several. What counts for and against is in `curation/similar/same.py`. DeepCoder
+near-duplicates, of one source or of several. What counts for and against is in `similar/evidence.py`. DeepCoder
 (Luo et al., 2025) removed duplicates across its sets too, without saying how.
 """
 
@@ -13,7 +13,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.splits import joined
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop_curation.similar.same import DedupeConfig, Judge, Same, same_tasks
+from strop_curation.similar.evidence import DedupeConfig, Judge, Same, same_tasks
 from strop_curation.similar.table import TaskTable, table_of
 
 

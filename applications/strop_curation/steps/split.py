@@ -19,8 +19,8 @@ from strop.core.task import Task
 from strop.tasks.splits import joined
 from strop_curation.pipeline.folder import RESERVED
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, part_of
+from strop_curation.similar.evidence import DedupeConfig, same_tasks
 from strop_curation.similar.minhash import near
-from strop_curation.similar.same import DedupeConfig, same_tasks
 from strop_curation.similar.table import TaskTable, table_of
 
 

@@ -50,7 +50,7 @@ def serve_edits(
     """Suggest what to type next: to an editor that starts this command, over LSP, and to others on this machine, over
     HTTP. What becomes of each suggestion goes into a log that `strop` can learn from.
     """
-    from strop.core.optional import require
+    from strop.core.optional_packages import require
 
     for package in ("pygls", "uvicorn", "starlette"):
         require(package, package=package, extra="edits", purpose="strop serve-edits")

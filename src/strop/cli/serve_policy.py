@@ -53,7 +53,7 @@ def serve_policy(
     named = recipes_of(models, options, overrides or [])
     check_there(named)
     key = read_key("--key-file", key_file, least=16)
-    from strop.core.optional import require
+    from strop.core.optional_packages import require
 
     for package in ("starlette", "uvicorn"):
         require(package, package=package, extra="serve", purpose="strop serve-policy")

@@ -31,7 +31,7 @@ def serve_search(
     """Serve the tool search_code over MCP: on stdin and stdout, so that a coding agent starts this command by itself,
     or over HTTP with --port.
     """
-    from strop.core.optional import require
+    from strop.core.optional_packages import require
     from strop.serve.finder import PATH, serve_http, serve_pipes
 
     if not root.is_dir():

@@ -49,7 +49,7 @@ def trace(
 def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
     """The lines that `strop trace` prints. Raises UserError where no task's id begins so."""
     from strop.tasks.task_sets import each, task_sets
-    from strop.training.given import Given
+    from strop.training.inputs import Given
     from strop.training.run import train
 
     tracer = ItemTrace(start)

@@ -86,7 +86,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
     from strop.reports.terminal.live import LiveView
     from strop.training.changes import changed_recipe
     from strop.training.failures import RunStopped, explained, keep_loose
-    from strop.training.given import NOTHING
+    from strop.training.inputs import NOTHING
     from strop.training.preflight import preflight
 
     if recipe is None:

@@ -19,7 +19,7 @@ def train_reward(
     from pathlib import Path
 
     from strop.core.errors import UserError
-    from strop.core.optional import require
+    from strop.core.optional_packages import require
     from strop.evaluation.reward_card import show_card
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView

@@ -28,7 +28,7 @@ class Metadata(TypedDict, total=False):
     base_tests: int
     """How many of the first tests are the base set."""
     public_tests: list[Any]
-    """Tests whose results a play may see (`strop.tasks.public`): numbers, of a project ids."""
+    """Tests whose results a play may see (`strop.tasks.public_tests`): numbers, of a project ids."""
     date: str
     """Day of publication, YYYY-MM-DD."""
     pair: Any

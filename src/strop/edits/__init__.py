@@ -17,8 +17,8 @@ from strop.edits.changes import (
     Replace,
     Tolerance,
 )  # fmt: skip
+from strop.edits.fenced_sections import Infill, LineRange, WholeFile
 from strop.edits.search_replace import SearchReplace
-from strop.edits.sectioned import Infill, LineRange, WholeFile
 from strop.edits.unified_diff import UnifiedDiff
 
 FORMATS: dict[str, Format] = {

@@ -11,7 +11,7 @@ from strop.core.rollout import Completion, Message
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 from strop.environments.failures import clipped, failures
-from strop.tasks.public import public_task
+from strop.tasks.public_tests import public_task
 
 _WRONG = 0.875
 """Share of demonstrations that begin with a wrong answer, where there is one: as luck would have it with 8 options."""

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from strop.core.errors import SandboxError, UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.play import Converse, Do, Done, JailedFolder, Next, Opening, Services
 from strop.core.rollout import Completion
 from strop.core.task import Task

@@ -8,7 +8,7 @@ from strop.core.task import Task
 from strop.environments.failures import failures
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
 from strop.environments.toolbox import Toolbox, installed, tool
-from strop.tasks.public import public_task
+from strop.tasks.public_tests import public_task
 from strop.verification.project.layout import is_protected, layout_of
 
 PAGE = 100

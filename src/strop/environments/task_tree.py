@@ -1,8 +1,8 @@
 """A task as a folder of files, and what was done to the folder as an answer.
 
-1. Tests that judge and are not public (`strop.tasks.public`) are not in the folder: of the files with tests that must
-   come to pass all with a hidden one, of the others those without a public one. Where a task does not say which are
-   public, no file with a test that must come to pass is there. Rust's unit tests stand in the source.
+1. Tests that judge and are not public (`strop.tasks.public_tests`) are not in the folder: of the files with tests that
+   must come to pass all with a hidden one, of the others those without a public one. Where a task does not say which
+   are public, no file with a test that must come to pass is there. Rust's unit tests stand in the source.
 2. The answer says how text files differ. Tests, their settings (`is_protected`), modules in the place of installed
    ones, caches, builds, hidden and binary files are no part of it: what was done to them is undone when it is judged.
 3. An edit of a project can't take away a file that its task does not name; one of a single file is about that alone.
@@ -19,7 +19,7 @@ from strop.core.task import Task
 from strop.edits import FORMATS, EditError, edit_in
 from strop.edits.paths import check_path
 from strop.tasks.edit_tasks import ENDINGS
-from strop.tasks.public import public_task
+from strop.tasks.public_tests import public_task
 from strop.verification.project.layout import is_protected, layout_of, shadows
 from strop.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_snapshot, locate_packages
 

@@ -39,7 +39,7 @@ from strop.config.schema import Recipe
 from strop.core.checks import NextEditCheck, RetrievalCheck, WorldCheck
 from strop.core.errors import UserError
 from strop.core.ids import rng
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.ranges import Ranges, merged, write_ranges
 from strop.core.task import Task
 from strop.edits.languages import LANGUAGES

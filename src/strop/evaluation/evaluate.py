@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from strop.config.schema import Recipe
-from strop.core.checks.compared import NUMBERS
+from strop.core.checks.comparison import NUMBERS
 from strop.core.errors import TooManyErrors, UserError
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task

@@ -23,7 +23,7 @@ from strop.core.verdict import Outcome, Verdict
 from strop.core.window import ahead
 from strop.rewards.rubric import WeightedRubric
 from strop.tasks.inputs import more_inputs
-from strop.tasks.public import public_task
+from strop.tasks.public_tests import public_task
 
 _ENTRY = "strop_behaves"
 _RETURNED = re.compile(r"returned '([0-9a-f]{24})'")

@@ -14,7 +14,7 @@ Those of next edits have numbers of their own (`core.checks.compared.NUMBERS`).
 
 from collections.abc import Set
 
-from strop.core.checks.compared import NUMBERS
+from strop.core.checks.comparison import NUMBERS
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 

@@ -25,7 +25,7 @@ from strop.core.files import check_writable, write_json, writing
 from strop.core.ids import content_hash
 from strop.launch.memory import gpus_here, plan_of
 from strop.reports.run_folder import RECIPE
-from strop.training.given import NOTHING
+from strop.training.inputs import NOTHING
 from strop.training.preflight import look
 
 NODES = Path("launch", "nodes")

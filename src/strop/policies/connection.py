@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.text import printable
 
 _SETTINGS = ("url", "model", "timeout", "concurrency", "api_key_env")

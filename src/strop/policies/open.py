@@ -17,7 +17,7 @@ from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.protocols import Policy, Request, Tokenizer, Trainable
 from strop.core.registry import Registry
 from strop.core.rollout import Completion, SamplingParams

@@ -17,7 +17,7 @@ from typing import Any
 
 from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.asking import AskingPolicy

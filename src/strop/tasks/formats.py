@@ -11,8 +11,8 @@ from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.tasks import jsonl, parquet
 from strop.tasks.adapters import ADAPTERS, Adapter
-from strop.tasks.bounded import MAX_ROW, check_value, parse_json, size
 from strop.tasks.lines import Report, fail
+from strop.tasks.row_limits import MAX_ROW, check_value, parse_json, size
 from strop.tasks.rows import Row, unknown
 
 _FORMAT = "strop-format"

@@ -20,7 +20,7 @@ from typing import Any
 from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.bounded import parse_json
+from strop.tasks.row_limits import parse_json
 
 IoCheck = StdioCheck | CasesCheck | AssertsCheck
 

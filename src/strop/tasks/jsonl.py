@@ -15,8 +15,8 @@ import zstandard
 from strop.core import files
 from strop.core.errors import UserError
 from strop.core.task import Task
-from strop.tasks.bounded import MAX_DEPTH, MAX_ROW, check_value, loads, parse_json, size
 from strop.tasks.lines import Report, fail, read_lines
+from strop.tasks.row_limits import MAX_DEPTH, MAX_ROW, check_value, loads, parse_json, size
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
 """Endings of names, each alone or with .gz or .zst."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import zstandard
 
 from strop.core.errors import UserError
-from strop.tasks.bounded import MAX_ROW, ZSTD_STEP, size
+from strop.tasks.row_limits import MAX_ROW, ZSTD_STEP, size
 
 Report = Callable[[str], None]
 """Takes one line about something that is left out."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.tasks import jsonl
-from strop.tasks.bounded import MAX_ROW, plain_row, size
 from strop.tasks.jsonl import whole_file
 from strop.tasks.lines import Report, fail
+from strop.tasks.row_limits import MAX_ROW, plain_row, size
 
 BATCH = 256
 """Most rows that are unpacked at once."""

@@ -7,11 +7,11 @@ from typing import Any
 
 from strop.core.checks import ProjectCheck, RetrievalCheck
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.task import Task
 from strop.tasks import jsonl, parquet, tables
-from strop.tasks.bounded import plain_row
 from strop.tasks.lines import Report
+from strop.tasks.row_limits import plain_row
 from strop.tasks.rows import Row
 
 KINDS = ("jsonl", "csv", "parquet", "hub")

@@ -13,8 +13,8 @@ from strop.code.python import source as pysource
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import mapped_tests
-from strop.tasks.bounded import parse_json
 from strop.tasks.levels import level_of
+from strop.tasks.row_limits import parse_json
 
 Row = Mapping[str, Any]
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from strop.code.python.source import UNPARSABLE
 from strop.core.errors import UserError
-from strop.tasks.bounded import MAX_ROW, check_value
 from strop.tasks.lines import Report, fail, read_lines
+from strop.tasks.row_limits import MAX_ROW, check_value
 
 SUFFIXES = (".csv", ".tsv")
 """Endings of names, each alone or with .gz or .zst."""

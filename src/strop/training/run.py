@@ -32,7 +32,7 @@ from strop.training.backend import WARM, keeps_warm
 from strop.training.changes import changed_recipe, note_changes
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
 from strop.training.failures import RunStopped, explained, kept_trace
-from strop.training.given import GIVEN, NOTHING, Given
+from strop.training.inputs import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks, join, leave
@@ -40,7 +40,7 @@ from strop.training.run_code import find_code, keep_code
 from strop.training.setup import RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit
 from strop.training.sinks import Sinks, check_sinks, open_sinks
-from strop.training.supervised import step_count
+from strop.training.supervised_loop import step_count
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]

@@ -19,9 +19,9 @@ from strop.rollouts.encoding import check_prompts
 from strop.tasks.task_sets import TaskSet
 from strop.training.backend import TrainingBackend
 from strop.training.feed import DistributedRollouts
-from strop.training.given import NOTHING, Given, environment_of, rubric_of
+from strop.training.inputs import NOTHING, Given, environment_of, rubric_of
 from strop.training.ranks import Ranks
-from strop.training.sharded import load_backend
+from strop.training.sharded_backends import load_backend
 from strop.verification import open_configured
 
 

@@ -28,7 +28,7 @@ from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, head_selects, token_logps
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks
-from strop.training.supervised import Show, fit_examples, step_count, supervised_run
+from strop.training.supervised_loop import Show, fit_examples, step_count, supervised_run
 
 MICRO_BATCH = 8
 """Examples, of like length, in one forward pass."""

@@ -12,7 +12,7 @@ from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.tasks.prompts import render, solution
 from strop.tasks.task_sets import TaskSet
-from strop.training.given import Given, environment_of
+from strop.training.inputs import Given, environment_of
 
 
 def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> tuple[Rollout, bool]:

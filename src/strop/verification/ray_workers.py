@@ -33,7 +33,7 @@ from strop.core.verdict import Verdict
 from strop.verification import open_verifier
 from strop.verification.pool.job_queue import Job, PerTask
 from strop.verification.pool.pool import VerifierPool
-from strop.verification.pool.queued import QueuedVerifier
+from strop.verification.pool.queued_verifier import QueuedVerifier
 from strop.verification.remote.protocol import PATIENCE_SECONDS, differences, read_address, task_json
 from strop.verification.verifier import CLOSED, error_verdict, writable
 

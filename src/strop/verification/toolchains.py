@@ -15,9 +15,9 @@ _CLASSES = {"python": "PythonToolchain", "command": "CommandToolchain", "project
 """By the folder whose module `toolchain` has it."""
 _COMPARING = {
     "label": ("label", "LabelToolchain"),
-    "retrieval": ("compared", "RetrievalToolchain"),
-    "next-edit": ("compared", "NextEditToolchain"),
-    "world": ("compared", "WorldToolchain"),
+    "retrieval": ("comparison", "RetrievalToolchain"),
+    "next-edit": ("comparison", "NextEditToolchain"),
+    "world": ("comparison", "WorldToolchain"),
 }
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from strop.core.checks.asserts import AssertsCheck
 from strop.core.checks.base import CheckBase
 from strop.core.checks.cases import Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.checks.compared import (
+from strop.core.checks.comparison import (
     EditCheck,
     LabelCheck,
     NextEditCheck,

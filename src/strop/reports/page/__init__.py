@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.core import files
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.core.text import printable
 
 _HERE = Path(__file__).parent

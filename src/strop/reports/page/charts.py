@@ -18,7 +18,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.reports.page.curves import CURVES, Curve
 
 POINTS = "points"

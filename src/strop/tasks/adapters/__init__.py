@@ -69,7 +69,7 @@ _MODULES = {
     "strop_formats.suites": ("classeval", "kodcode"),
     "strop_formats.swe": ("swe-bench", "swe-smith"),
     "strop.tasks.adapters.task_lines": ("strop", "trl"),
-    "strop_formats.translated": ("humaneval-x", "mbxp"),
+    "strop_formats.translations": ("humaneval-x", "mbxp"),
     "strop_formats.verl": ("verl",),
     "strop_formats.vulnerability": ("primevul", "sven", "vulnerability"),
 }

@@ -3,7 +3,7 @@
 - The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's own jobs go oldest first.
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
 - When a run of several jobs breaks, each goes again alone. When a run of one breaks, a control answer to its task
-  says whether ours works, and the job is tried once more (broken.py): all of it within its limit and one second,
+  says whether ours works, and the job is tried once more (blame.py): all of it within its limit and one second,
   counted from the start of that run. So no answer can turn its own failure into *error*, which leaves the loss. Time
   in the queue does not count. No job ends a thread.
 - An answer judged before gets the same verdict (`VerdictCache`); one that is being judged is not judged
@@ -19,9 +19,9 @@ from strop.core.errors import BatchFailed, TaskFault, VerificationError, WorkerD
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Trust, Verdict
-from strop.verification.pool.broken import cause_of, close_all, judge_again
+from strop.verification.pool.blame import cause_of, close_all, judge_again
 from strop.verification.pool.job_queue import Job, PoolBusy
-from strop.verification.pool.queued import CACHE_BYTES, CAPACITY, QueuedVerifier
+from strop.verification.pool.queued_verifier import CACHE_BYTES, CAPACITY, QueuedVerifier
 from strop.verification.verifier import CLOSED, error_verdict, held_to
 
 __all__ = ["PoolBusy", "VerifierPool"]

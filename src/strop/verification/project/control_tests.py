@@ -16,9 +16,9 @@ from collections.abc import Mapping
 from strop.verification.controls import ControlTests
 from strop.verification.project.control_helpers import ControlHelpers
 from strop.verification.project.control_rewriter import ControlRewriter
+from strop.verification.project.expression_values import NOTHING, Recorded
 from strop.verification.project.names import Names, beside
 from strop.verification.project.pins import FilePins
-from strop.verification.project.recorded import NOTHING, Recorded
 from strop.verification.project.syntax_of_tests import (
     by_file,
     compared_only,

@@ -15,7 +15,7 @@ from strop.verification.controls import Controls, ControlTests, wrongly_ended
 from strop.verification.project.backend import Backend
 from strop.verification.project.canaries import python_canaries, rust_canaries
 from strop.verification.project.control_tests import python_controls
-from strop.verification.project.recorded import Recorded, recorded_of
+from strop.verification.project.expression_values import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
 from strop.verification.project.rust_control_tests import rust_controls
 

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from strop.verification.project.clean import Function, Module, times_bound
+from strop.verification.project.clean_expressions import Function, Module, times_bound
 from strop.verification.project.library import is_library
 from strop.verification.project.site_parts import Site
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-from strop.verification.project.clean import Function
+from strop.verification.project.clean_expressions import Function
 from strop.verification.project.control_helpers import written
 from strop.verification.project.names import Names
 from strop.verification.project.site_parts import Site, SiteLoop, SiteProbe

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from strop.verification.project.clean import Function, Module
+from strop.verification.project.clean_expressions import Function, Module
 from strop.verification.project.control_helpers import written
 from strop.verification.project.names import Names
 from strop.verification.project.pin_scope import (

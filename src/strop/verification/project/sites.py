@@ -9,7 +9,7 @@ import ast
 import copy
 from collections.abc import Iterable
 
-from strop.verification.project.clean import Function, Module, times_bound
+from strop.verification.project.clean_expressions import Function, Module, times_bound
 from strop.verification.project.site_parts import Bound, Mention, Root, Site, SiteLoop, SiteProbe
 
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

@@ -19,7 +19,7 @@ from strop.verification.python.child import Findings, cause_of_death, fork, outc
 from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
 from strop.verification.python.compare import matches, shown
 from strop.verification.python.decoder import Late, tree
-from strop.verification.python.unordered import matches_in_any_order
+from strop.verification.python.unordered_equality import matches_in_any_order
 from strop.verification.python.wire import FrameReader, frame
 
 

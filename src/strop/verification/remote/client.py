@@ -18,7 +18,7 @@ import httpx
 
 from strop.core.errors import UserError
 from strop.verification.pool.job_queue import Job, PerTask
-from strop.verification.pool.queued import CAPACITY, QueuedVerifier
+from strop.verification.pool.queued_verifier import CAPACITY, QueuedVerifier
 from strop.verification.remote.protocol import (
     BEAT_SECONDS,
     MOST_BYTES,

@@ -14,7 +14,7 @@ from strop.code.trees import Node, parse, text_of
 from strop.verification.rust.equality import plain
 from strop.verification.rust.names import leaves
 from strop.verification.rust.scan import scan
-from strop.verification.rust.touched import touch
+from strop.verification.rust.touched_items import touch
 
 SERVER = "zt_serve"
 """Name of the function that takes calls."""

@@ -11,7 +11,7 @@ from strop.verification.rust.diagnostics import steady
 from strop.verification.rust.literals import SECRET
 from strop.verification.rust.scan import Scan
 from strop.verification.rust.second_look import Rounds
-from strop.verification.rust.trusted import Trusted
+from strop.verification.rust.trusted_tests import Trusted
 
 MOST_OUTPUT = 16_000
 """Characters kept of each stage's output."""

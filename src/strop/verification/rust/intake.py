@@ -25,8 +25,8 @@ from strop.verification.rust.layout import TRUSTED
 from strop.verification.rust.names import leaves, trait_methods
 from strop.verification.rust.outline import outline
 from strop.verification.rust.scan import balanced, scan, steps_for
-from strop.verification.rust.touched import stand_in, touch
-from strop.verification.rust.trusted import STANDARD_METHODS, read_trusted
+from strop.verification.rust.touched_items import stand_in, touch
+from strop.verification.rust.trusted_tests import STANDARD_METHODS, read_trusted
 
 
 def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from strop.code.trees import parse, text_of, walk
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crates import code_name, manifest
-from strop.verification.rust.trusted import guarded
+from strop.verification.rust.trusted_tests import guarded
 
 TRUSTED = "zt_trusted_tests"
 """Name of the module of trusted tests within an answer's; an answer that says it is refused."""

@@ -3,8 +3,9 @@
 `StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, drawn for
 this run and sent on standard input, which comes back when that test has passed. Tests that compare objects of the
 answer are run again with altered literals (second_look.py). Tests with `calls` have a process of their own beside the
-answer's (apart.py). Tests of a task that use files or processes themselves run in the build profile, all others in the
-run profile. `CargoRunner` runs libtest and believes its exit status, as cargo does; such a verdict can be forged.
+answer's (test_programs.py). Tests of a task that use files or processes themselves run in the build profile, all others
+in the run profile. `CargoRunner` runs libtest and believes its exit status, as cargo does; such a verdict can be
+forged.
 """
 
 import re
@@ -20,7 +21,6 @@ from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.limits import Limits
 from strop.verification.controls import ENDLESS, SECOND_LOOK_LIMITS
 from strop.verification.draws import drawn
-from strop.verification.rust.apart import LIST, Testers, put_harness
 from strop.verification.rust.calls import SERVER
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import Compiler
@@ -34,6 +34,7 @@ from strop.verification.rust.second_look import (
     read_report,
     sensitive,
 )
+from strop.verification.rust.test_programs import LIST, Testers, put_harness
 
 if TYPE_CHECKING:
     from strop.sandbox import CommandResult, Work

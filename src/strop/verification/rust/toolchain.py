@@ -18,10 +18,10 @@ ignored or compiled away, tests of the answer's own that claim nothing.
   image, printed lines and panic hooks report nothing;
 - nothing runs before `main` where crates are offered, by the program's constructors;
 - trusted tests that need only values of the standard library run as a program of their own, in another jail, and call
-  the answer's over a socket (calls.py, apart.py, wire.rs). The verdict says `trust: value`;
+  the answer's over a socket (calls.py, test_programs.py, wire.rs). The verdict says `trust: value`;
 - other trusted tests share a process with the answer (`trust: typed`, or `same-process` without a reference), and
-  compare values by equality that the answer does not define (trusted.py, touched.py, harness.rs); its objects must
-  differ where the reference's do (second_look.py);
+  compare values by equality that the answer does not define (trusted_tests.py, touched_items.py, harness.rs); its
+  objects must differ where the reference's do (second_look.py);
 - tests of the answer's own hold: they claim something and notice faults put into the code (verification.strength).
 
 Not covered: where answer and tests share a process, bugs of rustc that let safe code break memory safety, and
@@ -43,7 +43,6 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
 from strop.verification.draws import drawn
-from strop.verification.rust.apart import Testers
 from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone, reject_unclosed
 from strop.verification.rust.cargo import Cargo, differences
 from strop.verification.rust.case import RustAnswer
@@ -55,6 +54,7 @@ from strop.verification.rust.layout import Shared
 from strop.verification.rust.own_tests import static_reason, weigh
 from strop.verification.rust.scan import scan
 from strop.verification.rust.second_look import Rounds
+from strop.verification.rust.test_programs import Testers
 from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
 
 if TYPE_CHECKING:

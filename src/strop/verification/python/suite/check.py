@@ -27,7 +27,7 @@ from strop.verification.python.asserts import TesterReport, let_finish, stopped
 from strop.verification.python.candidate_client import GONE
 from strop.verification.python.child import fork, reap, worse
 from strop.verification.python.names import bound_names, module_names
-from strop.verification.python.suite.altered import COLLECTION
+from strop.verification.python.suite.altered_calls import COLLECTION
 from strop.verification.python.wire import frame
 
 RUNNER_MEMORY = 2 << 30

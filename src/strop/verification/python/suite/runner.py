@@ -29,7 +29,7 @@ from strop.sandbox.limits import Limits
 from strop.verification.python import fork_server
 from strop.verification.python.candidate_client import CandidateGone, failure_of_tests
 from strop.verification.python.names import module_names, star_names, used_names
-from strop.verification.python.suite.altered import SuiteCalls
+from strop.verification.python.suite.altered_calls import SuiteCalls
 from strop.verification.python.suite.proxies import RemoteModule, make
 from strop.verification.python.suite.session import Session
 from strop.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from strop.core.verdict import Outcome
 from strop.verification.controls import ENDLESS, Controls, wrongly_ended
 from strop.verification.python.child import Findings
-from strop.verification.python.suite.altered import COLLECTION
+from strop.verification.python.suite.altered_calls import COLLECTION
 from strop.verification.python.suite.check import SuiteReport
 
 TOO_EQUAL = (

@@ -17,7 +17,7 @@ from strop.verification.python.candidate_client import CandidateClient, Candidat
 from strop.verification.python.codec import Malformed, Unencodable, tagged
 from strop.verification.python.decoder import decode
 from strop.verification.python.functions import TestsEncoder, decoded
-from strop.verification.python.suite.altered import SuiteCalls
+from strop.verification.python.suite.altered_calls import SuiteCalls
 from strop.verification.python.suite.handles import BINARY
 from strop.verification.python.suite.lent import Holder
 from strop.verification.python.values import MUTABLE, made

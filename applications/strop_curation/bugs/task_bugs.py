@@ -22,8 +22,8 @@ from strop_curation.bugs import BugSettings, TaskChoice
 from strop_curation.bugs.issue import issue
 from strop_curation.bugs.rewrites import OPERATOR, Offer, RequestedFault, Rewriter, subject_of_text
 from strop_curation.engine.tally import ErrorBudget, Tally
+from strop_curation.faults.body_replacement import NoFault
 from strop_curation.faults.draw import Fault
-from strop_curation.faults.fit import NoFault
 from strop_curation.faults.python.draw import faults
 
 FAMILY = "repair"

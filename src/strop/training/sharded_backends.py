@@ -23,7 +23,7 @@ from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from strop.config.launch import Engine
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
-from strop.core.optional import require
+from strop.core.optional_packages import require
 from strop.policies.loading import named_weights
 from strop.training.backend import TrainingBackend, computes_in_bfloat16, whole
 from strop.training.ranks import Ranks

@@ -14,7 +14,7 @@ from strop.verification.rust.equality import plain
 from strop.verification.rust.heads import OPAQUE, OPAQUES, FunctionHead
 from strop.verification.rust.names import leaves, methods_called
 from strop.verification.rust.outline import Outline, known_outline
-from strop.verification.rust.trusted import PRELUDE
+from strop.verification.rust.trusted_tests import PRELUDE
 
 _COMPARISONS = {"PartialEq", "Eq", "PartialOrd", "Ord", "Deref", "DerefMut", "Index", "IndexMut", "Borrow"}
 _OPERATORS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Rem": "%", "Neg": "-", "Not": "!", "BitAnd": "&",

@@ -29,8 +29,8 @@ from strop_curation.bugs.issue import project_issue, same_message
 from strop_curation.bugs.rewrites import OPERATOR, Offer
 from strop_curation.bugs.targets import BATCH, LEAST_TESTS, MOST_TESTS, Target, Targets
 from strop_curation.engine.tally import ErrorBudget, Tally
+from strop_curation.faults.body_replacement import NoFault
 from strop_curation.faults.draw import Fault, both_changes, in_turns
-from strop_curation.faults.fit import NoFault
 
 if TYPE_CHECKING:
     from strop.verification.project import Project
