@@ -24,7 +24,9 @@ def ran(
 
 
 def test_one_step_off_samples_beside_updates_and_loses_nothing(tmp_path: Path) -> None:
-    found, done = ran(tmp_path, "overlap.py", "--size", "tiny", "--steps", "4", "--rounds", "1")
+    found, done = ran(
+        tmp_path, "overlap.py", "--size", "tiny", "--steps", "4", "--rounds", "1", "--iterations", "3"
+    )
     assert done.returncode == 0, done.stderr
     after, off = found["beside"].values()
     assert after == 0 and off > 0.05, found

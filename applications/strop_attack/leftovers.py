@@ -44,6 +44,8 @@ class LeftoverWatch:
         self._graders = {os.getpid()}
         self._known: set[str] = set()
         self._dead: dict[int, float] = {}
+        self._before = _alive()
+        """What ran before the grader, which may outlive it."""
         _adopt_orphans(True)
 
     def learn(self) -> None:
@@ -53,7 +55,7 @@ class LeftoverWatch:
             self._bury()
             time.sleep(0.02)
         self._graders |= {pid for pid, _ in descendants()}
-        self.standing |= Counter(kind for _, kind in descendants() if not _is_dead(kind))
+        self.standing |= _alive()
         self.descriptors = max(self.descriptors, _descriptors())
 
     def left(self, patience: float = PATIENCE) -> list[str]:
@@ -76,7 +78,7 @@ class LeftoverWatch:
 
     def finish(self) -> list[str]:
         """What is left of the whole run, after the grader was closed: nothing of it may be there any more."""
-        self.standing.clear()
+        self.standing = self._before.copy()
         deadline = time.monotonic() + PATIENCE
         while (fresh := self._fresh(self._above() + self._strays())) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -168,6 +170,11 @@ def descendants() -> list[tuple[int, _Kind]]:
         layer, depth = [child for pid in layer for child in parents.get(pid, ())], depth + 1
         found += [(pid, (depth, _command(pid))) for pid in layer]
     return found
+
+
+def _alive() -> Counter[_Kind]:
+    """How many living descendants there are of each kind."""
+    return Counter(kind for _, kind in descendants() if not _is_dead(kind))
 
 
 def from_boxes() -> set[int]:

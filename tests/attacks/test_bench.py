@@ -206,6 +206,7 @@ time.sleep(60)
 
 def test_only_what_came_out_of_a_box_is_ended() -> None:
     def rows() -> list[Row]:
+        earlier = subprocess.Popen(["tail", "-f", "/dev/null"])
         watch = LeftoverWatch("token")
         before = subprocess.Popen(["sleep", "60"])
         watch.learn()
@@ -221,23 +222,27 @@ def test_only_what_came_out_of_a_box_is_ended() -> None:
         boxed = watch.left(1.5)
         again = watch.left(60)  # the dead one is mourned and buried; nothing is waited for then
         watch.release()
-        watch.finish()
-        living = [p.poll() is None for p in (before, during)]
+        in_the_end = watch.finish()
+        living = [p.poll() is None for p in (earlier, before, during)]
         living += [os.path.exists(f"/proc/{int(orphan.stdout)}/cmdline"), dead.wait() == 7]
         os.close(writing)
         ended = not select.select([reading], [], [], 20)[0] or os.read(reading, 1) == b""
-        for process in (before, during):
+        for process in (earlier, before, during):
             process.kill()
         os.kill(int(orphan.stdout), signal.SIGKILL)
         return [
             Row("found", "", "", "", leftovers=boxed),
             Row("rest", "", "", "", leftovers=again),
+            Row("in the end", "", "", "", leftovers=in_the_end),
             Row("lives", "", "", "", leftovers=[str([*living, ended])]),
         ]
 
-    found, rest, lives = alone(rows)
+    found, rest, end, lives = alone(rows)
     assert sum("python" in name for name in found.leftovers) == 1 and not rest.leftovers, (found, rest)
-    assert lives.leftovers == [str([True] * 5)], (found, lives)
+    assert any("sleep" in name for name in end.leftovers) and not any(
+        "tail" in name for name in end.leftovers
+    ), end
+    assert lives.leftovers == [str([True] * 6)], (found, lives)
 
 
 def test_what_another_strop_makes_meanwhile_is_no_leftover(tmp_path, monkeypatch) -> None:
