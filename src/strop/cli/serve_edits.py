@@ -106,7 +106,7 @@ def _recipe(model: str, answering: EngineOptions, overrides: list[str], max_toke
 
 
 def _learnt_at(model: str) -> "SamplingConfig | None":
-    """How the run of a model sampled, where it played next-edit: there is one more way to ask such a model."""
+    """How the run of a model samples, if it is one of next-edit; such a model is also shown the newest edits."""
     from strop.config.load import load_recipe
     from strop.evaluation.contamination import run_of
 
