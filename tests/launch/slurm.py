@@ -100,9 +100,10 @@ class Slurm:
         return wait_until(lambda: job if (job := self.job(number))["JobState"] in over else None)  # type: ignore
 
     def stop(self) -> None:
-        """Ends every job, then every daemon."""
-        self.run("scancel", "--me", check=False)
-        wait_until(lambda: not self.run("squeue", "-h", check=False).strip())
+        """Ends every job, then every daemon. Where a daemon has ended, jobs cannot be asked about."""
+        if all(daemon.poll() is None for daemon in self._daemons):
+            self.run("scancel", "--me", check=False)
+            wait_until(lambda: not self.run("squeue", "-h", check=False).strip())
         for daemon in reversed(self._daemons):
             daemon.terminate()
         for daemon in self._daemons:
