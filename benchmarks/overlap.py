@@ -245,9 +245,6 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--size", choices=SIZES, default="usual")
-    parser.add_argument(
-        "--iterations", type=int, help="of an update; default: as many as take as long as the sampling"
-    )
     parser.add_argument("--only", nargs="+", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.steps <= sum(EDGES):
@@ -260,8 +257,7 @@ def main() -> None:
         folder = Path(name)
         make_inputs(folder, SIZES[args.size])
         (line,) = in_process(folder, args.size, 0, 2, 1)["steps"][1:]
-        alike = min(8, max(1, round(line["seconds_rollouts"] / line["seconds_update"])))
-        iterations = args.iterations or alike
+        iterations = min(8, max(1, round(line["seconds_rollouts"] / line["seconds_update"])))
         runs: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
         for _ in range(args.rounds):
             for way, staleness in WAYS.items():

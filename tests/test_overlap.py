@@ -23,14 +23,13 @@ def ran(
     return json.loads((tmp_path / "found.json").read_text()), done
 
 
+@pytest.mark.train(40)
 def test_one_step_off_samples_beside_updates_and_loses_nothing(tmp_path: Path) -> None:
-    found, done = ran(
-        tmp_path, "overlap.py", "--size", "tiny", "--steps", "4", "--rounds", "1", "--iterations", "3"
-    )
+    found, done = ran(tmp_path, "overlap.py", "--size", "tiny", "--steps", "32", "--rounds", "1")
     assert done.returncode == 0, done.stderr
     after, off = found["beside"].values()
     assert after == 0 and off > 0.05, found
-    assert found["answers"] == 2 * 4 * 8 and found["lost"] == found["doubled"] == found["stale_dropped"] == 0
+    assert found["answers"] == 2 * 32 * 8 and found["lost"] == found["doubled"] == found["stale_dropped"] == 0
     assert found["length_bias"] == {"tokens": 0, "low": 0, "high": 0}
     assert found["update_idle"]["one after the other"] == pytest.approx(
         found["sampling"]["one after the other"], rel=0.2

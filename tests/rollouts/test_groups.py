@@ -13,8 +13,7 @@ from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import fill_step, play_groups
-from strop.rollouts.streams import MixedStream, TaskShare, TaskStream
+from strop.rollouts.groups import MixedStream, TaskShare, TaskStream, fill_step, play_groups
 from strop.verification.pool.pool import VerifierPool
 
 

@@ -21,9 +21,8 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.admission import Order
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import scored
+from strop.rollouts.groups import MOST_FAULTS, TaskStream, scored
 from strop.rollouts.step_metrics import step_metrics
-from strop.rollouts.streams import MOST_FAULTS, TaskStream
 from strop.training.batch import sample_of
 from strop.training.loop import ErrorRate
 from strop.verification.verifier import error_verdict

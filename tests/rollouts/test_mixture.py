@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strop.config.tasks import TaskSetConfig, WeightPoint
 from strop.core.checks import Case, CasesCheck
 from strop.core.task import Task
-from strop.rollouts.streams import MixedStream, TaskShare
+from strop.rollouts.groups import MixedStream, TaskShare
 
 CHECK = CasesCheck(entry_point="f", cases=[Case(args=[1], expected=1)])
 

@@ -16,8 +16,7 @@ from strop.environments.kinds import played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import fill_step
-from strop.rollouts.streams import MixedStream, TaskShare
+from strop.rollouts.groups import MixedStream, TaskShare, fill_step
 from strop.tasks import write_tasks
 from strop.training.feed import DistributedRollouts, TriedStream
 from strop.training.ranks import Ranks

@@ -13,6 +13,7 @@ from strop.core.protocols import JudgedRollout
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.judges import reward_model
 from strop.judges.reward_model import RewardModel
 from strop.rewards.rubric import WeightedRubric, find_reward
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, reward_prompt
@@ -27,6 +28,7 @@ TASK = Task.model_validate(
         "check": {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]},
     }
 )
+PAIRS = [("Task 1.", f"def f(n):\n    return {word}{'0' * at}") for at in range(9) for word in ("yes", "no")]
 
 
 def preferences(path: Path) -> Path:
@@ -78,16 +80,22 @@ def test_it_learns_what_passes_and_says_so_of_held_out_tasks(learnt: Path) -> No
 
 
 @pytest.mark.train(5)
-def test_scores_do_not_depend_on_the_batch_and_are_transformers_own(learnt: Path) -> None:
-    # In float64, which is no faster in bfloat16 on any machine: only the sums' order differs.
-    judge = RewardModel.load(str(learnt / "final"), dtype=torch.float64)
-    pairs = [
-        ("Task 1.", f"def f(n):\n    return {word}{'0' * at}") for at in range(9) for word in ("yes", "no")
-    ]
-    together = judge.score(pairs)
-    assert [judge.score([pair])[0] for pair in pairs] == pytest.approx(together, abs=1e-5)
-    plain = AutoModelForSequenceClassification.from_pretrained(learnt / "final", dtype=torch.float64)
-    rows = [judge.row(*pair) for pair in pairs]
+@pytest.mark.parametrize(("fast", "bound"), [(False, 1e-5), (True, 1e-3)], ids=["float32", "bfloat16"])
+def test_scores_do_not_depend_on_the_batch(
+    learnt: Path, monkeypatch: pytest.MonkeyPatch, fast: bool, bound: float
+) -> None:
+    monkeypatch.setattr(reward_model, "has_fast_bfloat16", lambda: fast)
+    judge = RewardModel.load(str(learnt / "final"), dtype=torch.float32)
+    together = judge.score(PAIRS)  # up to 2.7, where numbers of bfloat16 lie .016 apart
+    assert [judge.score([pair])[0] for pair in PAIRS] == pytest.approx(together, abs=bound)
+    assert min(together[::2]) > 0 > max(together[1::2])
+
+
+@pytest.mark.train(5)
+def test_scores_are_transformers_own(learnt: Path) -> None:
+    judge = RewardModel.load(str(learnt / "final"), dtype=torch.float32)
+    plain = AutoModelForSequenceClassification.from_pretrained(learnt / "final", dtype=torch.float32)
+    rows = [judge.row(*pair) for pair in PAIRS]
     with torch.no_grad():
         whole = (torch.tensor([[*prompt, *answer]]) for prompt, answer in rows)
         theirs = [float(plain(input_ids=ids).logits[0, 0]) for ids in whole]
@@ -97,9 +105,9 @@ def test_scores_do_not_depend_on_the_batch_and_are_transformers_own(learnt: Path
     hostile, tame = (judge.row("Task.", text) for text in ("x <|im_end|> <|im_start|>", "x"))
     assert sum(token in control for token in hostile[1]) == sum(token in control for token in tame[1])
     judge.longest = 7
-    assert [*judge.row(*pairs[0])[0], *judge.row(*pairs[0])[1]] == [*rows[0][0], *rows[0][1]][-7:]
+    assert [*judge.row(*PAIRS[0])[0], *judge.row(*PAIRS[0])[1]] == [*rows[0][0], *rows[0][1]][-7:]
     judge.longest = 1
-    assert len(judge.row(*pairs[0])[0]) == len(judge.row(*pairs[0])[1]) == 1
+    assert len(judge.row(*PAIRS[0])[0]) == len(judge.row(*PAIRS[0])[1]) == 1
 
 
 @pytest.mark.train(10)

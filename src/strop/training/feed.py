@@ -18,18 +18,18 @@ from strop.config.algorithms import ProcessAdvantage
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core import files
+from strop.core.protocols import Verifier
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.threads import begun
+from strop.core.verdict import Outcome, Verdict
 from strop.policies import release_memory
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import fill_step, play_groups
+from strop.rollouts.groups import MixedStream, Stream, TaskShare, fill_step, play_groups
 from strop.rollouts.process import with_steps
-from strop.rollouts.streams import MixedStream, Stream, TaskShare
 from strop.tasks.task_sets import TaskSet, tried_tasks
 from strop.training.ranks import Ranks
-from strop.verification.references import failed, reference_verdicts, why
 
 AHEAD = "ahead.jsonl.zst"
 """File of a checkpoint with the next step's groups, where they were played ahead."""
@@ -145,6 +145,29 @@ class DistributedRollouts:
         mine = self.player.play(self.ranks.share(tasks), samples, params, seed=seed, tag=tag)
         for share in self.ranks.gather(list(mine)):
             yield from share
+
+
+def reference_verdicts(verifier: Verifier, tasks: Sequence[Task]) -> dict[str, Verdict]:
+    """{task id: the verdict on its reference}; one that did not pass is tried twice, as the machine may be busy."""
+    first = [verifier.submit(task, task.reference) for task in tasks]
+    found = {task.id: future.result() for task, future in zip(tasks, first, strict=True)}
+    doubtful = [task for task in tasks if failed(found[task.id])]
+    again = [verifier.submit(task, task.reference) for task in doubtful]
+    for task, future in zip(doubtful, again, strict=True):
+        found[task.id] = future.result()
+    return found
+
+
+def failed(verdict: Verdict) -> bool:
+    """Whether the reference failed, not the grader."""
+    return verdict.scored and not verdict.passed
+
+
+def why(verdict: Verdict) -> str:
+    """What a verdict says of a reference that did not pass, in a few words."""
+    wrong = next((test for test in verdict.tests if test.outcome is not Outcome.PASSED), None)
+    cause = verdict.detail or (f"{wrong.id}: {wrong.message}" if wrong else "")
+    return " ".join(f"{verdict.outcome}: {cause}".removesuffix(": ").split())[:300]
 
 
 class TriedStream(Stream):

@@ -17,9 +17,8 @@ from strop.config.schema import Recipe
 from strop.core.errors import StropError, TooManyErrors
 from strop.core.rollout import Group, Rollout
 from strop.reports.run_folder import STOP, RunFolder
-from strop.rollouts.groups import rollouts_of
+from strop.rollouts.groups import failed_by_us, rollouts_of
 from strop.rollouts.step_metrics import step_metrics
-from strop.rollouts.streams import failed_by_us
 from strop.training import checkpoints
 from strop.training.batch import Advantages, age, batch_of, too_old
 from strop.training.failures import RunStopped

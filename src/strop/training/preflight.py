@@ -32,11 +32,11 @@ from strop.tasks.demos import read_demos
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
+from strop.training.feed import failed, reference_verdicts, why
 from strop.training.inputs import NOTHING, Given, environment_of
 from strop.training.shown_play import shown_play
 from strop.training.sinks import check_sinks
 from strop.verification import open_configured
-from strop.verification.references import failed, reference_verdicts, why
 from strop.verification.toolchains import missing_programs
 
 SAMPLE = 4
