@@ -15,6 +15,7 @@ from tests.warm import strop
 from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.cli.online import _ALWAYS
 from strop.cli.options import EngineOptions
+from strop.cli.serve_edits import _next_edit_sampling
 from strop.cli.serve_edits import _recipe as served_recipe
 from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
 from strop.config.load import load_recipe
@@ -267,17 +268,19 @@ def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     words = ["online", str(RECIPE), f"model.name={tiny_model}", f"tasks.source={edits}", f"run.dir={folder}"]
     done = strop(
         *words, "optim.steps=1", "online.batch=4", "online.user=nearer", "evaluation.limit=3", "sampling.max_tokens=8",
-        "tasks.max_prompt_tokens=4096",
+        "tasks.max_prompt_tokens=4096", r'sampling.stop=["\n\\${q", "\"#"]',
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "alarm at round 1: silence" in done.stderr and "1 rounds" in done.stdout
     again = strop("online", "--resume", str(folder))
     assert again.returncode == 0 and "1 rounds" in again.stdout, again.stderr
     assert recipe.run.folder == folder
-    # It is served with the temperature that it is trained with, where nobody says another.
-    asked = ([], ["sampling.temperature=0.3"])
-    served = [served_recipe(str(folder / "served"), EngineOptions(), words, 64) for words in asked]
-    assert [one.sampling.temperature for one in served] == [0.7, 0.3] and recipe.sampling.temperature == 0.7
+    # It is served with the sampling that it is trained with, where nobody says otherwise.
+    model, asked = str(folder / "served"), ([], ["sampling.temperature=0.3"])
+    trained = _next_edit_sampling(model)
+    served = [served_recipe(model, EngineOptions(), words, 64, trained).sampling for words in asked]
+    assert [one.temperature for one in served] == [0.7, 0.3] and recipe.sampling.temperature == 0.7
+    assert [one.stop for one in served] == [["\n${q", '"#']] * 2
 
 
 @pytest.fixture(scope="module")
@@ -308,8 +311,8 @@ def rounds(folder: Path, edits: Path, model: Path, user: str, steps: int) -> str
     done = strop(
         "online", RECIPE, f"model.name={model}", f"tasks.source={edits}", f"run.dir={folder}", f"optim.steps={steps}",
         f"online.user={user}", "online.batch=16", "tasks.max_prompt_tokens=4096", "sampling.max_tokens=8",
-        "evaluation.limit=4", "evaluation.samples=4", "grpo.iterations=10", "optim.learning_rate=5e-3", "sampling.temperature=1.0",
-        "model.sampling_dtype=float32", "model.compute_dtype=float32",
+        "evaluation.limit=4", "evaluation.samples=4", "grpo.iterations=10", "optim.learning_rate=5e-3",
+        "model.sampling_dtype=float32", "model.compute_dtype=float32", "sampling.temperature=1.0",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stderr

@@ -1,5 +1,6 @@
 """`strop serve-edits`: what to type next, for editors, over LSP and HTTP."""
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -61,7 +62,8 @@ def serve_edits(
     from strop.serve.edit_model import EditModel
     from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
 
-    recipe = _recipe(model, answering, overrides or [], max_tokens)
+    trained = _next_edit_sampling(model)
+    recipe = _recipe(model, answering, overrides or [], max_tokens, trained)
     token = read_key("--token-file", token_file)
     lsp = edit_server.started_by_an_editor()
     try:
@@ -76,9 +78,7 @@ def serve_edits(
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
     room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
     prompt: SuggestionPrompt = (
-        WindowPrompt(policy.tokenizer)
-        if _learnt_at(model)
-        else FimPrompt(policy.tokenizer, max(1, min(context, room)))
+        WindowPrompt(policy.tokenizer) if trained else FimPrompt(policy.tokenizer, max(1, min(context, room)))
     )
     suggesting = EditModel(policy, params, prompt)
     if prompt.note:
@@ -92,21 +92,29 @@ def serve_edits(
     edit_server.serve(suggesting, events, http, sockets=sockets, lsp=lsp)
 
 
-def _recipe(model: str, answering: EngineOptions, overrides: list[str], max_tokens: int) -> "Recipe":
-    """The recipe that suggestions are made by; a model that learnt next edits samples as it did there."""
+def _recipe(
+    model: str,
+    answering: EngineOptions,
+    overrides: list[str],
+    max_tokens: int,
+    trained: "SamplingConfig | None",
+) -> "Recipe":
+    """The recipe that suggestions are made by, with the sampling that the model was trained with, if any."""
     from strop.cli.models import check_there, read_models, recipes_of
 
     models = read_models([model], answering.engine, answering.base_url)
     options = [f"sampling.max_tokens={max_tokens}"]
-    if learnt := _learnt_at(model):
-        options += [f"sampling.temperature={learnt.temperature}", f"sampling.top_p={learnt.top_p}"]
+    if trained:
+        options += [f"sampling.temperature={trained.temperature}", f"sampling.top_p={trained.top_p}"]
+        stop = [text.replace("${", "\\${") for text in trained.stop or ()]
+        options.append(f"sampling.stop={json.dumps(stop)}")
     recipes = recipes_of(models, options, overrides)
     check_there(recipes)
     return recipes[model]
 
 
-def _learnt_at(model: str) -> "SamplingConfig | None":
-    """How the run of a model samples, if it is one of next-edit; such a model is also shown the newest edits."""
+def _next_edit_sampling(model: str) -> "SamplingConfig | None":
+    """How a model was sampled in training, if that was a run of next-edit; it is also shown the newest edits."""
     from strop.config.load import load_recipe
     from strop.evaluation.contamination import run_of
 
