@@ -1,7 +1,10 @@
 """Which processes are there."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 
 def alive(pid: int) -> bool:
@@ -13,18 +16,14 @@ def alive(pid: int) -> bool:
 
 
 def family(word: str = "", root: int | None = None) -> list[int]:
-    """Living descendants of a process (this one by default) whose command line holds a word."""
-    found, parents = [], [root or os.getpid()]
-    while parents:
-        parent = parents.pop()
-        try:
-            tasks = list(Path(f"/proc/{parent}/task").iterdir())
-            children = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
-        except OSError:
-            continue  # it ended meanwhile
-        parents += children
-        found += [pid for pid in children if alive(pid) and word in _words(pid)]
-    return found
+    """Living descendants of a process (this one by default) whose command line holds a word; parents come first.
+
+    By their parents, not by /proc/PID/task/TID/children: a child moves to another thread's file when its thread ends.
+    """
+    with suppress(psutil.NoSuchProcess):
+        children = psutil.Process(root or os.getpid()).children(recursive=True)
+        return [one.pid for one in children if alive(one.pid) and word in _words(one.pid)]
+    return []
 
 
 def _words(pid: int) -> str:
