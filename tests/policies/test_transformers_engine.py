@@ -1,5 +1,6 @@
 """The transformers engine on the real model: its log-probs are the model's, rows do not feel their neighbours."""
 
+import gc
 from concurrent.futures import Future
 
 import numpy as np
@@ -193,6 +194,28 @@ def test_requests_that_join_others_midway_say_what_they_say_alone(policy: Transf
 
 
 @pytest.mark.train(10)
+def tensor_bytes() -> int:
+    """Of all tensors that Python knows."""
+    gc.collect()
+    found = (one for one in gc.get_objects() if type(one) is torch.Tensor)
+    return sum(one.untyped_storage().nbytes() for one in found)
+
+
+def test_nothing_that_was_computed_stays_when_all_rows_have_ended(policy: TransformersPolicy) -> None:
+    def request(number: int) -> Request:
+        return Request((1, 2 + number, 3), number, SamplingParams(max_tokens=40))
+
+    before = tensor_bytes()
+    drive(policy, *(policy.submit(request(number)) for number in range(8)))
+    assert tensor_bytes() == before
+    future = policy.submit(request(0))
+    policy.work(1)
+    assert tensor_bytes() > before
+    future.cancel()
+    policy.work(1)
+    assert tensor_bytes() == before
+
+
 def test_a_cancelled_request_leaves_and_the_others_go_on(policy: TransformersPolicy) -> None:
     prompt = policy.tokenizer.encode("def f(x):")
     params = SamplingParams(max_tokens=16)

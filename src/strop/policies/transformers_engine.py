@@ -60,7 +60,7 @@ class TransformersPolicy:
             self._model.requires_grad_(False)
         attend_in_groups(self._model)
         self._contexts = Contexts(max_tokens_held)
-        self._batch = DecodeBatch(self._model, tokenizer.pad_id)
+        self._free()
         self._waiting: list[tuple[Request, Future[Completion]]] = []
         self._futures: dict[DecodedRow, Future[Completion]] = {}
         self._held = 0
@@ -92,6 +92,7 @@ class TransformersPolicy:
         """One token for each row; see `core.protocols.Policy`."""
         self._drop_cancelled()
         if not self._futures and not self._waiting:
+            self._free()
             return
         was_training = self._model.training
         if was_training:
@@ -101,6 +102,12 @@ class TransformersPolicy:
         finally:
             if was_training:
                 self._model.train()
+        if not self._futures:
+            self._free()
+
+    def _free(self) -> None:
+        """Lets go of what was computed of rows that have all ended; an update needs the memory."""
+        self._batch = DecodeBatch(self._model, self.tokenizer.pad_id)
 
     def _step(self) -> None:
         self._admit()
