@@ -193,7 +193,6 @@ def test_requests_that_join_others_midway_say_what_they_say_alone(policy: Transf
     assert len({len(one.token_ids) for one in alone}) > 2
 
 
-@pytest.mark.train(10)
 def tensor_bytes() -> int:
     """Of all tensors that Python knows."""
     gc.collect()
@@ -203,7 +202,7 @@ def tensor_bytes() -> int:
 
 def test_nothing_that_was_computed_stays_when_all_rows_have_ended(policy: TransformersPolicy) -> None:
     def request(number: int) -> Request:
-        return Request((1, 2 + number, 3), number, SamplingParams(max_tokens=40))
+        return Request((1, 2 + number, 3), number, SamplingParams(max_tokens=12))
 
     before = tensor_bytes()
     drive(policy, *(policy.submit(request(number)) for number in range(8)))
@@ -216,6 +215,7 @@ def test_nothing_that_was_computed_stays_when_all_rows_have_ended(policy: Transf
     assert tensor_bytes() == before
 
 
+@pytest.mark.train(10)
 def test_a_cancelled_request_leaves_and_the_others_go_on(policy: TransformersPolicy) -> None:
     prompt = policy.tokenizer.encode("def f(x):")
     params = SamplingParams(max_tokens=16)
