@@ -92,7 +92,8 @@ class TransformersPolicy:
         """One token for each row; see `core.protocols.Policy`."""
         self._drop_cancelled()
         if not self._futures and not self._waiting:
-            self._free()
+            if self._batch.rows:  # they were cancelled
+                self._free()
             return
         was_training = self._model.training
         if was_training:
