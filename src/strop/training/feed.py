@@ -171,7 +171,8 @@ def why(verdict: Verdict) -> str:
 
 
 class TriedStream(Stream):
-    """A stream whose tasks have their reference judged when they are drawn first; one that fails is refused.
+    """A stream whose tasks have their reference judged when they are drawn first. One whose reference fails is refused:
+    it would be trained on with reward 0 for ever.
 
     play     judges, in the process that writes
     untried  ids of the tasks whose reference was not judged yet
