@@ -90,9 +90,10 @@ def write_tests(task: Task, form: WrittenForm) -> dict[str, Any]:
             f"task {task.id!r}: the format holds stdin and stdout, or calls with positional arguments, and no checker; "
             f"this is a check of kind {task.check.kind!r}"
         )
-    inputs: list[Any] = [case.args for case in check.cases]
-    outputs: list[Any] = [case.expected for case in check.cases]
-    if form.text:
+    calls = [(case.args, case.expected) for case in check.cases]
+    inputs: list[Any] = [args for args, _ in calls]
+    outputs: list[Any] = [value for _, value in calls]
+    if form.text or any(_typed(*call) != call for call in calls):  # plain keys would be read as integers
         inputs, outputs = ["\n".join(map(_json, args)) for args in inputs], [_json(o) for o in outputs]
     elif form.wrapped or _wrapped(outputs, task.signature):  # plain ones would be read as wrapped
         outputs = [[output] for output in outputs]
