@@ -248,7 +248,7 @@ def gaps_of(model: Any, tokenizer: Any, pairs: list[tuple[list[int], Any]], dtyp
     import torch
 
     from strop.core.rollout import Sample
-    from strop.training.logps import padded_logps
+    from strop.training.logps import row_logps
 
     samples = []
     for prompt, completion in pairs:
@@ -259,7 +259,7 @@ def gaps_of(model: Any, tokenizer: Any, pairs: list[tuple[list[int], Any]], dtyp
         samples.append(Sample(ids, mask, logprobs, blank, [0] * len(ids), before))
     on = next(model.parameters()).device
     with torch.no_grad(), torch.autocast(on.type, dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
-        found, _ = padded_logps(model, samples, temperature=1.0, pad_id=tokenizer.pad_id, device=on)
+        found, _ = row_logps(model, samples, head=model.get_output_embeddings(), temperature=1.0)
     given = torch.tensor([p for _, completion in pairs for p in completion.logprobs], device=on)
     return (found.float() - given).abs()
 

@@ -225,7 +225,7 @@ def learn(model: Path, engine: str, steps: int, forms: list[str], target: Path) 
         ])  # fmt: skip
         backend = load_backend(recipe, ranks)
         gradients = _kept_gradients(backend) if engine == "ddp" else []
-        learner, advantages = Learner(backend, recipe, pad_id=0), Advantages(recipe.grpo.advantage)
+        learner, advantages = Learner(backend, recipe), Advantages(recipe.grpo.advantage)
         (stage,) = stages_of(recipe)
         updates = recipe.grpo.updates_per_step
         updated = [

@@ -21,11 +21,11 @@ import torch
 
 from strop.config.load import load_recipe
 from strop.core.rollout import Sample
-from strop.policies.attention import attend_in_groups, prefix_tree
+from strop.policies.attention import prefix_tree
 from strop.policies.loading import load_model
 from strop.reports.run_folder import RunFolder
 from strop.training.batch import sample_of
-from strop.training.logps import micro_batches, padded_logps, token_logps
+from strop.training.logps import micro_batches, row_logps, token_logps
 
 
 def parted(sample: Sample, number: int) -> Sample:
@@ -68,20 +68,17 @@ def main() -> None:
     samples = [sample_of(rollout, mask_truncated=False) for rollout in plays]
     apart = [parted(sample, number) for number, sample in enumerate(samples)]
     model = load_model(recipe.model.name, dtype=torch.float32)
-    head, device, limit = model.get_output_embeddings(), model.device, recipe.optim.micro_batch_tokens
+    head, limit = model.get_output_embeddings(), recipe.optim.micro_batch_tokens
     model.get_input_embeddings().requires_grad_(recipe.model.train_embeddings)
     model.train()
 
     def rows(part: list[Sample]) -> torch.Tensor:
-        return torch.cat(
-            [padded_logps(model, [one], temperature=1.0, pad_id=0, device=device)[0] for one in part]
-        )
+        return torch.cat([row_logps(model, [one], head=head, temperature=1.0)[0] for one in part])
 
     def tree(part: list[Sample]) -> torch.Tensor:
         return token_logps(model, part, head=head, temperature=1.0)[0]
 
     found = {"apart": timed(model, samples, limit, rows)}
-    attend_in_groups(model)
     found |= {
         "prompts": timed(model, apart, limit, tree),
         "tree": timed(model, samples, limit, tree),

@@ -53,7 +53,7 @@ def learn(
     recipe = load_recipe([], words)
     backend = load_backend(recipe, ranks)
     torch.manual_seed(7 + ranks.rank)  # as where each process has played its part
-    learner, advantages = Learner(backend, recipe, pad_id=0), Advantages(recipe.grpo.advantage)
+    learner, advantages = Learner(backend, recipe), Advantages(recipe.grpo.advantage)
     if checkpoint:
         assert backend.load_checkpoint(Path(checkpoint))
     (stage,), updates = stages_of(recipe), recipe.grpo.updates_per_step

@@ -71,7 +71,7 @@ def trained(*words: str) -> tuple[TrainingBackend, int]:
     torch.manual_seed(0)
     model = LlamaForCausalLM(CONFIG).to(getattr(torch, recipe.model.dtype))
     backend = TrainingBackend(model, recipe, Ranks())
-    learner, (stage,) = Learner(backend, recipe, pad_id=0), stages_of(recipe)
+    learner, (stage,) = Learner(backend, recipe), stages_of(recipe)
 
     def sample(task: int, number: int) -> Sample:
         length = PROMPT + ANSWER

@@ -71,7 +71,7 @@ def test_two_steps_of_every_form_move_the_weights(tiny_model: Path, changes: lis
     (stage,) = stages_of(recipe)
     model = load_model(str(tiny_model), device="cpu")
     before = {name: weight.detach().clone() for name, weight in model.named_parameters()}
-    learner = Learner(TrainingBackend(model, recipe, Ranks()), recipe, pad_id=0)
+    learner = Learner(TrainingBackend(model, recipe, Ranks()), recipe)
     advantages = Advantages(recipe.grpo.advantage)
     for number in range(2):
         found = learner.update(batch_of(advantages.of(groups_of(number)), recipe.grpo), stage, number)

@@ -135,7 +135,7 @@ def test_learner_equals_the_equations(
     )  # fmt: skip
     (stage,) = stages_of(recipe)
     ours = copy.deepcopy(model)
-    learner = Learner(TrainingBackend(model, recipe, Ranks()), recipe, pad_id=0)
+    learner = Learner(TrainingBackend(model, recipe, Ranks()), recipe)
     with watching(model) as seen:
         metrics = learner.update(batch_for(recipe), stage, 0)
     ((gradients, _),) = seen
@@ -175,7 +175,7 @@ def test_minibatches_are_updates_of_their_own(tiny_model: Path) -> None:
     assert stage.last_update == 2
     model = load_model(str(tiny_model), device="cpu")
     ours = copy.deepcopy(model)
-    learner = Learner(TrainingBackend(model, recipe, Ranks()), recipe, pad_id=0)
+    learner = Learner(TrainingBackend(model, recipe, Ranks()), recipe)
     with watching(model) as seen:
         learner.update(batch_for(recipe), stage, 0)
     assert len(seen) == 2

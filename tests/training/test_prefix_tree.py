@@ -1,5 +1,7 @@
 """What samples begin with in common is computed once, with the log-probabilities and gradients of rows of their own."""
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given
@@ -7,8 +9,8 @@ from hypothesis import strategies as st
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.core.rollout import Sample
-from strop.policies.attention import LEAST, attend_in_groups, prefix_tree
-from strop.training.logps import micro_batches, padded_logps, token_logps
+from strop.policies.attention import LEAST, prefix_tree
+from strop.training.logps import micro_batches, token_logps, update_of
 
 WORDS = 12
 sizes = st.integers(1, 2 * LEAST)
@@ -46,6 +48,18 @@ def sample(ids: list[int], mask: list[int]) -> Sample:
     return Sample(ids, mask, [0.0] * len(ids), [0.0] * len(ids), [0] * len(ids), 1)
 
 
+def plainly(model: Any, samples: list[Sample], temperature: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Log-probabilities and entropies, each sample alone and its logits whole."""
+    logps, entropies = [], []
+    for one in samples:
+        ids, kept = torch.tensor([one.ids]), torch.tensor(one.mask[1:], dtype=torch.bool)
+        logits = model(input_ids=ids, use_cache=False).logits[0, :-1][kept]
+        found = torch.log_softmax(logits / temperature, dim=-1)
+        logps.append(found.gather(1, ids[0, 1:, None][kept])[:, 0])
+        entropies.append(-(found.exp() * found).sum(dim=-1))
+    return torch.cat(logps), torch.cat(entropies)
+
+
 @given(st.data(), alike())
 def test_equals_rows_of_their_own_with_gradients(data: st.DataObject, sequences: list[list[int]]) -> None:
     torch.manual_seed(0)
@@ -61,12 +75,12 @@ def test_equals_rows_of_their_own_with_gradients(data: st.DataObject, sequences:
         samples.append(sample(ids, mask if any(mask) else [*mask[:-1], 1]))
     if not samples:
         return
-    there, far = padded_logps(model, samples, temperature=0.7, pad_id=0, device=torch.device("cpu"))
+    there, far = plainly(model, samples, 0.7)
     weights = torch.randn(len(there))
     (there * weights).sum().backward()
     expected = {name: one.grad.clone() for name, one in model.named_parameters() if one.grad is not None}
     model.zero_grad()
-    attend_in_groups(model)
+    assert update_of(model).way == "tree"
     here, near = token_logps(model, samples, head=model.get_output_embeddings(), temperature=0.7)
     (here * weights).sum().backward()
     torch.testing.assert_close(here, there, rtol=1e-4, atol=1e-5)

@@ -25,8 +25,18 @@ Row = tuple[str, str]
 
 def doctor(
     as_json: Annotated[bool, Option("--json", help="one JSON object, for programs")] = False,
+    model: Annotated[
+        str | None, Option(help="try this model instead: a folder, a GGUF file, a Hub id", metavar="NAME")
+    ] = None,
+    tokens: Annotated[int, Option(help="with --model: of the longest text that is to come", min=1)] = 1,
 ) -> None:
-    """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is not usable."""
+    """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is not usable.
+
+    With --model, show by which ways that model gives its own log-probabilities, in sampling and in the update.
+    """
+    if model is not None:
+        _model(model, tokens, as_json)
+        return
     from strop.sandbox import probe
 
     report = probe()
@@ -53,6 +63,31 @@ def doctor(
         )
         raise Exit(1)
     _print("verdict: this machine can verify model-written code")
+
+
+def _model(name: str, tokens: int, as_json: bool) -> None:
+    """Raises UserError for a model that cannot be sampled from or trained."""
+    from dataclasses import asdict
+
+    from strop.core.optional_packages import require
+    from strop.policies.tokenizer import HubTokenizer
+
+    for package in ("torch", "transformers"):
+        require(package, package=package, extra="train", purpose="a model with local weights")
+    from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+    from strop.policies.transformers_engine import TransformersPolicy
+    from strop.training.logps import update_of
+
+    tokenizer, trained = HubTokenizer(load_tokenizer(name)), load_model(name)
+    dtype = resolve_dtype("auto")
+    policy = TransformersPolicy(trained, tokenizer, name=name, dtype=dtype, longest=tokens)
+    update = update_of(trained, longest=tokens)
+    if as_json:
+        print(json.dumps({"sampling": asdict(policy.proof), "update": asdict(update.proof)}, indent=1))
+        return
+    _print(f"{name}: {type(trained).__name__}, attention {trained.config._attn_implementation}")
+    _print(f"sampling in {str(dtype).removeprefix('torch.')} {policy.proof}")
+    _print(f"update in float32 {update.proof}")
 
 
 def _jail_facts(report: "JailReport") -> dict[str, Any]:

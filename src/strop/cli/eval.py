@@ -325,6 +325,8 @@ def evaluate_model(
             prompts=lambda tokenizer: {t.id: opening_ids(_opening(environment(t)), tokenizer) for t in tasks},
         )
         stack.callback(getattr(policy, "close", lambda: None))
+        if proof := getattr(policy, "proof", None):
+            _note(f"sampling {proof}")
         player = dispatcher_of(recipe, policy, verifier, environment)
         player.check_prompts(tasks)
         control = player.control()

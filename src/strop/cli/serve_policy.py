@@ -90,6 +90,8 @@ def _serve(policy: "Policy", recipe: "Recipe", socket: object, key: str) -> None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     service = PolicyService(policy, recipe.sampling.params(recipe.sampling.stop), recipe.seed)
     server = ChatServer(socket, service.ask, model=policy.name, key=key, connections=1024)
+    if proof := getattr(policy, "proof", None):
+        say(f"sampling {proof}")
     say(f"listening on {server.url} for {policy.name}")
     try:
         service.run()

@@ -16,8 +16,9 @@ from transformers import AutoModelForSequenceClassification
 
 from strop.core.errors import UserError
 from strop.core.rollout import Message
-from strop.policies.attention import attend_in_groups, prefix_tree
+from strop.policies.attention import grouped, prefix_tree
 from strop.policies.loading import has_fast_bfloat16, load_end_ids, load_tokenizer, model_path
+from strop.policies.proof import ANSWERS, PROMPT, at_rest, random_ids, watch
 from strop.policies.tokenizer import HubTokenizer
 
 BATCH_TOKENS = 4096
@@ -26,6 +27,8 @@ SHARES = "strop_shared_prefix"
 """Key of config.json, set where a model attends in groups."""
 Row = tuple[tuple[int, ...], list[int]]
 """Token ids of a task, and of an answer to it."""
+NEAR = 1e-3
+"""Relative difference of two hidden states that are one in float32; in shorter types a hundred times that."""
 LONGEST = 2048
 """Tokens of a task and an answer, where the model has positions for them."""
 
@@ -48,10 +51,18 @@ class RewardModel:
             self.share()
 
     def share(self) -> None:
-        """Has answers of one task share its computation: for models whose layers all attend."""
-        attend_in_groups(self.model)
-        setattr(self.model.config, SHARES, True)
-        self.shares = True
+        """Has answers of one task share its computation, where the model comes to the same so."""
+        self.shares = watch(self.model) is not None and self._comes_to_the_same()
+        setattr(self.model.config, SHARES, self.shares)
+
+    @torch.no_grad()
+    def _comes_to_the_same(self) -> bool:
+        prompt = tuple(random_ids(self.model, PROMPT, 0))
+        rows = [(prompt, random_ids(self.model, count, count)) for count in ANSWERS]
+        with at_rest(self.model):
+            plain = torch.cat([self._padded([row]) for row in rows]).float()
+            far = (self._packed(rows).float() - plain).norm() / plain.norm()
+        return bool(far <= (NEAR if self.model.dtype == torch.float32 else 100 * NEAR))
 
     @classmethod
     def load(
@@ -120,9 +131,10 @@ class RewardModel:
     def _packed(self, rows: Sequence[Row]) -> torch.Tensor:
         """The same; what rows begin with in common is computed once."""
         tree, places = prefix_tree([[*prompt, *answer] for prompt, answer in rows], self.model.device)
-        hidden: torch.Tensor = self.model.base_model(
-            input_ids=tree.ids[None], position_ids=tree.positions[None], prefix_tree=tree, use_cache=False
-        ).last_hidden_state
+        with grouped():
+            hidden: torch.Tensor = self.model.base_model(
+                input_ids=tree.ids[None], position_ids=tree.positions[None], prefix_tree=tree, use_cache=False
+            ).last_hidden_state
         return hidden[0, torch.tensor([place[-1] for place in places], device=self.model.device)]
 
     def cost(self, rows: Sequence[Row]) -> int:

@@ -4,16 +4,18 @@ One form is for the update (`PrefixTree`), one for decoding (`SharedPrompts`). I
 query positions, so that no key is repeated.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise, takewhile
 from typing import Any
 
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 from transformers import AttentionInterface
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, AttentionMaskInterface, sdpa_mask
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, AttentionMaskInterface
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 PREFIX = "strop-"
@@ -141,6 +143,36 @@ class SharedPrompts:
         return shared, [used.index(p) for p in prompt]
 
 
+@dataclass
+class Watch:
+    """What a model passes through this attention during one forward pass.
+
+    layers   calls of it
+    windows  tokens that a layer sees at most, of layers that have such a limit
+    masks    the same by the masks that the model makes: chunks count too
+    others   names of what layers ask for that is not done here: soft caps, sinks, biases, dropout
+    """
+
+    layers: int = 0
+    windows: set[int] = field(default_factory=set)
+    masks: set[int] = field(default_factory=set)
+    others: set[str] = field(default_factory=set)
+
+
+_watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
+
+
+@contextmanager
+def grouped() -> Iterator[Watch]:
+    """Within it a model that attends in groups makes no masks: `PrefixTree` and `SharedPrompts` stand for them."""
+    seen = Watch()
+    token = _watch.set(seen)
+    try:
+        yield seen
+    finally:
+        _watch.reset(token)
+
+
 def group_attention(
     module: torch.nn.Module,
     query: torch.Tensor,
@@ -154,33 +186,41 @@ def group_attention(
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """query (rows, heads, length, size) against (rows, key heads, key length, size) -> (rows, length, heads, size)."""
-    scale = options.get("scaling") or query.shape[-1] ** -0.5
-    if prefix_tree is not None:
-        blocks = [_attend_fork(fork, query[0], key[0], value[0], scale) for fork in prefix_tree.forks]
-        return torch.cat(blocks).index_select(0, prefix_tree.origin)[None], None
+    if prefix_tree is None and shared_prompts is None:
+        return usual(module, query, key, value, attention_mask, **options)  # type: ignore[no-any-return]
+    scale, window = options.get("scaling") or query.shape[-1] ** -0.5, options.get("sliding_window")
+    if seen := _watch.get():
+        seen.layers += 1
+        seen.windows |= {window} if window else set()
+        seen.others |= {name for name in _OTHERS if options.get(name) is not None}
+        seen.others |= {"dropout"} if options.get("dropout") else set()
     if shared_prompts is not None:
         return _attend_behind_prompts(module.layer_idx, query, key, value, shared_prompts, scale), None
-    return usual(module, query, key, value, attention_mask, **options)  # type: ignore[no-any-return]
+    assert prefix_tree is not None
+    blocks = [_attend_fork(fork, query[0], key[0], value[0], scale, window) for fork in prefix_tree.forks]
+    return torch.cat(blocks).index_select(0, prefix_tree.origin)[None], None
 
 
-def _attend(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor, scale: float
-) -> torch.Tensor:
-    """(rows, heads, length, size), with the heads that share keys folded into the length.
+_OTHERS = ("softcap", "s_aux", "position_bias", "indices")
+"""Arguments of attention functions that change its result, beside the scale and the window."""
 
-    mask  (length, key length) bool, the same for all rows and heads
-    """
-    rows, heads, length, size = query.shape
-    shared = heads // key.shape[1]
-    folded = query.reshape(rows, key.shape[1], shared * length, size)
-    out = torch.nn.functional.scaled_dot_product_attention(
-        folded, key, value, attn_mask=mask.repeat(shared, 1), scale=scale
-    )
-    return out.reshape(rows, heads, length, size)
+
+def _no_mask(*arguments: Any, usual: Callable[..., Any], **options: Any) -> Any:
+    """A mask function of transformers."""
+    seen = _watch.get()
+    if seen is None:
+        return usual(*arguments, **options)
+    if options.get("local_size"):
+        seen.masks.add(options["local_size"])
+    return None
+
+
+BLOCK = 512
+"""Queries at a time, where they need a mask: it has BLOCK rows, so memory grows with the length and not its square."""
 
 
 def _attend_fork(
-    fork: Fork, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float
+    fork: Fork, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float, window: int | None
 ) -> torch.Tensor:
     """(G x C, heads, size): what the segments' tokens take in, from query, key and value (heads, L, size)."""
     rows, longest = fork.segments.shape
@@ -194,8 +234,56 @@ def _attend_fork(
             torch.cat([tensor.index_select(1, fork.path).expand(rows, -1, -1, -1), mine], dim=2)
             for tensor, mine in ((key, keys), (value, values))
         )
-    mask = _causal(longest, before + longest, query.device)
-    return _attend(queries, keys, values, mask, scale).transpose(1, 2).flatten(0, 1)
+    if window and window >= before + longest:
+        window = None
+    if not before and window is None:
+        out = scaled_dot_product_attention(
+            queries, keys, values, is_causal=True, scale=scale, enable_gqa=True
+        )
+    else:
+        out = _attend_in_blocks(queries, keys, values, scale, window)
+    return out.transpose(1, 2).flatten(0, 1)
+
+
+def _attend_in_blocks(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float, window: int | None
+) -> torch.Tensor:
+    """(rows, heads, C, size): the last C places of P + C keys, each query over the `window` keys up to its own."""
+    length, keys = query.shape[2], key.shape[2]
+    size = min(BLOCK, length)
+    width = keys if window is None else min(keys, size + window - 1)
+    mask = torch.ones(size, width, dtype=torch.bool, device=query.device).tril(width - size)
+    if window is not None:
+        mask = mask.triu(width - size - window + 1)
+    blocks = []
+    for start in range(0, length, size):
+        end = min(start + size, length)
+        last = keys - length + end
+        first = 0 if window is None else max(0, last - (end - start) - window + 1)
+        part = slice(first, last)
+        blocks.append(
+            _attend(
+                query[:, :, start:end], key[:, :, part], value[:, :, part],
+                mask[size - (end - start) :, width - (last - first) :], scale,
+            )
+        )  # fmt: skip
+    return torch.cat(blocks, dim=2)
+
+
+def _attend(
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor, scale: float
+) -> torch.Tensor:
+    """(rows, heads, length, size), without a copy of the keys that heads share.
+
+    mask  (length, key length) bool, the same for all rows and heads
+    """
+    if query.device.type == "cpu":
+        return scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale, enable_gqa=True)
+    rows, heads, length, size = query.shape  # with a mask, kernels of a GPU do not share keys
+    shared = heads // key.shape[1]
+    folded = query.reshape(rows, key.shape[1], shared * length, size)
+    out = scaled_dot_product_attention(folded, key, value, attn_mask=mask.repeat(shared, 1), scale=scale)
+    return out.reshape(rows, heads, length, size)
 
 
 def _attend_behind_prompts(
@@ -250,19 +338,20 @@ def _masses(
     return torch.matmul((scores - mass).exp().to(value.dtype), value), mass
 
 
-def _causal(length: int, keys: int, device: torch.device) -> torch.Tensor:
-    """(length, keys) bool: query i sees the keys up to its own, the last `length` of them being the queries' own."""
-    return torch.ones(length, keys, dtype=torch.bool, device=device).tril(keys - length)
-
-
 def attend_in_groups(model: Any) -> None:
-    """Makes a transformers model use this attention, and its own where no prompts are shared. Safe to repeat."""
+    """Makes a transformers model able to attend in groups; where nothing is shared it attends as before. Repeatable.
+
+    A model that has its attention written out ("eager") is left as it is: no function can stand for it.
+    """
     usual = model.config._attn_implementation
-    if usual.startswith(PREFIX):
+    if usual not in ALL_ATTENTION_FUNCTIONS or usual.startswith(PREFIX):
         return
-    AttentionInterface.register(
-        PREFIX + usual,
-        partial(group_attention, usual=ALL_ATTENTION_FUNCTIONS.get(usual, sdpa_attention_forward)),
-    )
-    AttentionMaskInterface.register(PREFIX + usual, ALL_MASK_ATTENTION_FUNCTIONS.get(usual, sdpa_mask))
+    kernel, mask = ALL_ATTENTION_FUNCTIONS[usual], ALL_MASK_ATTENTION_FUNCTIONS[usual]
+    AttentionInterface.register(PREFIX + usual, partial(group_attention, usual=kernel))
+    AttentionMaskInterface.register(PREFIX + usual, partial(_no_mask, usual=mask))
     model.config._attn_implementation = PREFIX + usual
+
+
+def attend_alone(model: Any) -> None:
+    """Undoes `attend_in_groups`."""
+    model.config._attn_implementation = model.config._attn_implementation.removeprefix(PREFIX)

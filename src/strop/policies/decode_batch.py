@@ -5,40 +5,18 @@ tokens lie in a cache that has room for all of them. Rows that joined together h
 then nothing is masked.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 
 import torch
 from transformers import DynamicCache, PreTrainedModel
-from transformers.modeling_layers import GradientCheckpointingLayer
 
 from strop.core.protocols import Request
-from strop.policies.attention import SharedPrompts
+from strop.policies.attention import SharedPrompts, grouped
 from strop.policies.contexts import PlayContext, cache_of
-from strop.policies.decoding import RowCache, choose, uniforms
-
-PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
-"""Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""
-
-_COMPACT = 0.85
-"""Finished rows are computed along until the others are at most this share, or _FEW."""
-_FEW = 4
-
-
-class NobodyWaits(Exception):
-    """All requests of a computation that goes on were cancelled."""
-
-
-@dataclass(eq=False)
-class DecodedRow:
-    """One completion while it is being sampled."""
-
-    request: Request
-    tokens: list[int] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
-    entropies: list[float] = field(default_factory=list)
+from strop.policies.decoded_rows import COMPACT, FEW, DecodedRow, DecodedRows, asking, slices
+from strop.policies.decoding import RowCache
 
 
 @dataclass
@@ -71,33 +49,19 @@ class _Prompts:
         )
 
 
-class DecodeBatch:
-    """See the module's docstring. `rows` has None for a row that is finished and still computed along."""
+class DecodeBatch(DecodedRows):
+    """See the module's docstring."""
 
     def __init__(self, model: PreTrainedModel, pad_id: int) -> None:
-        self._model, self._pad_id = model, pad_id
-        self._device = next(model.parameters()).device
-        self._layers = [one for one in model.modules() if isinstance(one, GradientCheckpointingLayer)]
-        self.rows: list[DecodedRow | None] = []
+        super().__init__(model, pad_id)
         self._shared: SharedPrompts
         self._prompt_of: list[int] = []
         self._cache: RowCache
         self._positions: torch.Tensor
         """(R,) each row's tokens in its prompt."""
-        self._draws: list[torch.Tensor] = []
-        self._logits: torch.Tensor
-
-    @property
-    def live(self) -> list[DecodedRow]:
-        """Rows that are not finished."""
-        return [row for row in self.rows if row is not None]
-
-    def drop(self, row: DecodedRow) -> None:
-        """Takes a row out."""
-        self.rows[self.rows.index(row)] = None
 
     def context(self, row: DecodedRow) -> PlayContext:
-        """A copy of what is computed of a row: its prompt and its tokens, but for the last, which was just chosen."""
+        """See `DecodedRows`."""
         number = self.rows.index(row)
         prompt, own = self._prompt_of[number], int(self._cache.lengths[number])
         used = self._shared.mask[prompt].nonzero()[:, 0]
@@ -117,19 +81,15 @@ class DecodeBatch:
         requests: Sequence[Request],
         contexts: Sequence[PlayContext | None],
         unwanted: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Computes the requests' prompts and adds a row for each.
-
-        contexts  what is computed of each prompt already
-        unwanted  is asked before each matrix; raises NobodyWaits where it says so, and all is as it was
-        """
+    ) -> list[DecodedRow]:
+        """See `DecodedRows`."""
         unique: dict[tuple[int, ...], PlayContext | None] = {}
         for request, context in zip(requests, contexts, strict=True):
             prompt = tuple(request.prompt)
             unique[prompt] = unique.get(prompt) or context
         where = {prompt: number for number, prompt in enumerate(unique)}
         prompt_of = [where[tuple(request.prompt)] for request in requests]
-        with _asking(self._model.modules(), unwanted):
+        with asking(self._model.modules(), unwanted):
             prompts, logits = self._prefill(list(unique), list(unique.values()))
         positions = prompts.mask.sum(dim=1)[prompt_of]
         logits = logits[prompt_of]
@@ -148,55 +108,17 @@ class DecodeBatch:
         self._shared, self._prompt_of = SharedPrompts.of_rows(
             prompts.keys, prompts.values, prompts.mask, prompt_of
         )
-        self.rows += [DecodedRow(request) for request in requests]
-        self._draws += [uniforms([request.seed], request.params.max_tokens)[0] for request in requests]
-
-    def choose(self) -> Iterator[DecodedRow]:
-        """Samples a token for each row, then yields the rows."""
-        pairs = zip(self.rows, self._draws, strict=True)
-        drawn = torch.stack([draws[len(row.tokens) if row else 0] for row, draws in pairs])
-        tokens, logprobs, entropies = self._chosen(drawn.to(self._device))
-        self._tokens = tokens
-        choices = zip(self.rows, tokens.tolist(), logprobs.tolist(), entropies.tolist(), strict=True)
-        for row, token, logprob, entropy in list(choices):
-            if row is not None:
-                row.tokens.append(token)
-                row.logprobs.append(logprob)
-                row.entropies.append(round(entropy, 4))
-                yield row
-
-    def _chosen(self, drawn: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """`choose` with each row's own temperature and nucleus."""
-        kinds: dict[tuple[float, float], list[int]] = {}
-        for number, row in enumerate(self.rows):
-            if row is not None:
-                params = row.request.params
-                kinds.setdefault((params.temperature, params.top_p), []).append(number)
-        if len(kinds) == 1:
-            ((temperature, top_p),) = kinds
-            return choose(self._logits, drawn, temperature=temperature, top_p=top_p)
-        tokens = torch.zeros(len(self.rows), dtype=torch.long, device=self._device)
-        logprobs = torch.zeros(len(self.rows), device=self._device)
-        entropies = torch.zeros_like(logprobs)
-        for (temperature, top_p), numbers in kinds.items():
-            here = torch.tensor(numbers, device=self._device)
-            found = choose(self._logits[here], drawn[here], temperature=temperature, top_p=top_p)
-            tokens[here], logprobs[here], entropies[here] = found
-        return tokens, logprobs, entropies
+        return self._add(requests)
 
     @torch.no_grad()
     def forward(self, unwanted: Callable[[], bool] = lambda: False) -> None:
-        """Computes what follows the tokens just chosen, for the rows that go on.
-
-        unwanted  where rows are few, is asked before each layer; raises NobodyWaits where it says so: all rows must be
-                  dropped then
-        """
+        """See `DecodedRows`."""
         self._compact()
         if not self.live:
             self.rows = []
             return
         own = self._cache.own_mask(self._device)
-        with _asking(self._layers, unwanted) if len(self.rows) <= _FEW else nullcontext():
+        with grouped(), asking(self._layers, unwanted) if len(self.rows) <= FEW else nullcontext():
             self._logits = self._model(
                 input_ids=self._tokens[:, None],
                 position_ids=self._positions[:, None] + self._cache.lengths[:, None].to(self._device),
@@ -215,7 +137,7 @@ class DecodeBatch:
             self._draws = self._draws if live else []
             return
         full = self._cache.longest + 1 >= self._cache.room  # a finished row must not run out of room
-        if not (always or full or len(live) <= _COMPACT * len(self.rows) or len(live) <= _FEW):
+        if not (always or full or len(live) <= COMPACT * len(self.rows) or len(live) <= FEW):
             return
         keep = torch.tensor(live, device=self._device)
         self._cache.select(keep)
@@ -241,7 +163,7 @@ class DecodeBatch:
         parts = [
             part
             for fresh in (True, False)
-            for part in _slices([n for n in order if (known[n] == 0) is fresh], new)
+            for part in slices([n for n in order if (known[n] == 0) is fresh], new)
         ]
         longest = max(max(known[n] for n in part) + max(new[n] for n in part) for part in parts)
         mask = torch.zeros((len(prompts), longest), dtype=torch.bool, device=self._device)
@@ -292,32 +214,3 @@ class DecodeBatch:
             logits_to_keep=torch.tensor([longest - 1], device=self._device),
         )
         return cache, mask, out.logits[:, -1]
-
-
-@contextmanager
-def _asking(modules: Iterable[torch.nn.Module], unwanted: Callable[[], bool]) -> Iterator[None]:
-    """Before each layer and each matrix product of those modules: of a long prompt a layer takes a while."""
-
-    def look(*_: Any) -> None:
-        if unwanted():
-            raise NobodyWaits
-
-    kinds = (GradientCheckpointingLayer, torch.nn.Linear)
-    hooks = [one.register_forward_pre_hook(look) for one in modules if isinstance(one, kinds)]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-def _slices(numbers: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Prompts to compute side by side: of rising length, up to PREFILL_TOKENS with the padding."""
-    part: list[int] = []
-    for number in numbers:
-        if part and lengths[number] * (len(part) + 1) > PREFILL_TOKENS:
-            yield part
-            part = []
-        part.append(number)
-    if part:
-        yield part

@@ -1,6 +1,7 @@
 """The `transformers` engine: continuous batching for any causal language model that transformers loads.
 
-A group's prompt is prefilled once, new rows join while others decode, finished rows are dropped, and a row ends at one
+How a model is decoded is found out at the start, by what gives its own log-probabilities (`policies.proof`). A group's
+prompt is prefilled once, new rows join while others decode, finished rows are dropped, and a row ends at one
 of its own stop strings. What a row samples depends on its prompt, its seed and the weights; the batch around it changes
 only the last bits of floating point, and the batch depends only on the order of `submit` and `work`. A request whose
 future another thread cancels frees the model before the next layer, or matrix while its prompt is computed.
@@ -17,9 +18,9 @@ from transformers import PreTrainedModel
 from strop.core.errors import StropError
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, FinishReason
-from strop.policies.attention import attend_in_groups
 from strop.policies.contexts import Contexts
-from strop.policies.decode_batch import DecodeBatch, DecodedRow, NobodyWaits
+from strop.policies.decoded_rows import DecodedRow, Decoder, NobodyWaits
+from strop.policies.proof import Proof, decoder_of, turns
 from strop.policies.tokenizer import HubTokenizer
 
 _ROOM = 0.25
@@ -36,6 +37,9 @@ class TransformersPolicy:
     max_rows  most rows side by side
     max_tokens_held  most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache; bounds memory.
                      As many again may be kept of plays between two turns.
+    longest   tokens of the longest prompt and completion that are certain to come; longer ones are tried when they do
+    proof     how it decodes, and how near that is to the model's plain forward pass
+    Raises UserError for a model that cannot be sampled from with its own log-probabilities.
     """
 
     def __init__(
@@ -48,6 +52,7 @@ class TransformersPolicy:
         own_copy: bool = False,
         max_rows: int = 128,
         max_tokens_held: int = 1 << 18,
+        longest: int = 0,
     ) -> None:
         self.name, self.version, self.tokenizer = name, 0, tokenizer
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
@@ -58,7 +63,9 @@ class TransformersPolicy:
         self._model = model if self._shares_weights else copy.deepcopy(model).to(dtype)
         if not self._shares_weights:
             self._model.requires_grad_(False)
-        attend_in_groups(self._model)
+        self._decoder: Decoder
+        self.proof: Proof
+        self._prove(longest)
         self._contexts = Contexts(max_tokens_held)
         self._free()
         self._waiting: list[tuple[Request, Future[Completion]]] = []
@@ -84,6 +91,8 @@ class TransformersPolicy:
 
     def submit(self, request: Request) -> Future[Completion]:
         """See `core.protocols.Policy`."""
+        if (tokens := len(request.prompt) + request.params.max_tokens) > self._proven:
+            self._prove(tokens)
         future: Future[Completion] = Future()
         self._waiting.append((request, future))
         return future
@@ -106,9 +115,15 @@ class TransformersPolicy:
         if not self._futures:
             self._free()
 
+    def _prove(self, longest: int) -> None:
+        """Finds out how to decode texts of so many tokens. Rows that are being sampled end as they began."""
+        known, self._proven = getattr(self, "_proven", None), longest
+        if known is None or turns(self._model, longest) != turns(self._model, known):
+            self._decoder, self.proof = decoder_of(self._model, self.tokenizer.pad_id, longest=longest)
+
     def _free(self) -> None:
         """Lets go of what was computed of rows that have all ended; an update needs the memory."""
-        self._batch = DecodeBatch(self._model, self.tokenizer.pad_id)
+        self._batch, self._batch_by = self._decoder(self._model, self.tokenizer.pad_id), self._decoder
 
     def _step(self) -> None:
         self._admit()
@@ -125,14 +140,18 @@ class TransformersPolicy:
         self._waiting = [(request, future) for request, future in self._waiting if not future.cancelled()]
         alone = len(self._futures) == 1  # who asks one at a time asks again, for much the same
         for row in [row for row, future in self._futures.items() if future.cancelled()]:
-            if alone and row.request.play:
-                self._contexts.keep(row.request.play, self._batch.context(row))
+            if alone:
+                self._keep(row)
             del self._futures[row]
             self._batch.drop(row)
 
     def _admit(self) -> None:
         """Lets waiting requests join, prompts of like length first, within `max_rows` and `max_tokens_held`."""
         live, waiting = len(self._futures), len(self._waiting)
+        if self._batch_by is not self._decoder:  # what waits is decoded in another way
+            if live:
+                return
+            self._free()
         full = self.max_rows - live < min(waiting, _ROOM * self.max_rows)
         few = waiting < _ROOM * live and self._held < _HOLD
         if not waiting or (live and (full or few)):
@@ -158,31 +177,34 @@ class TransformersPolicy:
             tokens += cost
         if not taken:
             return
-        before = len(self._batch.live)
         joining = [self._waiting[number][0] for number in taken]
         futures = [self._waiting[number][1] for number in taken]
         known = [self._contexts.take(request.play, request.prompt) for request in joining]
         try:
-            self._batch.join(joining, known, lambda: all(future.cancelled() for future in futures))
+            rows = self._batch.join(joining, known, lambda: all(future.cancelled() for future in futures))
         except NobodyWaits:
             for request, context in zip(joining, known, strict=True):
                 if context and request.play:
                     self._contexts.keep(request.play, context)
             return
-        for row, number in zip(self._batch.live[before:], taken, strict=True):
-            self._futures[row] = self._waiting[number][1]
+        self._futures |= zip(rows, futures, strict=True)
         joined = set(taken)
         self._waiting = [pair for number, pair in enumerate(self._waiting) if number not in joined]
 
     def _finish(self, row: DecodedRow, text: str, reason: FinishReason) -> None:
         request = row.request
-        if request.play and self._contexts.has_room(len(request.prompt) + len(row.tokens)):
-            self._contexts.keep(request.play, self._batch.context(row))
+        if self._contexts.has_room(len(request.prompt) + len(row.tokens)):
+            self._keep(row)
         self._batch.drop(row)
         numbers = {"token_ids": row.tokens, "logprobs": row.logprobs, "entropies": row.entropies}
         done = Completion(**numbers, text=text, finish_reason=reason, policy_version=self.version)
         with suppress(InvalidStateError):  # cancelled meanwhile
             self._futures.pop(row).set_result(done)
+
+    def _keep(self, row: DecodedRow) -> None:
+        """Keeps what is computed of a row for its play's next turn."""
+        if row.request.play and (context := self._batch.context(row)):
+            self._contexts.keep(row.request.play, context)
 
     def _ending(self, row: DecodedRow) -> tuple[str, FinishReason | None]:
         params = row.request.params

@@ -22,6 +22,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
 from strop.training.checkpoints import OPTIMISER
+from strop.training.logps import no_dropout
 from strop.training.ranks import Ranks
 
 WARM = "warm"
@@ -102,7 +103,7 @@ class TrainingBackend:
         self._bare.eval()
         with self._bare.disable_adapter():
             yield self._bare
-        self._bare.train()
+        no_dropout(self._bare)
 
     def head(self, model: Any) -> Any:
         """The output embedding of `wrapped` or of what `reference` gives."""

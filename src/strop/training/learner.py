@@ -17,26 +17,30 @@ from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core.ids import derive_seed
 from strop.core.rollout import Batch, Sample
-from strop.policies.attention import attend_in_groups
+from strop.policies.open import longest_answers, longest_play
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
-from strop.training.logps import check_head, micro_batches, padded_logps, token_logps
+from strop.training.logps import micro_batches, no_dropout, token_logps, update_of, updates_as
 from strop.training.ranks import Ranks
 
 
 class Learner:
     """Updates the model of a backend."""
 
-    def __init__(self, backend: TrainingBackend, recipe: Recipe, *, pad_id: int) -> None:
-        """Prepares the model for training. Collective, as all methods are."""
-        self.backend, self._recipe, self._ranks, self._pad_id = backend, recipe, backend.ranks, pad_id
-        self._bfloat16, self._shared_prefix = computes_in_bfloat16(recipe), recipe.optim.shared_prefix
+    def __init__(self, backend: TrainingBackend, recipe: Recipe) -> None:
+        """Prepares the model for training. Collective, as all methods are. Raises UserError for a model that cannot be
+        trained by its own log-probabilities.
+        """
+        self.backend, self._recipe, self._ranks = backend, recipe, backend.ranks
+        self._bfloat16 = computes_in_bfloat16(recipe)
         self.not_finite = 0
         """Updates in a row, up to the last one, that were not finite and so not applied."""
+        self.computes = update_of(
+            backend.model, ways=_ways(recipe), longest=longest_play(longest_answers(recipe))
+        )
+        """The way of the update, and how near that is to the model's plain forward pass."""
         backend.prepare()
-        if self._shared_prefix:
-            for one in filter(None, (backend.model, backend.start)):
-                check_head(one)
-                attend_in_groups(one)
+        if backend.start is not None:
+            updates_as(backend.start, backend.model)
 
     def update(self, batch: Batch, stage: RunStage, done: int) -> dict[str, float]:
         """One step's updates, grpo.iterations over each minibatch, when `done` were made before in the run.
@@ -47,8 +51,9 @@ class Learner:
         """
         grpo = stage.recipe.grpo
         backend = self.backend
-        backend.wrapped.train()
-        parts = [_Part(list(samples), stage, self._ranks) for samples in batch.minibatches]
+        no_dropout(backend.wrapped)
+        padded = self.computes.way in ("rows", "one")
+        parts = [_Part(list(samples), stage, self._ranks, padded) for samples in batch.minibatches]
         if grpo.updates_per_step > 1:
             for part in parts:
                 part.old = [logps for logps, _ in self._no_gradient(backend.wrapped, part)]
@@ -61,6 +66,7 @@ class Learner:
             for number in range(grpo.updates_per_step)
         ]
         means = {name: sum(one[name] for one in found) / len(found) for name in found[0]}
+        backend.wrapped.eval()
         if left_out := sum(not finite(one) for one in found):
             means["updates_not_finite"] = left_out
         return {**means, "learning_rate": learning_rate(stage, done + len(found) - 1)}
@@ -99,18 +105,22 @@ class Learner:
             sums["tokens"] = sums.get("tokens", 0.0) + len(logps)
 
     def _logps(self, model: Any, samples: Sequence[Sample]) -> tuple[torch.Tensor, torch.Tensor]:
-        temperature, device = self._recipe.sampling.temperature, self.backend.device
-        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=self._bfloat16):
-            if not self._shared_prefix:
-                return padded_logps(
-                    model, samples, temperature=temperature, pad_id=self._pad_id, device=device
-                )
+        temperature = self._recipe.sampling.temperature
+        with torch.autocast(self.backend.device.type, dtype=torch.bfloat16, enabled=self._bfloat16):
             return token_logps(model, samples, head=self.backend.head(model), temperature=temperature)
 
     @torch.no_grad()
     def _no_gradient(self, model: Any, part: "_Part") -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         for samples in part.mine:
             yield self._logps(model, samples)
+
+
+def _ways(recipe: Recipe) -> tuple[str, ...]:
+    """Ways of the update that a recipe allows."""
+    if not recipe.optim.shared_prefix:
+        return ("rows", "one")
+    cached = recipe.launch.engine == "ddp" and not recipe.model.gradient_checkpointing
+    return ("tree", "cache", "rows", "one") if cached else ("tree", "rows", "one")
 
 
 class _Part:
@@ -120,10 +130,10 @@ class _Part:
     old, reference  log-probabilities by micro-batch, where they are needed
     """
 
-    def __init__(self, samples: list[Sample], stage: RunStage, ranks: Ranks) -> None:
+    def __init__(self, samples: list[Sample], stage: RunStage, ranks: Ranks, padded: bool) -> None:
         recipe = stage.recipe
         computed = [sample for sample in samples if sample.tokens and (recipe.grpo.beta or sample.moves)]
-        everything = list(micro_batches(computed, recipe.optim.micro_batch_tokens))
+        everything = list(micro_batches(computed, recipe.optim.micro_batch_tokens, padded=padded))
         self.mine = everything[ranks.rank :: ranks.world]
         self.real = len(self.mine)
         if everything and len(everything) % ranks.world and self.real <= len(everything) // ranks.world:

@@ -1,133 +1,91 @@
-"""Log-probabilities of given tokens: what samples begin with in common once, and the head for some tokens at a time.
+"""Log-probabilities of given tokens under a model, with gradients: what samples begin with in common once.
 
-The completions of a task share their prompt, and its plays often their first turns. Laid out as a tree of prefixes
-(`policies.attention.PrefixTree`) they give the same log-probabilities and gradients as padded rows, without padding
-and without computing a prefix twice. This is tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to the
-update.
+Four ways, of which `update_of` takes the first that gives the model's own numbers and gradients:
 
-The logits of a step (tokens x vocabulary, float32) are by far its largest tensors: 1600 tokens of a model with 49k
-words make 300 MB, several times over. Only one number per token is needed, so the head is computed for some tokens,
-reduced, and dropped; what the backward pass needs from it, the gradient by the hidden state, is computed at once (as in
-fused linear cross entropy: Liger Kernel, arXiv 2410.10989, section 3.2).
+    tree    all samples as one row, a tree of prefixes (`policies.attention.PrefixTree`): nothing is computed twice and
+            nothing padded. Tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to the update.
+    cache   what samples share is computed once and kept in the model's own cache, with its gradient; the cache is then
+            repeated, and rows go on from it. For windows, recurrent layers and latent attention; not under gradient
+            checkpointing, which keeps no cache.
+    rows    rows padded on the right, where causal layers never look, so they need no mask.
+    one     one row after another. For models that compute a row by the longest one beside it (scaled positions).
+
+The head is computed for some tokens at a time in each of them (`training.head`), and memory grows with the tokens.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
+from transformers import PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
 
-from strop.core.errors import UserError
 from strop.core.rollout import Sample
-from strop.policies.attention import LEAST, common, prefix_tree
+from strop.policies.attention import LEAST, attend_in_groups, common, grouped, prefix_tree
+from strop.policies.cohorts import cache_name
+from strop.policies.proof import (
+    ANSWERS,
+    PROMPT,
+    Proof,
+    Text,
+    at_rest,
+    bare,
+    first_right,
+    plain_logps,
+    random_ids,
+    turns,
+    watch,
+)  # fmt: skip
+from strop.training.head import Head, head_selects
 
-CHUNK = 64
-"""Tokens at a time."""
-
-
-class _SelectedLogps(torch.autograd.Function):
-    """(hidden (N, D), weight (V, D), targets (N,), temperature) -> (log-probabilities, entropies), float32 (N,)."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, hidden: torch.Tensor, weight: torch.Tensor, targets: torch.Tensor, temperature: float
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        kind = hidden.device.type
-        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
-        logps, entropies = (hidden.new_empty(len(hidden), dtype=torch.float32) for _ in range(2))
-        slope = torch.empty_like(hidden, dtype=dtype) if ctx.needs_input_grad[0] else None
-        with torch.autocast(kind, enabled=False):
-            h, w = hidden.to(dtype) / temperature, weight.to(dtype)
-            # Reused buffers stay in the processor's cache; new ones would be paged in each time.
-            wide, shares, narrow = (
-                h.new_empty(min(CHUNK, len(h)), len(w), dtype=kind_of)
-                for kind_of in (torch.float32, torch.float32, dtype)
-            )
-            for part in _chunks(len(h)):
-                size = len(h[part])
-                z, p, short = wide[:size], shares[:size], narrow[:size]
-                z.copy_(torch.mm(h[part], w.T, out=short))
-                z -= z.amax(dim=-1, keepdim=True)
-                torch.exp(z, out=p)
-                total = p.sum(dim=-1)
-                logps[part] = z.gather(1, targets[part, None])[:, 0] - total.log()
-                entropies[part] = total.log() - torch.bmm(p[:, None], z[:, :, None]).flatten() / total
-                if slope is not None:
-                    mean = torch.mm(short.copy_(p), w).div_(total[:, None])
-                    slope[part] = (w[targets[part]] - mean) / temperature
-        ctx.temperature, ctx.dtype = temperature, dtype
-        ctx.save_for_backward(hidden, weight, targets, slope)
-        ctx.mark_non_differentiable(entropies)
-        return logps, entropies
-
-    @staticmethod
-    def backward(
-        ctx: Any, *grads: torch.Tensor
-    ) -> tuple[torch.Tensor | None, torch.Tensor | None, None, None]:
-        hidden, weight, targets, slope = ctx.saved_tensors
-        grad = grads[0]
-        by_hidden = None if slope is None else (slope * grad[:, None].to(slope.dtype)).to(hidden.dtype)
-        if not ctx.needs_input_grad[1]:
-            return by_hidden, None, None, None
-        by_weight = torch.zeros_like(weight)
-        with torch.autocast(hidden.device.type, enabled=False):
-            h, w = hidden.to(ctx.dtype), weight.to(ctx.dtype)
-            for part in _chunks(len(h)):
-                error = -torch.softmax((h[part] @ w.T).float().div_(ctx.temperature), dim=-1)
-                error.scatter_add_(1, targets[part, None], torch.ones_like(error[:, :1]))
-                error *= grad[part, None] / ctx.temperature
-                by_weight += error.to(ctx.dtype).T @ h[part]
-        return by_hidden, by_weight, None, None
+ROUND = 16
+"""Rows have a multiple of so many tokens: few different sizes, so that freed memory fits again."""
+Values = tuple[torch.Tensor, torch.Tensor]
+"""(log-probabilities, entropies), float32 (N,) each; entropies carry no gradient."""
 
 
-def _chunks(rows: int) -> Iterator[slice]:
-    return (slice(start, start + CHUNK) for start in range(0, rows, CHUNK))
+@dataclass(frozen=True)
+class Call:
+    """What one way needs to compute with.
 
-
-def check_head(model: Any) -> None:
-    """Raises UserError for a model whose logits are more than a matrix times the last hidden state."""
-    head, config = model.get_output_embeddings(), model.config.get_text_config()
-    changed = [name for name in ("final_logit_softcapping", "logit_scale") if getattr(config, name, None)]
-    if type(head) is not torch.nn.Linear or head.bias is not None or changed:
-        raise UserError(
-            f"optim.shared_prefix: the head of {type(model).__name__} is not a plain matrix; "
-            "set optim.shared_prefix=false"
-        )
-
-
-@contextmanager
-def head_selects(head: torch.nn.Linear, targets: torch.Tensor, temperature: float) -> Iterator[None]:
-    """Within it, the model's "logits" are (..., N, 2): log-probability of targets (N,), entropy (without gradient).
-
-    The work is done inside the head's own call, where wrappers (FSDP, DeepSpeed) have its weights ready.
-    """
-
-    def forward(hidden: torch.Tensor) -> torch.Tensor:
-        values = _SelectedLogps.apply(hidden.reshape(-1, hidden.shape[-1]), head.weight, targets, temperature)
-        return torch.stack(values, dim=-1).reshape(*hidden.shape[:-1], 2)
-
-    head.forward = forward
-    try:
-        yield
-    finally:
-        del head.forward
-
-
-def token_logps(
-    model: Any, samples: Sequence[Sample], *, head: torch.nn.Linear, temperature: float
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """(log-probabilities, entropies), both float32 (N,): of every token with loss, sample after sample.
-
-    model  one that attends in groups (`policies.attention.attend_in_groups`), wrapped or not
-    head   its output embedding, a plain matrix (`check_head`)
+    model        wrapped or not
+    inner        the transformers model in it
+    head         its output embedding, and `after` what becomes of its result; None for logits of another form
     temperature  of the sampling distribution, whose log-probabilities these are
-    Entropies carry no gradient.
     """
-    device = head.weight.device
-    lengths = [max(at for at, keep in enumerate(sample.mask) if keep) for sample in samples]
-    tree, places = prefix_tree(
-        [sample.ids[:length] for sample, length in zip(samples, lengths, strict=True)], device
-    )
+
+    model: Any
+    inner: PreTrainedModel
+    head: Any
+    after: Head | None
+    temperature: float
+
+    def __call__(self, places: list[int], targets: list[int], **inputs: Any) -> tuple[torch.Tensor, Any]:
+        """(N, 2) log-probability and entropy of targets, after the tokens at `places` among all rows end to end, and
+        what the model returned.
+        """
+        device = inputs["input_ids"].device
+        at, goals = (torch.tensor(values, device=device, dtype=torch.long) for values in (places, targets))
+        if self.after is not None:
+            with head_selects(
+                self.head, goals, self.temperature, places=at, after=self.after, config=self.inner.config
+            ):
+                out = self.model(**inputs)
+            return out.logits[0], out
+        out = self.model(**inputs)
+        logits = out.logits.flatten(0, 1)[at].float() / self.temperature
+        logps = torch.log_softmax(logits, dim=-1)
+        entropies = -(logps.detach().exp() * logps.detach()).sum(dim=-1)
+        return torch.stack([logps.gather(1, goals[:, None])[:, 0], entropies], dim=-1), out
+
+
+def by_tree(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+    """(N, 2) of every token with loss, sample after sample."""
+    device = call.inner.device
+    tree, places = prefix_tree([sample.ids[: _last(sample)] for sample in samples], device)
     wanted: dict[tuple[int, int], int] = {}  # (place of the token before, token) -> which of those computed
     chosen = [
         wanted.setdefault((place[at - 1], sample.ids[at]), len(wanted))
@@ -135,43 +93,273 @@ def token_logps(
         for at, keep in enumerate(sample.mask)
         if keep
     ]
-    predictors, targets = (torch.tensor(values, device=device) for values in zip(*wanted, strict=True))
-    with head_selects(head, targets, temperature):
-        values = model(
-            input_ids=tree.ids[None],
-            position_ids=tree.positions[None],
-            prefix_tree=tree,
-            use_cache=False,
-            logits_to_keep=predictors,
-        ).logits[0]
-    values = values[torch.tensor(chosen, device=device)]
+    predictors, targets = zip(*wanted, strict=True)
+    with grouped():
+        values, _ = call(
+            list(predictors), list(targets), input_ids=tree.ids[None], position_ids=tree.positions[None],
+            prefix_tree=tree, use_cache=False,
+        )  # fmt: skip
+    return values[torch.tensor(chosen, device=device)]
+
+
+def by_rows(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+    """As `by_tree`."""
+    return _rows(call, samples, 0)[0]
+
+
+def by_one(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+    """As `by_tree`."""
+    return torch.cat([by_rows(call, [sample]) for sample in samples])
+
+
+def by_cache(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+    """As `by_tree`."""
+    found: dict[int, torch.Tensor] = {}
+    for numbers in _bunches(samples):
+        some = [samples[number] for number in numbers]
+        shared = min(common(some[0].ids, one.ids) for one in some)
+        shared = min(shared, *(_last(one) - 1 for one in some))
+        parts = _behind(call, some, shared) if len(some) > 1 and shared >= LEAST else None
+        if parts is None:
+            values = by_rows(call, some)
+            parts = list(values.split([one.tokens for one in some]))
+        found |= zip(numbers, parts, strict=True)
+    return torch.cat([found[number] for number in range(len(samples))])
+
+
+def _bunches(samples: Sequence[Sample]) -> Iterator[list[int]]:
+    """Numbers of samples that begin alike, and of those alone in one bunch."""
+    order = sorted(range(len(samples)), key=lambda number: list(samples[number].ids))
+    alone, bunch = list[int](), order[:1]
+    for number in [*order[1:], None]:
+        if number is not None and common(samples[bunch[0]].ids, samples[number].ids) >= LEAST:
+            bunch.append(number)
+            continue
+        if len(bunch) > 1:
+            yield bunch
+        else:
+            alone += bunch
+        bunch = [] if number is None else [number]
+    if alone:
+        yield alone
+
+
+def _behind(call: Call, samples: Sequence[Sample], shared: int) -> list[torch.Tensor]:
+    """For each sample what `by_tree` gives; the first `shared` tokens are computed once."""
+    device, name = call.inner.device, cache_name(call.inner)
+    head = samples[0].ids[:shared]
+    wanted: dict[tuple[int, int], int] = {}
+    early = [
+        [
+            wanted.setdefault((at - 1, sample.ids[at]), len(wanted))
+            for at, keep in enumerate(sample.mask[: shared + 1])
+            if keep
+        ]
+        for sample in samples
+    ]
+    places, targets = zip(*wanted, strict=True) if wanted else ((), ())
+    ids = torch.tensor([list(head)], device=device)
+    first, out = call(list(places), list(targets), input_ids=ids, use_cache=True)
+    cache = out[name]
+    cache.reorder_cache(torch.zeros(len(samples), dtype=torch.long, device=device))
+    late, _ = _rows(call, samples, shared, **{name: cache})
+    counts = [sum(sample.mask[shared + 1 :]) for sample in samples]
+    return [
+        torch.cat([first[torch.tensor(one, device=device, dtype=torch.long)], rest])
+        for one, rest in zip(early, late.split(counts), strict=True)
+    ]
+
+
+def _rows(call: Call, samples: Sequence[Sample], start: int, **more: Any) -> tuple[torch.Tensor, Any]:
+    """(N, 2) of the tokens with loss behind the `start`-th, by rows padded on the right."""
+    ends = [max(_last(sample), start + 1) for sample in samples]
+    width = -(-(max(ends) - start) // ROUND) * ROUND
+    ids = torch.zeros((len(samples), width), dtype=torch.long)
+    places, targets = list[int](), list[int]()
+    for row, (sample, end) in enumerate(zip(samples, ends, strict=True)):
+        ids[row, : end - start] = torch.tensor(list(sample.ids[start:end]))
+        for at in range(start + 1, len(sample.ids)):
+            if sample.mask[at]:
+                places.append(row * width + at - 1 - start)
+                targets.append(sample.ids[at])
+    return call(places, targets, input_ids=ids.to(call.inner.device), use_cache=bool(more), **more)
+
+
+def _last(sample: Sample) -> int:
+    """Index of its last token with loss: nothing from there on is computed with."""
+    return max(at for at, keep in enumerate(sample.mask) if keep)
+
+
+@dataclass(frozen=True)
+class Update:
+    """How a model's update computes.
+
+    way    a key of WAYS
+    head   what the model makes of its last hidden states
+    proof  how near that is to its plain forward pass
+    """
+
+    way: str
+    head: Head | None
+    proof: Proof
+
+
+WAYS: dict[str, Callable[[Call, Sequence[Sample]], torch.Tensor]] = {
+    "tree": by_tree,
+    "cache": by_cache,
+    "rows": by_rows,
+    "one": by_one,
+}
+_known: WeakKeyDictionary[Any, Update] = WeakKeyDictionary()
+DIRECTIONS = 8
+"""In which gradients are compared."""
+FAR = 1e-3
+"""Relative difference of gradients from the plain pass's in float32, and 200 times that in shorter types."""
+
+
+def update_of(model: Any, *, ways: Sequence[str] = tuple(WAYS), longest: int = 0) -> Update:
+    """The first of the ways that gives a model's own log-probabilities and gradients; found out once a model.
+
+    model    as transformers loaded it, before it is wrapped
+    longest  tokens of the longest sample to come
+    Raises UserError for a model of which no way is right.
+    """
+    inner = bare(model)
+    if inner not in _known:
+        _known[inner] = _found(inner, ways, longest)
+    return _known[inner]
+
+
+def check_head(model: Any) -> None:
+    """Raises UserError for a model whose own log-probabilities cannot be learnt with."""
+    update_of(model)
+
+
+def updates_as(model: Any, other: Any) -> None:
+    """Has a model of the same architecture computed as the other is."""
+    _known[bare(model)] = update = update_of(other)
+    if update.way == "tree":
+        attend_in_groups(bare(model))
+
+
+def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
+    allowed = {name: WAYS[name] for name in ways if name != "tree" or watch(model) is not None}
+    counts = [PROMPT, *(place + 8 for place in turns(model, longest))]
+    prompts = [random_ids(model, count, count) for count in counts]
+    texts = [
+        (len(prompt), [*prompt, *random_ids(model, more, more)]) for prompt in prompts for more in ANSWERS
+    ]
+    samples = [_sample(ids, start) for start, ids in texts]
+    plain: list[torch.Tensor] = []
+
+    def tried(way: Callable[[Call, Sequence[Sample]], torch.Tensor]) -> tuple[list[torch.Tensor], list[Text]]:
+        if not known:
+            with _embedded(model) as inputs:
+                own = [plain_logps(model, ids, start) for start, ids in texts]
+                plain.append(_slopes(torch.cat(own), inputs))
+            known.extend(Text(ids, start, one.detach()) for (start, ids), one in zip(texts, own, strict=True))
+        with _embedded(model) as inputs:
+            values = way(call, samples)[:, 0]
+            far = (_slopes(values, inputs) - plain[0]).norm() / plain[0].norm().clamp(min=1e-30)
+        if not far <= (FAR if values.dtype == model.dtype else 200 * FAR):
+            raise ArithmeticError(f"gradients differ by {float(far):.2g} of their size")
+        return list(values.detach().split([len(ids) - start for start, ids in texts])), known
+
+    known: list[Text] = []
+    with at_rest(model), torch.enable_grad():
+        after = Head.of(model)
+        call = Call(model, model, model.get_output_embeddings(), after, 1.0)
+        way, proof = first_right(model, allowed, tried, "the update")
+    return Update(next(name for name, one in WAYS.items() if one is way), after, proof)
+
+
+def _sample(ids: list[int], start: int) -> Sample:
+    nothing = [0] * len(ids)
+    return Sample(ids, [0] * start + [1] * (len(ids) - start), nothing, nothing, nothing, start)
+
+
+@contextmanager
+def _embedded(model: PreTrainedModel) -> Iterator[list[tuple[torch.Tensor, torch.Tensor]]]:
+    """Within it (token ids, their embeddings) of every forward pass are gathered, to take gradients by."""
+    found: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def gather(_module: Any, inputs: tuple[torch.Tensor, ...], out: torch.Tensor) -> torch.Tensor:
+        found.append((inputs[0], out.detach().requires_grad_()))
+        return found[-1][1]
+
+    hook = model.get_input_embeddings().register_forward_hook(gather)
+    try:
+        yield found
+    finally:
+        hook.remove()
+
+
+def _slopes(values: torch.Tensor, inputs: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
+    """(DIRECTIONS,) by how much a weighted sum of values changes with the tokens' embeddings, in several directions."""
+    weights = torch.linspace(-1, 1, len(values), device=values.device)
+    grads = torch.autograd.grad((values * weights).sum(), [out for _, out in inputs])
+    found = values.new_zeros(DIRECTIONS)
+    for (ids, _), grad in zip(inputs, grads, strict=True):
+        place = torch.arange(grad.shape[-1], device=ids.device)
+        for number in range(DIRECTIONS):
+            direction = torch.sin((ids[..., None] + 1) * (place + 1) * 0.37 * (number + 1))
+            found[number] += (grad.float() * direction).sum()
+    return found.detach()
+
+
+def token_logps(model: Any, samples: Sequence[Sample], *, head: Any, temperature: float) -> Values:
+    """Of every token with loss, sample after sample, by the way of `update_of`.
+
+    model  wrapped or not
+    head   its output embedding
+    temperature  of the sampling distribution, whose log-probabilities these are
+    """
+    return _computed(model, samples, head, temperature, update_of(model).way)
+
+
+def row_logps(model: Any, samples: Sequence[Sample], *, head: Any, temperature: float) -> Values:
+    """The same by padded rows."""
+    return _computed(model, samples, head, temperature, "rows")
+
+
+def _computed(model: Any, samples: Sequence[Sample], head: Any, temperature: float, way: str) -> Values:
+    after = update_of(model).head if type(head) is torch.nn.Linear else None  # an adapter has an own forward
+    values = WAYS[way](Call(model, bare(model), head, after, temperature), samples)
     return values[:, 0], values[:, 1].detach()
 
 
-def padded_logps(
-    model: Any, samples: Sequence[Sample], *, temperature: float, pad_id: int, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The same by padded rows and whole logits, for any causal model."""
-    width = max(len(sample.ids) for sample in samples)
-    ids = torch.full((len(samples), width), pad_id)
-    mask = torch.zeros((len(samples), width), dtype=torch.long)
-    chosen = torch.zeros((len(samples), width), dtype=torch.bool)
-    for row, sample in enumerate(samples):
-        here = slice(0, len(sample.ids))
-        ids[row, here], mask[row, here] = torch.tensor(list(sample.ids)), 1
-        chosen[row, here] = torch.tensor(list(sample.mask), dtype=torch.bool)
-    ids, mask, chosen = ids.to(device), mask.to(device), chosen.to(device)
-    logits = model(input_ids=ids, attention_mask=mask, use_cache=False).logits[:, :-1]
-    logps = torch.log_softmax(logits[chosen[:, 1:]].float() / temperature, dim=-1)
-    entropies = -(logps.detach().exp() * logps.detach()).sum(dim=-1)
-    return logps.gather(1, ids[chosen][:, None])[:, 0], entropies
+def no_dropout(model: Any) -> None:
+    """Puts a model into the mode that it samples in, but for the dropout of adapters: what is learnt from is what was
+    sampled. Layers that are checkpointed remain so.
+    """
+    model.eval()
+    for module in model.modules():
+        if isinstance(adapters := getattr(module, "lora_dropout", None), torch.nn.Module):
+            adapters.train()
+        if isinstance(module, GradientCheckpointingLayer) and module.gradient_checkpointing:
+            module.training = True  # asked before the layer is computed, and again in the backward pass
+            if _at_rest not in module._forward_pre_hooks.values():
+                module.register_forward_pre_hook(_at_rest)
+                module.register_forward_hook(_checkpointed, always_call=True)
 
 
-def micro_batches(samples: Sequence[Sample], limit: int) -> Iterator[list[Sample]]:
+def _at_rest(module: torch.nn.Module, _inputs: Any) -> None:
+    module.training = False
+
+
+def _checkpointed(module: torch.nn.Module, _inputs: Any, _out: Any) -> None:
+    module.training = True
+
+
+def micro_batches(samples: Sequence[Sample], limit: int, *, padded: bool = False) -> Iterator[list[Sample]]:
     """Samples that begin alike side by side, whose tokens, what they share counted once, stay within `limit`.
 
+    padded  samples of like length instead, and their tokens as rows of one length
     A sample alone may go beyond.
     """
+    if padded:
+        yield from _of_like_length(samples, limit)
+        return
     part: list[Sample] = []
     held = 0
     for sample in sorted(samples, key=lambda sample: list(sample.ids)):
@@ -182,5 +370,16 @@ def micro_batches(samples: Sequence[Sample], limit: int) -> Iterator[list[Sample
             part, held, cost = [], 0, len(sample.ids)
         part.append(sample)
         held += cost
+    if part:
+        yield part
+
+
+def _of_like_length(samples: Sequence[Sample], limit: int) -> Iterator[list[Sample]]:
+    part: list[Sample] = []
+    for sample in sorted(samples, key=lambda sample: len(sample.ids)):
+        if part and len(sample.ids) * (len(part) + 1) > limit:
+            yield part
+            part = []
+        part.append(sample)
     if part:
         yield part

@@ -148,7 +148,7 @@ class Loop:
         self._failed = FailedRewards(recipe.limits.max_error_rate)
         self._idle = 0
         """Steps in a row without anything to learn from."""
-        self.learner = Learner(parts.backend, recipe, pad_id=parts.tokenizer.pad_id)
+        self.learner = Learner(parts.backend, recipe)
         self._updates = update_of(checkpoint)
         self.begins_after = self._stage().step_of(self._updates)[0]
         """Steps that were done before."""

@@ -109,7 +109,7 @@ class OnlineLoop:
         self._recipe, self._parts, self._run, self._say = recipe, parts, run, say
         self._stage = stages_of(recipe)[0]
         self._log = Path(recipe.online.events) if recipe.online.events else run.path / EVENTS
-        self._learner = Learner(parts.backend, recipe, pad_id=parts.tokenizer.pad_id)
+        self._learner = Learner(parts.backend, recipe)
         self._params = recipe.sampling.params(recipe.sampling.stop)
         self._weights = {one.name: one.weight for one in recipe.rewards if one.weight}
         self._told_of_others = False

@@ -121,7 +121,6 @@ def fit(recipe: Recipe, judge: RewardModel, examples: Sequence[Compared], show: 
         return derive_seed(recipe.seed, "reward", step, left)
 
     fit_examples(recipe, config, model, examples, learn, show, seed=seed, release_every=RELEASE_EVERY)
-    model.eval()
 
 
 def _rows(tasks: Sequence[Compared]) -> list[Row]:

@@ -257,6 +257,9 @@ class _Job:
         """Every step from the checkpoint on, written down as it ends; then the final model."""
         loop = self._loop = Loop(self._recipe, self._parts, self._run, checkpoint)
         loop.feed.progress = self._status
+        if proof := getattr(self._parts.policy, "proof", None):
+            self._say(f"sampling {proof}")
+        self._say(f"update {loop.learner.computes.proof}")
         self._resumed_at = loop.begins_after
         if self._main:
             self._run.truncate_after(loop.begins_after)

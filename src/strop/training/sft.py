@@ -1,6 +1,5 @@
 """The supervised warm start: next-token cross entropy on reference solutions or demonstrations, answers only."""
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,7 +15,7 @@ from strop.core.ids import derive_seed
 from strop.core.play import Opening
 from strop.core.rollout import Sample, TurnTokens, end_to_end
 from strop.core.task import Task
-from strop.policies.attention import attend_in_groups, common
+from strop.policies.attention import common
 from strop.policies.open import tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.encoding import demo_turns, opening_ids
@@ -25,7 +24,7 @@ from strop.tasks.prompts import render, solution
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
-from strop.training.logps import check_head, head_selects, token_logps
+from strop.training.logps import check_head, row_logps, token_logps
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks
 from strop.training.supervised_loop import Show, fit_examples, step_count, supervised_run
@@ -120,8 +119,6 @@ def _taught(one: TaskSet) -> list[Task]:
 def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> None:
     """Trains the model in place; calls `show` with the metrics of each update."""
     check_head(model)
-    if recipe.optim.shared_prefix:
-        attend_in_groups(model)
 
     def learn(batch: list[Example]) -> dict[str, float]:
         tokens = sum(len(completion) for example in batch for _, completion in example)
@@ -146,13 +143,15 @@ def _length(example: Example) -> int:
 def _loss(model: Any, batch: list[Example], recipe: Recipe) -> torch.Tensor:
     """Summed cross entropy of the completions' tokens."""
     device, bfloat16 = next(model.parameters()).device, computes_in_bfloat16(recipe)
-    rows = [end_to_end(example)[0] for example in batch]
+    samples, head = [_sample(example) for example in batch], model.get_output_embeddings()
+    alike = all(common(samples[0].ids, one.ids) >= SHARED for one in samples[1:])
+    short = device.type == "cpu" and max(len(one.ids) for one in samples) <= SHORT
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        if recipe.optim.shared_prefix and all(common(rows[0], row) >= SHARED for row in rows[1:]):
-            samples = [_sample(example) for example in batch]
-            head = model.get_output_embeddings()
+        if recipe.optim.shared_prefix and alike:
             return -token_logps(model, samples, head=head, temperature=1.0)[0].sum()
-        return _padded_loss(model, batch, rows, device)
+        # On a CPU plain products beat the fused kernel on short rows, and take up to twice its time on long ones.
+        with sdpa_kernel(SDPBackend.MATH) if short else nullcontext():
+            return -row_logps(model, samples, head=head, temperature=1.0)[0].sum()
 
 
 def _sample(example: Example) -> Sample:
@@ -160,30 +159,3 @@ def _sample(example: Example) -> Sample:
     ids, mask = end_to_end(example)
     nothing = [0] * len(ids)
     return Sample(ids, mask, nothing, nothing, nothing, len(example[0][0]))
-
-
-def _padded_loss(
-    model: Any, batch: list[Example], rows: list[list[int]], device: torch.device
-) -> torch.Tensor:
-    """The same by rows padded on the right, where causal attention never looks, so they need no mask."""
-    width = max(map(len, rows))
-    width = math.ceil(width / 16) * 16  # few different sizes, so that freed memory fits again
-    ids = torch.zeros(len(batch), width, dtype=torch.long)
-    predictors: list[int] = []
-    for row, (example, whole) in enumerate(zip(batch, rows, strict=True)):
-        ids[row, : len(whole)] = torch.tensor(whole)
-        end = 0
-        for prompt, completion in example:
-            end += len(prompt) + len(completion)
-            predictors += range(row * width + end - len(completion) - 1, row * width + end - 1)
-    learnt = [token for example in batch for _, completion in example for token in completion]
-    targets = torch.tensor(learnt, device=device)
-    head = model.get_output_embeddings()
-    with (
-        # On a CPU plain products beat the fused kernel on short rows, and take up to twice its time on long ones.
-        sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" and width <= SHORT else nullcontext(),
-        head_selects(head, targets, 1.0),
-    ):
-        hidden = model.get_decoder()(input_ids=ids.to(device), use_cache=False).last_hidden_state
-        chosen = hidden.flatten(0, 1)[torch.tensor(predictors, device=device)]
-        return -head(chosen)[:, 0].sum()

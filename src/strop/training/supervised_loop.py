@@ -19,6 +19,7 @@ from strop.config.schema import Recipe
 from strop.config.training import RewardModelConfig, SftConfig
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder
+from strop.training.logps import no_dropout
 
 Show = Callable[[dict[str, Any]], Any]
 T = TypeVar("T")
@@ -68,7 +69,7 @@ def fit_examples(
     name = "constant_with_warmup" if config.schedule == "constant" else config.schedule
     scheduler = get_scheduler(name, optimizer, num_warmup_steps=config.warmup_steps, num_training_steps=steps)
     order: list[int] = []
-    model.train()
+    no_dropout(model)
     for step in range(1, steps + 1):
         started = time.perf_counter()
         while len(order) < config.batch_size:
@@ -85,3 +86,4 @@ def fit_examples(
             release_memory()
         seconds = time.perf_counter() - started
         show({"step": step, "steps": steps, **logged, "grad_norm": norm, "seconds": seconds})
+    model.eval()

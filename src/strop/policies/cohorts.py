@@ -1,0 +1,175 @@
+"""Rows decoded by the model's own code alone: those that joined together are a cohort, with one cache of its making.
+
+For every model that cannot share prompts (`decode_batch`): windows, recurrent and convolutional layers, latent
+attention. A prompt is computed once; the cache is then repeated for its rows, and holds what each kind of layer needs.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Literal
+
+import torch
+from transformers import PreTrainedModel
+
+from strop.core.protocols import Request
+from strop.policies.contexts import PlayContext
+from strop.policies.decoded_rows import COMPACT, FEW, DecodedRow, DecodedRows, asking, slices
+
+Kind = Literal["padded", "even", "uncached"]
+"""How cohorts are computed: padded on the left to one length, of one length each, or anew for each token."""
+
+
+@dataclass
+class _Cohort:
+    """Rows that joined together, R of them.
+
+    count  R, finished rows included until they are left out
+    ids    (R, T) their prompts and tokens, padded on the left
+    mask   (R, T) bool, False for padding; None where there is none
+    cache  what the model computed of them; None for one that keeps nothing
+    """
+
+    count: int
+    ids: torch.Tensor
+    mask: torch.Tensor | None
+    cache: Any
+
+    def select(self, rows: torch.Tensor) -> None:
+        """Keeps, or repeats, the rows of that index."""
+        self.count = len(rows)
+        self.ids = self.ids[rows]
+        self.mask = None if self.mask is None else self.mask[rows]
+        if self.cache is not None:
+            self.cache.reorder_cache(rows)
+
+    def extend(self, tokens: torch.Tensor) -> None:
+        """Appends a token to each row."""
+        self.ids = torch.cat([self.ids, tokens[:, None]], dim=1)
+        if self.mask is not None:
+            self.mask = torch.nn.functional.pad(self.mask, (0, 1), value=True)
+
+
+class CohortBatch(DecodedRows):
+    """See the module's docstring. `rows` are those of the cohorts, one after another."""
+
+    def __init__(self, model: PreTrainedModel, pad_id: int, *, kind: Kind = "padded") -> None:
+        super().__init__(model, pad_id)
+        self._kind = kind
+        self._takes = signature(model.forward).parameters
+        self._name = cache_name(model)
+        self._cohorts: list[_Cohort] = []
+
+    @torch.no_grad()
+    def join(
+        self,
+        requests: Sequence[Request],
+        contexts: Sequence[PlayContext | None],
+        unwanted: Callable[[], bool] = lambda: False,
+    ) -> list[DecodedRow]:
+        """See `DecodedRows`."""
+        askers: dict[tuple[int, ...], list[int]] = {}
+        for number, request in enumerate(requests):
+            askers.setdefault(tuple(request.prompt), []).append(number)
+        made: list[tuple[_Cohort, torch.Tensor]] = []
+        order: list[int] = []
+        with asking(self._model.modules(), unwanted):
+            for part in self._parts(list(askers)):
+                cohort = self._cohort(part)
+                logits = self._compute(cohort, cohort.ids)
+                index = [at for at, prompt in enumerate(part) for _ in askers[prompt]]
+                rows = torch.tensor(index, device=self._device)
+                cohort.select(rows)
+                made.append((cohort, logits[rows]))
+                order += [number for prompt in part for number in askers[prompt]]
+        logits = [*([self._logits] if self.rows else []), *(one for _, one in made)]
+        self._logits = torch.cat(logits)
+        self._cohorts += [cohort for cohort, _ in made]
+        added = dict(zip(order, self._add([requests[number] for number in order]), strict=True))
+        return [added[number] for number in range(len(requests))]
+
+    def _parts(self, prompts: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
+        """Prompts to compute side by side."""
+        lengths = [len(prompt) for prompt in prompts]
+        order = sorted(range(len(prompts)), key=lengths.__getitem__)
+        alike = [order] if self._kind == "padded" else []
+        if not alike:
+            by_length: dict[int, list[int]] = {}
+            for number in order:
+                by_length.setdefault(lengths[number], []).append(number)
+            alike = list(by_length.values())
+        for numbers in alike:
+            for part in slices(numbers, lengths):
+                yield [prompts[number] for number in part]
+
+    def _cohort(self, prompts: Sequence[Sequence[int]]) -> _Cohort:
+        longest = max(map(len, prompts))
+        ids = torch.full((len(prompts), longest), self._pad_id)
+        mask = torch.zeros((len(prompts), longest), dtype=torch.bool)
+        for row, prompt in enumerate(prompts):
+            ids[row, longest - len(prompt) :] = torch.tensor(prompt)
+            mask[row, longest - len(prompt) :] = True
+        padded = None if bool(mask.all()) else mask.to(self._device)
+        return _Cohort(len(prompts), ids.to(self._device), padded, None)
+
+    def _compute(self, cohort: _Cohort, ids: torch.Tensor) -> torch.Tensor:
+        """(R, V) logits after `ids` (R, T), the newest of the cohort's."""
+        arguments: dict[str, Any] = {"input_ids": ids, "use_cache": self._kind != "uncached"}
+        if cohort.mask is not None:
+            arguments["attention_mask"] = cohort.mask.long()
+            if "position_ids" in self._takes:
+                positions = (cohort.mask.long().cumsum(dim=1) - 1).clamp(min=0)
+                arguments["position_ids"] = positions[:, -ids.shape[1] :]
+        if cohort.cache is not None:
+            arguments[self._name] = cohort.cache
+        if "logits_to_keep" in self._takes:
+            arguments["logits_to_keep"] = 1
+        out = self._model(**arguments)
+        if self._kind != "uncached":
+            cohort.cache = out[self._name]
+        logits: torch.Tensor = out.logits[:, -1]
+        return logits
+
+    @torch.no_grad()
+    def forward(self, unwanted: Callable[[], bool] = lambda: False) -> None:
+        """See `DecodedRows`."""
+        self._compact()
+        if not self.live:
+            self.rows, self._draws, self._cohorts = [], [], []
+            return
+        found = []
+        with asking(self._layers, unwanted) if len(self.rows) <= FEW else nullcontext():
+            for cohort, tokens in zip(
+                self._cohorts, self._tokens.split([one.count for one in self._cohorts]), strict=True
+            ):
+                cohort.extend(tokens)
+                new = cohort.ids if self._kind == "uncached" else tokens[:, None]
+                found.append(self._compute(cohort, new))
+        self._logits = torch.cat(found)
+
+    def _compact(self) -> None:
+        """Leaves finished rows out, where that pays."""
+        start, kept, cohorts = 0, list[int](), list[_Cohort]()
+        for cohort in self._cohorts:
+            live = [n for n in range(cohort.count) if self.rows[start + n] is not None]
+            if len(live) <= COMPACT * cohort.count or len(live) <= FEW:
+                kept += [start + n for n in live]
+                start += cohort.count
+                if live and len(live) < cohort.count:
+                    cohort.select(torch.tensor(live, device=self._device))
+            else:
+                kept += range(start, start + cohort.count)
+                start += cohort.count
+            cohorts += [cohort] if live else []
+        if len(kept) < len(self.rows):
+            self._cohorts = cohorts
+            self._tokens = self._tokens[torch.tensor(kept, dtype=torch.long, device=self._device)]
+            self.rows = [self.rows[number] for number in kept]
+            self._draws = [self._draws[number] for number in kept]
+
+
+def cache_name(model: PreTrainedModel) -> str:
+    """The argument and output of a model's forward that holds its cache."""
+    takes = signature(model.forward).parameters
+    return next((name for name in ("cache_params", "state") if name in takes), "past_key_values")

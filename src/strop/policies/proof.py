@@ -1,0 +1,260 @@
+"""Whether what is computed of a model is the model's own: log-probabilities held against its plain forward pass.
+
+The plain pass is one text alone, without a cache, padding or anything of ours. Every faster way is tried on a few short
+texts of random tokens before it is taken, and again on texts beyond the model's windows where a run has such.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import torch
+from transformers import PreTrainedModel
+
+from strop.core.errors import UserError
+from strop.core.protocols import Request
+from strop.core.rollout import SamplingParams
+from strop.policies.attention import Watch, attend_alone, attend_in_groups, grouped, prefix_tree
+from strop.policies.cohorts import CohortBatch
+from strop.policies.decode_batch import DecodeBatch
+from strop.policies.decoded_rows import DecodedRow, DecodedRows, Decoder
+
+BOUND = 1e-3
+"""Nats that a log-probability may differ by in float32."""
+ROUNDINGS = 4
+"""In shorter types: how many times as much, in the mean, as roundings of the same computation make."""
+PROMPT, ANSWERS = 44, (7, 5)
+"""Tokens of the texts that are tried: a prompt, and two answers to it."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """That one way of computing is right.
+
+    way      its name
+    gap      largest difference from the plain pass in float32, in shorter types the mean one, nats
+    bound    what the gap had to stay within
+    tokens   of the longest text that was tried
+    left     ways that would have been faster, and why they were not taken
+    """
+
+    way: str
+    gap: float
+    bound: float
+    tokens: int
+    left: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        left = "".join(f"; not by {name}: {why}" for name, why in self.left.items())
+        return f"by {self.way}, within {self.gap:.1g} nats of the model's plain forward pass{left}"
+
+
+def bare(model: Any) -> PreTrainedModel:
+    """The transformers model inside of wrappers (DDP, PEFT, DeepSpeed)."""
+    return next(one for one in model.modules() if isinstance(one, PreTrainedModel))
+
+
+def plain_logps(model: Any, ids: Sequence[int], start: int) -> torch.Tensor:
+    """(T - start,) float32 log-probabilities of a text's T tokens from `start` on, by the plain pass."""
+    row = torch.tensor([list(ids)], device=next(model.parameters()).device)
+    logits = model(input_ids=row, use_cache=False).logits[0, start - 1 : -1]
+    return torch.log_softmax(logits.float(), dim=-1).gather(1, row[0, start:, None])[:, 0]
+
+
+def random_ids(model: Any, count: int, seed: int) -> list[int]:
+    """Token ids from the middle of a model's vocabulary, where there are no special ones."""
+    size = model.get_input_embeddings().weight.shape[0] if model.get_input_embeddings() is not None else 64
+    size = min(size, getattr(model.config.get_text_config(), "vocab_size", size) or size)
+    generator = torch.Generator().manual_seed(seed)
+    ids = torch.randint(size // 8, max(size // 8 + 1, size * 3 // 4), (count,), generator=generator)
+    return [int(one) for one in ids]
+
+
+@dataclass
+class Text:
+    """A text and its log-probabilities from `start` on, by the plain pass."""
+
+    ids: list[int]
+    start: int
+    logps: torch.Tensor
+
+
+class Yardstick:
+    """How far from the plain pass is too far, of one model."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._exact = next(model.parameters()).dtype in (torch.float32, torch.float64)
+
+    def gap(self, found: Sequence[torch.Tensor], texts: Sequence[Text]) -> tuple[float, float]:
+        """(the gap, its bound). Infinite where something is no number."""
+        far = torch.cat([(a.float() - t.logps).abs() for a, t in zip(found, texts, strict=True)])
+        if not far.isfinite().all():
+            return float("inf"), BOUND
+        if self._exact:
+            size = torch.cat([text.logps.abs() for text in texts])
+            return float((far - 1e-5 * size).max().clamp(min=0)), BOUND
+        noise = [(self._rounded(text) - text.logps).abs() for text in texts]
+        return float(far.mean()), BOUND + ROUNDINGS * float(torch.cat(noise).mean())
+
+    @torch.no_grad()
+    def _rounded(self, text: Text) -> torch.Tensor:
+        """The plain pass once more, the results of all matrices moved by half of their last bit up or down."""
+        generator = torch.Generator().manual_seed(0)
+
+        def move(_module: Any, _inputs: Any, out: Any) -> Any:
+            if not isinstance(out, torch.Tensor) or not out.is_floating_point():
+                return None
+            sign = torch.randint(0, 2, out.shape, generator=generator).to(out.device) * 2 - 1
+            step = torch.finfo(out.dtype).eps / 2
+            return (out.float() * (1 + step * sign) + out.float() * step * sign).to(out.dtype)
+
+        kinds = (torch.nn.Linear, torch.nn.Embedding)
+        hooks = [one.register_forward_hook(move) for one in self._model.modules() if isinstance(one, kinds)]
+        try:
+            return plain_logps(self._model, text.ids, text.start)
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+
+@contextmanager
+def at_rest(model: Any) -> Iterator[None]:
+    """Within it the model is in eval mode."""
+    training = [one for one in model.modules() if one.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for one in training:
+            one.training = True
+
+
+_watched: WeakKeyDictionary[Any, Watch | None] = WeakKeyDictionary()
+
+
+def watch(model: PreTrainedModel) -> Watch | None:
+    """What a model's layers ask of attention; None where not all of its layers attend through transformers' interface,
+    or ask for what is not done in groups. Such a model is left as it is; the others attend in groups from now on.
+    """
+    if model not in _watched:
+        attend_in_groups(model)
+        _watched[model] = seen = _seen(model)
+        if seen is None:
+            attend_alone(model)
+    return _watched[model]
+
+
+@torch.no_grad()
+def _seen(model: PreTrainedModel) -> Watch | None:
+    prompt = random_ids(model, PROMPT, 0)
+    tree, _ = prefix_tree([[*prompt, *random_ids(model, 3, n)] for n in (1, 2)], model.device)
+    decoder = model.base_model
+    try:
+        with at_rest(model), grouped() as seen:
+            decoder(
+                input_ids=tree.ids[None], position_ids=tree.positions[None], prefix_tree=tree, use_cache=False
+            )
+    except (torch.OutOfMemoryError, MemoryError):
+        raise
+    except Exception:  # of code that never heard of a tree
+        return None
+    layers = model.config.get_text_config().num_hidden_layers
+    right = seen.layers == layers and not seen.others and seen.masks == seen.windows
+    return seen if right else None
+
+
+def decoder_of(model: PreTrainedModel, pad_id: int, *, longest: int = 0) -> tuple[Decoder, Proof]:
+    """The fastest way to sample from a model that gives its own log-probabilities.
+
+    longest  tokens of the longest text to come
+    Raises UserError where there is none.
+    """
+    ways: dict[str, Decoder] = {}
+    seen, context = watch(model), getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    if seen is not None and all(context and context <= window for window in seen.windows):
+        ways["shared prompts"] = DecodeBatch
+    ways["the model's cache, padded"] = partial(CohortBatch, kind="padded")
+    ways["the model's cache, prompts of one length"] = partial(CohortBatch, kind="even")
+    ways["no cache"] = partial(CohortBatch, kind="uncached")
+    prompts = [random_ids(model, count, count) for count in _lengths(model, longest)]
+
+    def tried(way: Decoder) -> tuple[list[torch.Tensor], list[Text]]:
+        rows = _sampled(way(model, pad_id), prompts)
+        texts = []
+        for row in rows:
+            ids, start = [*row.request.prompt, *row.tokens], len(row.request.prompt)
+            texts.append(Text(ids, start, plain_logps(model, ids, start)))
+        return [torch.tensor(row.logprobs, device=model.device) for row in rows], texts
+
+    with at_rest(model), torch.no_grad():
+        return first_right(model, ways, tried, "sampling")
+
+
+Way = TypeVar("Way")
+
+
+def first_right(
+    model: Any,
+    ways: dict[str, Way],
+    tried: Callable[[Way], tuple[list[torch.Tensor], list[Text]]],
+    what: str,
+) -> tuple[Way, Proof]:
+    """The first of the ways by which a model gives its own log-probabilities. Raises UserError where none does."""
+    yardstick, left = Yardstick(model), dict[str, str]()
+    for name, way in ways.items():
+        try:
+            found, texts = tried(way)
+            gap, bound = yardstick.gap(found, texts)
+        except (torch.OutOfMemoryError, MemoryError, UserError):
+            raise
+        except Exception as error:  # of a model's own code
+            left[name] = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            continue
+        if gap <= bound:
+            return way, Proof(name, gap, bound, max(len(text.ids) for text in texts), left)
+        left[name] = f"differs by {gap:.2g} nats"
+    told = "; ".join(f"{name}: {why}" for name, why in left.items())
+    raise UserError(
+        f"{type(model).__name__} is not supported: no way of {what} gives its own log-probabilities ({told})"
+    )
+
+
+def _lengths(model: PreTrainedModel, longest: int) -> list[int]:
+    """Tokens of the prompts to try: short ones, and one beyond each of the `turns`."""
+    return [PROMPT, PROMPT - 7, *(place + 8 for place in turns(model, longest))]
+
+
+def turns(model: PreTrainedModel, longest: int) -> list[int]:
+    """Lengths from which on a model computes otherwise, where texts to come are longer: windows, chunks, positions that
+    are scaled.
+    """
+    config = model.config.get_text_config()
+    names = ("sliding_window", "attention_chunk_size", "chunk_size", "mamba_chunk_size")
+    found = {getattr(config, name, None) for name in names}
+    rope = getattr(config, "rope_parameters", None) or {}
+    for one in [rope, *(value for value in rope.values() if isinstance(value, dict))]:
+        if one.get("rope_type") in ("dynamic", "longrope"):
+            found.add(one.get("original_max_position_embeddings"))
+    return sorted(place for place in found if isinstance(place, int) and PROMPT < place < longest - 8)
+
+
+def _sampled(batch: DecodedRows, prompts: Sequence[Sequence[int]]) -> list[DecodedRow]:
+    """Rows behind the prompts, two behind the first, of which one ends before the other."""
+    sizes = [(prompts[0], 2), (prompts[0], 5), *((prompt, 5) for prompt in prompts[1:])]
+    rows = batch.join(
+        [
+            Request(tuple(prompt), seed, SamplingParams(max_tokens=size))
+            for seed, (prompt, size) in enumerate(sizes)
+        ],
+        [None] * len(sizes),
+    )
+    while batch.rows:
+        for row in list(batch.choose()):
+            if len(row.tokens) == row.request.params.max_tokens:
+                batch.drop(row)
+        batch.forward()
+    return rows
