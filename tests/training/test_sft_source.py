@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from strop.config.load import load_recipe
-from strop.policies.attention import attend_in_groups
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import load_tasks
 from strop.tasks.task_sets import task_sets
+from strop.training.logps import check_head
 from strop.training.sft import SHARED, _loss, examples_of
 
 
@@ -57,7 +57,7 @@ def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path, rule
     gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
     model.zero_grad()
     recipe = load_recipe([], ["optim.shared_prefix=true", "model.compute_dtype=float32"])
-    attend_in_groups(model)
+    check_head(model)
     seen: list[int] = []
     model.get_input_embeddings().register_forward_hook(lambda _, given, __: seen.append(given[0].numel()))
     loss = _loss(model, batch, recipe)

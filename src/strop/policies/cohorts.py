@@ -83,8 +83,8 @@ class CohortBatch(DecodedRows):
                 cohort.select(rows)
                 made.append((cohort, logits[rows]))
                 order += [number for prompt in part for number in askers[prompt]]
-        logits = [*([self._logits] if self.rows else []), *(one for _, one in made)]
-        self._logits = torch.cat(logits)
+        logits = [*([self.logits] if self.rows else []), *(one for _, one in made)]
+        self.logits = torch.cat(logits)
         self._cohorts += [cohort for cohort, _ in made]
         added = dict(zip(order, self._add([requests[number] for number in order]), strict=True))
         return [added[number] for number in range(len(requests))]
@@ -146,7 +146,7 @@ class CohortBatch(DecodedRows):
                 cohort.extend(tokens)
                 new = cohort.ids if self._kind == "uncached" else tokens[:, None]
                 found.append(self._compute(cohort, new))
-        self._logits = torch.cat(found)
+        self.logits = torch.cat(found)
 
     def _compact(self) -> None:
         """Leaves finished rows out, where that pays."""

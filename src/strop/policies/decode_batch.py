@@ -99,11 +99,11 @@ class DecodeBatch(DecodedRows):
             old = _Prompts(self._shared.keys, self._shared.values, self._shared.mask)
             prompt_of = [*self._prompt_of, *(number + len(old.mask) for number in prompt_of)]
             prompts = old.joined(prompts)
-            self._logits = torch.cat([self._logits, logits])
+            self.logits = torch.cat([self.logits, logits])
             self._positions = torch.cat([self._positions, positions])
             self._cache.add(len(requests), room)
         else:
-            self._logits, self._positions = logits, positions
+            self.logits, self._positions = logits, positions
             self._cache = RowCache(len(prompts.keys), room, len(requests))
         self._shared, self._prompt_of = SharedPrompts.of_rows(
             prompts.keys, prompts.values, prompts.mask, prompt_of
@@ -119,7 +119,7 @@ class DecodeBatch(DecodedRows):
             return
         own = self._cache.own_mask(self._device)
         with grouped(), asking(self._layers, unwanted) if len(self.rows) <= FEW else nullcontext():
-            self._logits = self._model(
+            self.logits = self._model(
                 input_ids=self._tokens[:, None],
                 position_ids=self._positions[:, None] + self._cache.lengths[:, None].to(self._device),
                 past_key_values=self._cache,
@@ -141,7 +141,7 @@ class DecodeBatch(DecodedRows):
             return
         keep = torch.tensor(live, device=self._device)
         self._cache.select(keep)
-        self._positions, self._logits = self._positions[keep], self._logits[keep]
+        self._positions, self.logits = self._positions[keep], self.logits[keep]
         if not always:  # between choosing and computing
             self._tokens = self._tokens[keep]
         self.rows = [self.rows[number] for number in live]

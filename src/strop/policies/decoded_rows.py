@@ -53,7 +53,7 @@ class DecodedRows:
         self._layers = [one for one in model.modules() if isinstance(one, GradientCheckpointingLayer)]
         self.rows: list[DecodedRow | None] = []
         self._draws: list[torch.Tensor] = []
-        self._logits: torch.Tensor
+        self.logits: torch.Tensor
         """(R, V) of each row's next token."""
         self._tokens: torch.Tensor
         """(R,) those just chosen."""
@@ -117,13 +117,13 @@ class DecodedRows:
                 kinds.setdefault((params.temperature, params.top_p), []).append(number)
         if len(kinds) == 1:
             ((temperature, top_p),) = kinds
-            return choose(self._logits, drawn, temperature=temperature, top_p=top_p)
+            return choose(self.logits, drawn, temperature=temperature, top_p=top_p)
         tokens = torch.zeros(len(self.rows), dtype=torch.long, device=self._device)
         logprobs = torch.zeros(len(self.rows), device=self._device)
         entropies = torch.zeros_like(logprobs)
         for (temperature, top_p), numbers in kinds.items():
             here = torch.tensor(numbers, device=self._device)
-            found = choose(self._logits[here], drawn[here], temperature=temperature, top_p=top_p)
+            found = choose(self.logits[here], drawn[here], temperature=temperature, top_p=top_p)
             tokens[here], logprobs[here], entropies[here] = found
         return tokens, logprobs, entropies
 

@@ -57,11 +57,19 @@ def bare(model: Any) -> PreTrainedModel:
     return next(one for one in model.modules() if isinstance(one, PreTrainedModel))
 
 
-def plain_logps(model: Any, ids: Sequence[int], start: int) -> torch.Tensor:
-    """(T - start,) float32 log-probabilities of a text's T tokens from `start` on, by the plain pass."""
+def plain_rows(model: Any, ids: Sequence[int], start: int) -> torch.Tensor:
+    """(T - start, V) float32 log-probabilities of all words in place of a text's T tokens from `start` on, by the plain
+    pass.
+    """
     row = torch.tensor([list(ids)], device=next(model.parameters()).device)
     logits = model(input_ids=row, use_cache=False).logits[0, start - 1 : -1]
-    return torch.log_softmax(logits.float(), dim=-1).gather(1, row[0, start:, None])[:, 0]
+    return torch.log_softmax(logits.float(), dim=-1)
+
+
+def plain_logps(model: Any, ids: Sequence[int], start: int) -> torch.Tensor:
+    """(T - start,) those of the text's own tokens."""
+    rows = plain_rows(model, ids, start)
+    return rows.gather(1, torch.tensor(list(ids[start:]), device=rows.device)[:, None])[:, 0]
 
 
 def random_ids(model: Any, count: int, seed: int) -> list[int]:
@@ -75,7 +83,7 @@ def random_ids(model: Any, count: int, seed: int) -> list[int]:
 
 @dataclass
 class Text:
-    """A text and its log-probabilities from `start` on, by the plain pass."""
+    """A text and its log-probabilities from `start` on, by the plain pass: of its tokens, or of all words."""
 
     ids: list[int]
     start: int
@@ -91,13 +99,13 @@ class Yardstick:
 
     def gap(self, found: Sequence[torch.Tensor], texts: Sequence[Text]) -> tuple[float, float]:
         """(the gap, its bound). Infinite where something is no number."""
-        far = torch.cat([(a.float() - t.logps).abs() for a, t in zip(found, texts, strict=True)])
+        far = torch.cat([(a.float() - t.logps).abs().flatten() for a, t in zip(found, texts, strict=True)])
         if not far.isfinite().all():
             return float("inf"), BOUND
         if self._exact:
-            size = torch.cat([text.logps.abs() for text in texts])
+            size = torch.cat([text.logps.abs().flatten() for text in texts])
             return float((far - 1e-5 * size).max().clamp(min=0)), BOUND
-        noise = [(self._rounded(text) - text.logps).abs() for text in texts]
+        noise = [(self._rounded(text) - text.logps).abs().flatten() for text in texts]
         return float(far.mean()), BOUND + ROUNDINGS * float(torch.cat(noise).mean())
 
     @torch.no_grad()
@@ -115,7 +123,8 @@ class Yardstick:
         kinds = (torch.nn.Linear, torch.nn.Embedding)
         hooks = [one.register_forward_hook(move) for one in self._model.modules() if isinstance(one, kinds)]
         try:
-            return plain_logps(self._model, text.ids, text.start)
+            plain = plain_logps if text.logps.dim() == 1 else plain_rows
+            return plain(self._model, text.ids, text.start)
         finally:
             for hook in hooks:
                 hook.remove()
@@ -185,13 +194,13 @@ def decoder_of(model: PreTrainedModel, pad_id: int, *, longest: int = 0) -> tupl
     def tried(way: Decoder) -> tuple[list[torch.Tensor], list[Text]]:
         rows = _sampled(way(model, pad_id), prompts)
         texts = []
-        for row in rows:
+        for row, _ in rows:
             ids, start = [*row.request.prompt, *row.tokens], len(row.request.prompt)
-            texts.append(Text(ids, start, plain_logps(model, ids, start)))
-        return [torch.tensor(row.logprobs, device=model.device) for row in rows], texts
+            texts.append(Text(ids, start, plain_rows(model, ids, start)))
+        return [found for _, found in rows], texts
 
     with at_rest(model), torch.no_grad():
-        return first_right(model, ways, tried, "sampling")
+        return first_right(model, ways, tried, "sampling", longest)
 
 
 Way = TypeVar("Way")
@@ -202,6 +211,7 @@ def first_right(
     ways: dict[str, Way],
     tried: Callable[[Way], tuple[list[torch.Tensor], list[Text]]],
     what: str,
+    longest: int,
 ) -> tuple[Way, Proof]:
     """The first of the ways by which a model gives its own log-probabilities. Raises UserError where none does."""
     yardstick, left = Yardstick(model), dict[str, str]()
@@ -218,14 +228,22 @@ def first_right(
             return way, Proof(name, gap, bound, max(len(text.ids) for text in texts), left)
         left[name] = f"differs by {gap:.2g} nats"
     told = "; ".join(f"{name}: {why}" for name, why in left.items())
-    raise UserError(
-        f"{type(model).__name__} is not supported: no way of {what} gives its own log-probabilities ({told})"
+    places = turns(model, longest)
+    until = (
+        f" on texts of more than {places[0]} tokens (prompt and answer); keep them shorter" if places else ""
     )
+    fault = f"{type(model).__name__} is not supported{until}"
+    raise UserError(f"{fault}: no way of {what} gives its own log-probabilities ({told})")
 
 
 def _lengths(model: PreTrainedModel, longest: int) -> list[int]:
-    """Tokens of the prompts to try: short ones, and one beyond each of the `turns`."""
-    return [PROMPT, PROMPT - 7, *(place + 8 for place in turns(model, longest))]
+    """Tokens of the prompts to try."""
+    return [PROMPT, PROMPT - 7, *around(turns(model, longest))]
+
+
+def around(places: Sequence[int]) -> list[int]:
+    """Tokens of prompts whose answers cross those places, and of some that do so themselves."""
+    return [place + more for place in places for more in (-2, 8)]
 
 
 def turns(model: PreTrainedModel, longest: int) -> list[int]:
@@ -239,22 +257,27 @@ def turns(model: PreTrainedModel, longest: int) -> list[int]:
     for one in [rope, *(value for value in rope.values() if isinstance(value, dict))]:
         if one.get("rope_type") in ("dynamic", "longrope"):
             found.add(one.get("original_max_position_embeddings"))
-    return sorted(place for place in found if isinstance(place, int) and PROMPT < place < longest - 8)
+    return sorted(place for place in found if isinstance(place, int) and PROMPT < place < longest)
 
 
-def _sampled(batch: DecodedRows, prompts: Sequence[Sequence[int]]) -> list[DecodedRow]:
-    """Rows behind the prompts, two behind the first, of which one ends before the other."""
-    sizes = [(prompts[0], 2), (prompts[0], 5), *((prompt, 5) for prompt in prompts[1:])]
-    rows = batch.join(
-        [
-            Request(tuple(prompt), seed, SamplingParams(max_tokens=size))
-            for seed, (prompt, size) in enumerate(sizes)
-        ],
-        [None] * len(sizes),
-    )
-    while batch.rows:
+def _sampled(batch: DecodedRows, prompts: Sequence[Sequence[int]]) -> list[tuple[DecodedRow, torch.Tensor]]:
+    """Rows behind the prompts, two behind the first, of which one ends before the others; one more, alone, joins later.
+    Of each the log-probabilities of all words, token by token (T, V).
+    """
+    sizes = [(prompts[0], 2), (prompts[0], 5), *((prompt, 5) for prompt in prompts[1:]), (prompts[0], 3)]
+    requests = [
+        Request(tuple(prompt), at, SamplingParams(max_tokens=size)) for at, (prompt, size) in enumerate(sizes)
+    ]
+    words: dict[DecodedRow, list[torch.Tensor]] = {}
+    waiting = [requests[:-1], [], [], requests[-1:]]
+    while batch.rows or waiting:
+        if waiting and (joining := waiting.pop(0)):
+            words |= {row: [] for row in batch.join(joining, [None] * len(joining))}
+        for row, logps in zip(batch.rows, batch.logits.float().log_softmax(dim=-1), strict=True):
+            if row is not None:
+                words[row].append(logps)
         for row in list(batch.choose()):
             if len(row.tokens) == row.request.params.max_tokens:
                 batch.drop(row)
         batch.forward()
-    return rows
+    return [(row, torch.stack(found)) for row, found in words.items()]

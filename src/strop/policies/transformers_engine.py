@@ -117,9 +117,10 @@ class TransformersPolicy:
 
     def _prove(self, longest: int) -> None:
         """Finds out how to decode texts of so many tokens. Rows that are being sampled end as they began."""
-        known, self._proven = getattr(self, "_proven", None), longest
+        known = getattr(self, "_proven", None)
         if known is None or turns(self._model, longest) != turns(self._model, known):
             self._decoder, self.proof = decoder_of(self._model, self.tokenizer.pad_id, longest=longest)
+        self._proven = longest
 
     def _free(self) -> None:
         """Lets go of what was computed of rows that have all ended; an update needs the memory."""

@@ -31,6 +31,7 @@ from strop.policies.proof import (
     PROMPT,
     Proof,
     Text,
+    around,
     at_rest,
     bare,
     first_right,
@@ -41,6 +42,8 @@ from strop.policies.proof import (
 )  # fmt: skip
 from strop.training.head import Head, head_selects
 
+MASKED = 1024
+"""Tokens that may go on from a cache: models mask these by all before, while rows from the start need no mask."""
 ROUND = 16
 """Rows have a multiple of so many tokens: few different sizes, so that freed memory fits again."""
 Values = tuple[torch.Tensor, torch.Tensor]
@@ -119,10 +122,11 @@ def by_cache(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
         some = [samples[number] for number in numbers]
         shared = min(common(some[0].ids, one.ids) for one in some)
         shared = min(shared, *(_last(one) - 1 for one in some))
-        parts = _behind(call, some, shared) if len(some) > 1 and shared >= LEAST else None
-        if parts is None:
-            values = by_rows(call, some)
-            parts = list(values.split([one.tokens for one in some]))
+        own = max(_last(one) for one in some) - shared
+        if len(some) > 1 and shared >= LEAST and own <= MASKED:
+            parts = _behind(call, some, shared)
+        else:
+            parts = list(by_rows(call, some).split([one.tokens for one in some]))
         found |= zip(numbers, parts, strict=True)
     return torch.cat([found[number] for number in range(len(samples))])
 
@@ -244,7 +248,7 @@ def updates_as(model: Any, other: Any) -> None:
 
 def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
     allowed = {name: WAYS[name] for name in ways if name != "tree" or watch(model) is not None}
-    counts = [PROMPT, *(place + 8 for place in turns(model, longest))]
+    counts = [PROMPT, *around(turns(model, longest))]
     prompts = [random_ids(model, count, count) for count in counts]
     texts = [
         (len(prompt), [*prompt, *random_ids(model, more, more)]) for prompt in prompts for more in ANSWERS
@@ -269,7 +273,7 @@ def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
     with at_rest(model), torch.enable_grad():
         after = Head.of(model)
         call = Call(model, model, model.get_output_embeddings(), after, 1.0)
-        way, proof = first_right(model, allowed, tried, "the update")
+        way, proof = first_right(model, allowed, tried, "the update", longest)
     return Update(next(name for name, one in WAYS.items() if one is way), after, proof)
 
 
@@ -285,7 +289,7 @@ def _embedded(model: PreTrainedModel) -> Iterator[list[tuple[torch.Tensor, torch
 
     def gather(_module: Any, inputs: tuple[torch.Tensor, ...], out: torch.Tensor) -> torch.Tensor:
         found.append((inputs[0], out.detach().requires_grad_()))
-        return found[-1][1]
+        return found[-1][1] * 1  # some models change it in place
 
     hook = model.get_input_embeddings().register_forward_hook(gather)
     try:
