@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 from strop.config.load import load_recipe
 from strop.core.rollout import Completion
-from strop.launch.memory import PUBLISHED, ModelShape, memory_plan
+from strop.policies.model_shape import PUBLISHED, ModelShape
+from strop.training.memory import memory_plan
 
 MODELS = {
     "1.5B": "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",

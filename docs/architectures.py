@@ -14,6 +14,7 @@ FULL, SLIDING, LINEAR = "full_attention", "sliding_attention", "linear_attention
 
 # What a config gets where its class has the field, under this name or the one that its attribute_map gives.
 # Texts of 40 tokens are longer than every window, chunk and index.
+# Their tokens are 3 to 289; marks of images are above.
 COMMON: Fields = dict(
     vocab_size=300, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
     num_key_value_heads=2, head_dim=16, max_position_embeddings=512,
@@ -35,13 +36,13 @@ COMMON: Fields = dict(
     mamba_chunk_size=8, mamba_d_ssm=128, mamba_dt_rank=4, time_step_rank=4, state_size=8, chunk_size=8,
     linear_key_head_dim=16, linear_value_head_dim=16, linear_num_key_heads=2, linear_num_value_heads=4,
     # Scales and caps.
-    logits_scaling=4.0, logit_scale=0.25, embedding_multiplier=2.0, residual_multiplier=0.5,
-    attention_multiplier=0.25, query_pre_attn_scalar=16, final_logit_softcapping=1.0,
-    attn_logit_softcapping=0.5,
+    logits_scaling=3.0, logit_scale=0.3, embedding_multiplier=2.0, residual_multiplier=0.5,
+    attention_multiplier=0.25, query_pre_attn_scalar=16, final_logit_softcapping=1.5,
+    attn_logit_softcapping=0.7,
 )  # fmt: skip
 
-_GEMMA4: Fields = dict(
-    num_hidden_layers=4, layer_types=[SLIDING, FULL] * 2, num_kv_shared_layers=2, global_head_dim=32,
+_SHARED_KEYS: Fields = dict(
+    num_hidden_layers=4, layer_types=[SLIDING, FULL] * 2, num_kv_shared_layers=2,
     vocab_size_per_layer_input=300, hidden_size_per_layer_input=8,
 )  # fmt: skip
 
@@ -53,7 +54,7 @@ _BYTES: Fields = dict(
     vocab_size=300, hidden_size=64, num_attention_heads=4, num_hidden_layers=1, intermediate_size=64,
 )  # fmt: skip
 
-# What a type needs beside, or instead; ... takes a generic value out.
+# What a type needs beside, or instead.
 OVERRIDES: dict[str, Fields] = {
     "bamba": dict(attn_layer_indices=[1]),
     "blt": dict(
@@ -68,25 +69,29 @@ OVERRIDES: dict[str, Fields] = {
         },
     ),
     "ctrl": dict(dff=128),
+    "dbrx": dict(
+        attn_config=dict(kv_n_heads=2, clip_qkv=8.0, rope_theta=10000.0),
+        ffn_config=dict(hidden_size=64, ffn_hidden_size=32, moe_num_experts=8, moe_top_k=2),
+    ),
     "deepseek_v4": dict(
         num_hidden_layers=3, num_key_value_heads=1, o_groups=2, o_lora_rank=16,
         layer_types=[SLIDING, "compressed_sparse_attention", "heavily_compressed_attention"],
         compress_rates={"compressed_sparse_attention": 4, "heavily_compressed_attention": 8},
         mlp_layer_types=["hash_moe", "moe", "moe"], index_topk=4, partial_rotary_factor=0.5, hc_mult=2,
     ),
-    "dbrx": dict(
-        attn_config=dict(kv_n_heads=2, clip_qkv=8.0, rope_theta=10000.0),
-        ffn_config=dict(hidden_size=64, ffn_hidden_size=32, moe_num_experts=8, moe_top_k=2),
-    ),
-    "doge": dict(keep_window_size=12, sliding_window=...),
+    # Its own choice of keys ties between equal tokens; within a window there is nothing to choose.
+    "doge": dict(keep_window_size=12),
     "ernie4_5_moe": dict(moe_k=2, moe_layer_end_index=1, moe_intermediate_size=32),
     "falcon_h1": dict(
-        lm_head_multiplier=0.5, key_multiplier=0.5, ssm_in_multiplier=2.0, attention_out_multiplier=0.5,
+        lm_head_multiplier=0.6, key_multiplier=0.5, ssm_in_multiplier=2.0, attention_out_multiplier=0.5,
         mlp_multipliers=[2.0, 0.5], embedding_multiplier=2.0,
     ),
-    "gemma3n_text": _GEMMA4 | dict(global_head_dim=...),
-    "gemma4_text": _GEMMA4 | dict(enable_moe_block=True, top_k_experts=2),
-    "gemma4_unified_text": _GEMMA4 | dict(attention_k_eq_v=True, num_global_key_value_heads=1),
+    "gemma3n_text": _SHARED_KEYS,
+    "gemma4_text": _SHARED_KEYS | dict(global_head_dim=32, enable_moe_block=True, top_k_experts=2),
+    "gemma4_unified_text": _SHARED_KEYS | dict(
+        global_head_dim=32, attention_k_eq_v=True, num_global_key_value_heads=1,
+    ),
+    "git": dict(vision_config=_VISION),
     "glm_moe_dsa": dict(indexer_types=["full", "shared"]),
     "gpt_neo": dict(attention_types=[[["global", "local"], 1]], window_size=8),
     "gptj": dict(rotary_dim=8),
@@ -96,7 +101,8 @@ OVERRIDES: dict[str, Fields] = {
     "hy_v4": dict(initializer_range=0.02, indexer_types=["full", "shared"], hc_mult=2),
     "inkling_text": dict(
         layer_types=["hybrid_sliding", "hybrid"], swa_num_attention_heads=4, swa_num_key_value_heads=2,
-        swa_head_dim=16, rel_extent=16, d_rel=4, log_scaling_n_floor=16, unpadded_vocab_size=290,
+        swa_head_dim=16, rel_extent=16, d_rel=4, log_scaling_n_floor=16, log_scaling_alpha=1.0,
+        unpadded_vocab_size=290,
     ),
     "jamba": dict(attn_layer_period=2, attn_layer_offset=1),
     "jetmoe": dict(kv_channels=16),
@@ -105,8 +111,8 @@ OVERRIDES: dict[str, Fields] = {
     "lfm2": dict(layer_types=["conv", FULL]),
     "lfm2_moe": dict(layer_types=["conv", FULL]),
     "llama4_text": dict(
-        layer_types=["chunked_attention", FULL], attention_chunk_size=8, no_rope_layers=[1, 0], floor_scale=4,
-        num_experts_per_tok=1, intermediate_size_mlp=128,
+        layer_types=["chunked_attention", FULL], attention_chunk_size=8, no_rope_layers=[1, 0],
+        floor_scale=4, attn_scale=1.0, num_experts_per_tok=1, intermediate_size_mlp=128,
     ),
     "longcat_flash": dict(
         num_layers=1, ffn_hidden_size=128, expert_ffn_hidden_size=32, zero_expert_num=4,
@@ -117,13 +123,13 @@ OVERRIDES: dict[str, Fields] = {
         layer_types=[FULL, "minimax_m3_sparse"], dense_intermediate_size=128, rotary_dim=8,
         index_block_size=4, index_topk_blocks=2, index_n_heads=2,
     ),
+    "mllama_text_model": dict(cross_attention_layers=[]),
     "modernbert-decoder": dict(local_attention=16, layer_types=[SLIDING, FULL]),
+    "moshi": dict(ffn_dim=128, sliding_window=8),
     "mpt": dict(use_cache=True),
     "nemotron_h": dict(ssm_state_size=8, mamba_num_heads=8, mamba_head_dim=16, n_groups=2),
     "olmo_hybrid": dict(layer_types=[LINEAR, FULL], num_key_value_heads=4),
     "opt": dict(ffn_dim=128, word_embed_proj_dim=32),
-    "moshi": dict(ffn_dim=128, sliding_window=8),
-    "git": dict(vision_config=_VISION),
     "phi4_multimodal": dict(
         vision_config=_VISION | dict(num_hidden_layers=2, crop_size=28),
         audio_config=dict(
@@ -131,8 +137,8 @@ OVERRIDES: dict[str, Fields] = {
             depthwise_separable_out_channel=32, nemo_conv_channels=32,
         ),
     ),
-    "qwen3_5_text": dict(layer_types=[LINEAR, FULL]),
     "qwen3_5_moe_text": dict(layer_types=[LINEAR, FULL]),
+    "qwen3_5_text": dict(layer_types=[LINEAR, FULL]),
     "qwen3_next": dict(layer_types=[LINEAR, FULL]),
     "qwen4_exp_text": dict(
         layer_types=[LINEAR, "indexed_attention"], hc_count=2, hc_lowrank=8, ple_layer_ids=[1],
@@ -140,13 +146,12 @@ OVERRIDES: dict[str, Fields] = {
         indexer_n_heads=2, indexer_kv_heads=1, indexer_head_dim=16, indexer_budget=8, indexer_compress_ratio=4,
     ),
     "recurrent_gemma": dict(
-        block_types=["recurrent", "attention"], lru_width=64, logits_soft_cap=1.0, num_key_value_heads=1
+        block_types=["recurrent", "attention"], lru_width=64, logits_soft_cap=1.5, num_key_value_heads=1
     ),
-    "mllama_text_model": dict(cross_attention_layers=[]),
     "smollm3": dict(no_rope_layers=[1, 0]),
     "xglm": dict(ffn_dim=128),
-    "xlstm": dict(num_heads=4, qk_dim_factor=1.0, output_logit_soft_cap=5.0),
-    "zamba": dict(num_hidden_layers=3, layer_types=..., layers_block_type=[LINEAR, "hybrid", "hybrid"]),
+    "xlstm": dict(num_heads=4, qk_dim_factor=1.0, output_logit_soft_cap=3.5),
+    "zamba": dict(num_hidden_layers=3, layers_block_type=[LINEAR, "hybrid", "hybrid"]),
     "zamba2": dict(
         num_hidden_layers=3, layers_block_type=[LINEAR, "hybrid", "hybrid"], adapter_rank=8, use_mem_rope=True,
     ),
@@ -155,7 +160,7 @@ OVERRIDES: dict[str, Fields] = {
 
 _MARKS: Fields = dict(image_token_id=299, video_token_id=298, audio_token_id=297)
 
-# Types around a text model: that one's type, and the other fields. Their marks of images are above 290.
+# Types around a text model: that one's type, and the other fields.
 WRAPPED: dict[str, tuple[str, Fields]] = {
     "emu3": ("emu3_text_model", dict(
         vq_config=dict(
@@ -219,8 +224,7 @@ def _config(name: str) -> PreTrainedConfig:
         values["num_key_value_heads"] = COMMON["num_attention_heads"]
     if names >= {"layer_types", "sliding_window"}:
         values["layer_types"] = [SLIDING, FULL]
-    values |= OVERRIDES.get(name, {})
-    return kind(**{key: value for key, value in values.items() if value is not ...})
+    return kind(**values | OVERRIDES.get(name, {}))
 
 
 def tiny_configs() -> dict[str, PreTrainedConfig]:

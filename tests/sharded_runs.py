@@ -14,8 +14,10 @@ from strop.training.ranks import join, leave
 from strop.training.sharded_backends import load_backend
 
 
-def groups(step: int) -> list[Group]:
-    """Four groups of random tokens, the same in every process; one answer is thirty times as long as most."""
+def groups(step: int, prompt: int = 3) -> list[Group]:
+    """Four groups of random tokens behind a prompt of so many, the same in every process; one answer is thirty times as
+    long as most.
+    """
     rng = random.Random(step)
 
     def played(task: str, index: int, prompt: list[int]) -> Rollout:
@@ -28,7 +30,11 @@ def groups(step: int) -> list[Group]:
         return Rollout(task_id=task, index=index, seed=0, prompt="", turns=turns, reward=rng.random())
 
     return [
-        Group(task_id=task, step=step, rollouts=[played(task, index, [5, number, 7]) for index in range(4)])
+        Group(
+            task_id=task,
+            step=step,
+            rollouts=[played(task, index, [5, number, *range(7, 5 + prompt)]) for index in range(4)],
+        )
         for number in range(4)
         for task in [f"task-{number}"]
     ]
@@ -41,6 +47,7 @@ def learn(
     target: str,
     steps: tuple[int, int],
     checkpoint: str | None,
+    prompt: int = 3,
 ) -> None:
     """One process: updates from the first step to before the second; rank 0 writes what came of them."""
     ranks, folder = join(), Path(target)
@@ -58,7 +65,7 @@ def learn(
         assert backend.load_checkpoint(Path(checkpoint))
     (stage,), updates = stages_of(recipe), recipe.grpo.updates_per_step
     logged = [
-        learner.update(batch_of(advantages.of(groups(step)), recipe.grpo), stage, step * updates)
+        learner.update(batch_of(advantages.of(groups(step, prompt)), recipe.grpo), stage, step * updates)
         for step in range(*steps)
     ]
     assert backend.is_finite()
@@ -68,6 +75,6 @@ def learn(
     ranks.barrier()
     backend.save(folder)
     if ranks.main:
-        torch.save({"logged": logged, "weights": whole}, folder / "found.pt")
+        torch.save({"logged": logged, "weights": whole, "way": learner.computes.way}, folder / "found.pt")
     ranks.barrier()
     leave()

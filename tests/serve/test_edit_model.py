@@ -57,6 +57,7 @@ class Held:
     def __init__(self) -> None:
         tokenizer = byte_tokenizer()
         self.model = llama(tokenizer)
+        policy = TransformersPolicy(self.model, HubTokenizer(tokenizer))
         self.inside, self.go = threading.Event(), threading.Event()
         self.computed, self.layers, self.came = list[int](), list[int](), 0
         for number, layer in enumerate(self.model.model.layers):
@@ -66,7 +67,6 @@ class Held:
         self.model.model.embed_tokens.register_forward_pre_hook(
             lambda _, ids: self.computed.append(ids[0].numel())
         )
-        policy = TransformersPolicy(self.model, HubTokenizer(tokenizer))
         prompt = FimPrompt(policy.tokenizer, 64)
         self.edits = EditModel(policy, SamplingParams(temperature=0.8, max_tokens=5), prompt)  # type: ignore[arg-type]
 

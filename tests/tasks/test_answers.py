@@ -317,3 +317,32 @@ def test_tests_of_its_own_belong_to_an_answer_without_trusted_ones():
     )
     parts = "fn f() -> u8 { 1 }", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}"
     assert answer_in(fenced(*parts, "fn main() { f(); }", tag="rust"), task) == "\n\n\n".join(parts)
+
+
+@pytest.mark.parametrize("tag", ["think", "Think", "thinking", "thought", "reasoning", "seed:think"])
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Sure.\n<T>\n```python\ndef f(x): draft\n```\n</T>\n```\nCODE\n```",
+        "<T>\n```python\ndef f(x): draft\n```\n</T>\n```\nCODE\n```",
+        "```\nCODE\n```\n<T>\nIs it?\n```python\ndef f(x): draft\n```\n</T>\nIt is.",
+        "```\nCODE\n```\n<T>\nIs it?\n```python\ndef f(x): draft",  # cut off
+    ],
+)
+def test_a_draft_in_a_later_thought_is_not_the_answer(tag, response):
+    assert extract_code(response.replace("T>", f"{tag}>").replace("CODE", CODE), names=["f"]) == CODE
+
+
+def test_a_tag_inside_a_block_is_code():
+    code = "TEXT = '''\n<think>\n'''\nprint(TEXT)"
+    assert extract_code(f"Here:\n```python\n{code}\n```\nDone.") == code
+
+
+@pytest.mark.parametrize("tag", ["answer", "Solution"])
+def test_what_an_answer_s_tags_hold_is_the_response(tag):
+    for inside in (CODE, f"```python\n{CODE}\n```", f"Here:\n```\n{CODE}\n```"):
+        for front in ("", "<think>x</think>\n", "It is simple.\n"):
+            assert extract_code(f"{front}<{tag}>\n{inside}\n</{tag}>\nDone.") == CODE
+            assert extract_code(f"{front}<{tag}>\n{inside}") == CODE  # cut off
+    for code in (f"{CODE}\n\nTEXT = '''\n<{tag}>\n1\n</{tag}>\n'''", f"import re\n\n'''\n<{tag}>\n'''"):
+        assert extract_code(code) == code

@@ -51,9 +51,9 @@ def launch(
     )
     _show(plan)
     if dry_run:
-        from strop.launch.memory import plan_of as memory
+        from strop.training.machine import plan_lines
 
-        for line in memory(plan.recipe)[0]:
+        for line in plan_lines(plan.recipe):
             say(line)
     overwrite = not dry_run and recipe_of(recipe).run.overwrite
     if slurm is None:

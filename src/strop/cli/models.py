@@ -180,8 +180,10 @@ def _folder_fault(name: str) -> str:
         if any((folder / file).is_file() for file in _WEIGHTS):
             return ""
         return f"the folder {name} holds no model (it has no config.json); name a model's folder or a run"
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        return f"there is no folder {name}"
+    if folder.is_file():
+        return ""  # a GGUF file, or it is said when it is read
+    if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
+        return f"there is no folder or file {name}"
     return ""
 
 

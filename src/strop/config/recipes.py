@@ -109,8 +109,11 @@ def _file(text: str, base: Path) -> str:
 
 
 def _model(text: str, base: Path) -> str:
-    """A folder where there is one or where it can be nothing else; otherwise a Hub id or a package's name."""
-    return _joined(text, base) if text.startswith((".", "~")) or os.path.isdir(base / text) else text
+    """A folder or a GGUF file where there is one or where it can be nothing else; otherwise a Hub id or a package's
+    name.
+    """
+    is_path = text.startswith((".", "~")) or text.endswith(".gguf") or os.path.isdir(base / text)
+    return _joined(text, base) if is_path else text
 
 
 def _code(text: str, base: Path) -> str:

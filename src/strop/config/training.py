@@ -155,11 +155,10 @@ class OptimConfig(Section):
     micro_batch_tokens: int = Field(default=8192, ge=1)
     """Tokens in one forward and backward pass, per process, prompts included (what is shared once); limits memory, does
     not change the result. A longer answer goes alone."""
-
-    shared_prefix: bool = False
-    """Compute what samples begin with in common once in the update, a group's prompt or the first turns of its plays,
-    and never hold all logits at once: the same gradients for less time and memory. For models whose head is a plain
-    matrix."""
+    shared_prefix: bool = True
+    """Compute what samples begin with in common once in the update, a group's prompt or the first turns of its plays:
+    the same gradients for less time and memory, by the attention or the cache that the model allows. false computes
+    padded rows, each with all of its prompt."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Decays are shares, and the warm-up ends before the run."""

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect
+from functools import cache
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
@@ -9,12 +10,23 @@ _UNSAFE = re.compile(
     "\u2028\u2029\ud800-\udfff]"  # other line breaks; lone surrogates, which no terminal can be sent
 )
 
-_THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
+THOUGHTS = (
+    *((f"<{tag}>", f"</{tag}>") for tag in ("think", "thinking", "thought", "reasoning", "seed:think")),
+    ("[THINK]", "[/THINK]"),  # Mistral
+    ("<|channel>thought", "<channel|>"),  # Gemma 4
+    ("<|START_THINKING|>", "<|END_THINKING|>"),  # Cohere
+)
+"""What begins and what ends a thought, of the models in use; between angle brackets in any case."""
+_TAG = re.compile("|".join(mark for pair in THOUGHTS[:5] for mark in pair), re.ASCII | re.IGNORECASE)
+_CHANNEL = re.compile(
+    r"(?:\A\s*|(?<![\"'`])(?<![\"'`]<\|start\|>)assistant[^<\n]{0,99})"
+    r"<\|channel\|>(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+)
+"""The head of a message in gpt-oss's format; without `<|start|>` where that was left out as a turn's marker."""
+_MESSAGE_END = re.compile(r"<\|(?:return|end)\|>\s*(?=\Z|<\|start\|>)")
 _SPACE = re.compile(r"\s*")
 _ENDS = re.compile(r"[ \t]*[\r\n]*")
 _FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
-_LITERAL = re.compile(r"""(?<!\w)[rbfuRBFU]{0,2}(["'`])(?:(?!\1).)*</think>(?:(?!\1).)*\1(?!\w)""")
-_COMMENT = re.compile(r"(?<!\S)(?:#(?!#)|//)[^\n]*</think>")
 _CODE_START = re.compile(
     r"\s*(?:(?:async )?def \w+\(|class \w+[(:]|import \w|from [\w.]+ import |@\w|#include|use \w+::|(?:pub )?fn \w"
     r"|function \w+\(|\"\"\")"
@@ -36,62 +48,95 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def without_thinking(response: str) -> str:
-    """The response without the reasoning in front of it; an unfinished thought leaves nothing.
+    """The response without the reasoning in front of it, of any of `THOUGHTS`; an unfinished thought leaves nothing.
 
     A prompt may hold the opening tag. Of several closing ones without it the last counts that is not part of code; at
-    the very end they only count where there is no other.
+    the very end they only count where there is no other. Of gpt-oss's channels `final` is the answer.
     """
-    start = 0
-    while response.startswith(_THINK_OPEN, _behind(_SPACE, response, start)):
-        close = response.find(_THINK_CLOSE, start)
+    response = _in_final_channel(response)
+    for opening, closing in THOUGHTS:
+        tags = _TAG.sub(lambda tag: tag[0].lower(), response)
+        start, end = _said(tags, opening, closing)
+        response = response[start:end]
+    return response
+
+
+def _in_final_channel(response: str) -> str:
+    """What is said in the channel `final`; without one, the response from `commentary` on, where calls are."""
+    heads = list(_CHANNEL.finditer(response)) if "<|channel|>" in response else []
+    final = next((head for head in heads if head[1] == "final"), None)
+    if final:
+        end = _MESSAGE_END.search(response, final.end())
+        return response[final.end() : end.start() if end else None]
+    if not heads:
+        return response
+    said = next((head for head in heads if head[1] == "commentary"), None)
+    return response[said.start() :] if said else ""
+
+
+def _said(text: str, opening: str, closing: str) -> tuple[int, int]:
+    """(start, end) of what is not a thought between these tags."""
+    start, size = 0, len(closing)
+    while text.startswith(opening, _behind(_SPACE, text, start)):
+        close = text.find(closing, start)
         if close < 0:
-            return ""
-        start = _behind(_ENDS, response, close + len(_THINK_CLOSE))
-    first = response.find(_THINK_CLOSE, start)
-    if first < 0 or response.find(_THINK_OPEN, start, first) >= 0:
-        return response[start:]
-    fences = [(match.start(), match[1].strip()) for match in _FENCE_LINE.finditer(response, start)]
-    end = stop = _without_closing(response, start)
-    while (close := response.rfind(_THINK_CLOSE, start, stop)) >= 0:
-        before = max(response.rfind(_THINK_CLOSE, start, close), start)
-        if response.find(_THINK_OPEN, before, close) >= 0:
+            return 0, 0
+        start = _behind(_ENDS, text, close + size)
+    first = text.find(closing, start)
+    if first < 0 or text.find(opening, start, first) >= 0:
+        return start, len(text)
+    fences = [(match.start(), match[1].strip()) for match in _FENCE_LINE.finditer(text, start)]
+    end = stop = _without_closing(text, start, closing)
+    while (close := text.rfind(closing, start, stop)) >= 0:
+        before = max(text.rfind(closing, start, close), start)
+        if text.find(opening, before, close) >= 0:
             stop = close
-        elif _is_code(response, start, close, fences):
-            stop = max(response.rfind("\n", start, close), start)
+        elif _is_code(text, start, close, closing, fences):
+            stop = max(text.rfind("\n", start, close), start)
         else:
-            rest = response[_behind(_ENDS, response, close + len(_THINK_CLOSE)) : end]
-            return without_thinking(rest) if rest.lstrip().startswith(_THINK_OPEN) else rest
-    return response[start:] if end == len(response) else ""
+            rest = _behind(_ENDS, text, close + size)
+            if not text.startswith(opening, _behind(_SPACE, text, rest)):
+                return rest, max(rest, end)
+            inner, last = _said(text[rest:end], opening, closing)
+            return rest + inner, rest + last
+    return (start, end) if end == len(text) else (0, 0)
 
 
-def _without_closing(response: str, start: int) -> int:
+def _without_closing(text: str, start: int, closing: str) -> int:
     """The index where closing tags at the end begin; the length where there are none."""
-    end = at = len(response)
+    end = at = len(text)
     while at > start:
-        if response[at - 1].isspace():
+        if text[at - 1].isspace():
             at -= 1
-        elif response.endswith(_THINK_CLOSE, start, at):
-            end = at = at - len(_THINK_CLOSE)
+        elif text.endswith(closing, start, at):
+            end = at = at - len(closing)
         else:
             break
     return end
 
 
-def _is_code(response: str, start: int, close: int, fences: list[tuple[int, str]]) -> bool:
+def _is_code(text: str, start: int, close: int, closing: str, fences: list[tuple[int, str]]) -> bool:
     """Whether a closing tag is part of code: of a literal, a comment, a block. The first one is not at a line's end."""
-    end = close + len(_THINK_CLOSE)
-    first, last = response.rfind("\n", start, close) + 1, response.find("\n", end)
-    line = response[max(first, start) : last if last >= 0 else len(response)]
-    behind = response[end : last if last >= 0 else len(response)].strip()
+    end = close + len(closing)
+    first, last = text.rfind("\n", start, close) + 1, text.find("\n", end)
+    line = text[max(first, start) : last if last >= 0 else len(text)]
+    behind = text[end : last if last >= 0 else len(text)].strip()
     if behind.startswith(("```", "~~~")):
         return False
     index = bisect(fences, (close, ""))
     in_block = index % 2 == 1 and not (fences[index][1] if index < len(fences) else "")
     if not behind:
-        return in_block and index < len(fences) and response.find(_THINK_CLOSE, start, close) >= 0
-    if len(line) < _LONGEST_LINE and (_LITERAL.search(line) or _COMMENT.search(line)):
+        return in_block and index < len(fences) and text.find(closing, start, close) >= 0
+    if len(line) < _LONGEST_LINE and _in_literal_or_comment(closing).search(line):
         return True
-    return in_block if fences else _CODE_START.match(response, start) is not None
+    return in_block if fences else _CODE_START.match(text, start) is not None
+
+
+@cache
+def _in_literal_or_comment(tag: str) -> re.Pattern[str]:
+    inside = re.escape(tag)
+    literal = rf"""(?<!\w)[rbfuRBFU]{{0,2}}(["'`])(?:(?!\1).)*{inside}(?:(?!\1).)*\1(?!\w)"""
+    return re.compile(rf"{literal}|(?<!\S)(?:#(?!#)|//)[^\n]*{inside}")
 
 
 def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:

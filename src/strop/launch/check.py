@@ -23,9 +23,9 @@ from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.core.files import check_writable, write_json, writing
 from strop.core.ids import content_hash
-from strop.launch.memory import gpus_here, plan_of
 from strop.reports.run_folder import RECIPE
 from strop.training.inputs import NOTHING
+from strop.training.machine import gpus_here, plan_lines
 from strop.training.preflight import look
 
 NODES = Path("launch", "nodes")
@@ -51,10 +51,8 @@ def check(
     faults = [*found.faults, *_shares(recipe), *_port(node)]
     for line in (*found.facts, *found.warnings):
         show(line)
-    lines, too_large = plan_of(recipe)
-    for line in lines:
+    for line in plan_lines(recipe):
         show(line)
-    faults += too_large
     try:
         nodes = node.meet(recipe.run.folder / NODES, wait)
     except UserError as error:

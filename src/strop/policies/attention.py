@@ -354,4 +354,17 @@ def attend_in_groups(model: Any) -> None:
 
 def attend_alone(model: Any) -> None:
     """Undoes `attend_in_groups`."""
-    model.config._attn_implementation = model.config._attn_implementation.removeprefix(PREFIX)
+    if model.config._attn_implementation.startswith(PREFIX):
+        model.config._attn_implementation = model.config._attn_implementation.removeprefix(PREFIX)
+
+
+@contextmanager
+def alone(model: Any) -> Iterator[None]:
+    """Within it the model attends as if it had never heard of groups: some classes go by the attention's name."""
+    name = model.config._attn_implementation
+    attend_alone(model)
+    try:
+        yield
+    finally:
+        if name.startswith(PREFIX):
+            model.config._attn_implementation = name

@@ -14,6 +14,7 @@ import torch
 from transformers import PreTrainedModel
 
 from strop.core.protocols import Request
+from strop.policies.attention import alone
 from strop.policies.contexts import PlayContext
 from strop.policies.decoded_rows import COMPACT, FEW, DecodedRow, DecodedRows, asking, slices
 
@@ -118,14 +119,15 @@ class CohortBatch(DecodedRows):
         arguments: dict[str, Any] = {"input_ids": ids, "use_cache": self._kind != "uncached"}
         if cohort.mask is not None:
             arguments["attention_mask"] = cohort.mask.long()
-            if "position_ids" in self._takes:
-                positions = (cohort.mask.long().cumsum(dim=1) - 1).clamp(min=0)
-                arguments["position_ids"] = positions[:, -ids.shape[1] :]
+        if "position_ids" in self._takes:
+            shown = torch.ones_like(cohort.ids) if cohort.mask is None else cohort.mask.long()
+            arguments["position_ids"] = (shown.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
         if cohort.cache is not None:
             arguments[self._name] = cohort.cache
         if "logits_to_keep" in self._takes:
             arguments["logits_to_keep"] = 1
-        out = self._model(**arguments)
+        with alone(self._model):
+            out = self._model(**arguments)
         if self._kind != "uncached":
             cohort.cache = out[self._name]
         logits: torch.Tensor = out.logits[:, -1]

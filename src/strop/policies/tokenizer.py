@@ -3,6 +3,12 @@
 A chat template writes control tokens (`<|im_start|>`) and contents into one text. Only those that the template wrote
 become control ids; one that stands in a task, a file or a program's output is encoded as the plain text that it is.
 Text without any is encoded exactly as the tokenizer does it.
+
+What a model samples is read with all its tags: `<think>`, `<tool_call>` or `<|channel|>` stay as text also where they
+are special tokens. Only what separates turns is left out: BOS, EOS, padding, end tokens and the template's own markers.
+
+Conversations fit any template. A system message goes in front of the user's next one where the template refuses that
+role or leaves it out, and messages of one role in a row become one where roles must alternate.
 """
 
 import json
@@ -11,7 +17,7 @@ import secrets
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
 from strop.core.errors import UserError
@@ -26,11 +32,17 @@ _PRIVATE = range(0xE000, 0xF8FF)
 _MARK = "9f86d081884c7d65"
 _ASKED, _SAID = {"role": "user", "content": "x"}, {"role": "assistant", "content": _MARK}
 """A conversation, to see what a chat template writes after the mark."""
+_TAG = re.compile("think|thought|reason|channel", re.IGNORECASE)
+"""Control tokens around a thought. Some templates write one at the start of every turn; it is no marker of turns."""
 
 BEGIN, END = 0, 1
 """Token ids around a conversation; every other id is 256 or above."""
 
 BYTES_PER_TOKEN = 4
+
+
+class TemplateRefusal(UserError, ValueError):
+    """A conversation that the chat template does not take."""
 
 
 class HubTokenizer:
@@ -67,9 +79,12 @@ class HubTokenizer:
         with suppress(ValueError):  # it is said when a conversation is encoded
             if inner.chat_template:
                 self.turn_end = self._turn_end() or self.text_end
-                opening = self._rendered([{**_ASKED, "content": _MARK}]).partition(_MARK)[2]
+                opening = self._rendered([_marked("user")]).partition(_MARK)[2]
                 self._opening = self._markup(opening, "", None)[-3:]
         self.eos_ids |= {*self.turn_end[-1:]}
+        named = {*self.eos_ids, inner.pad_token_id, inner.bos_token_id, *self._turn_markers()}
+        self._silent = self.control_ids & named
+        """Ids that are no text: a plain piece is text even where it ends an answer."""
 
     def encode(self, text: str, *, opens: bool = False) -> list[int]:
         """Token ids of a text as it stands after another, none of them a control id.
@@ -90,11 +105,16 @@ class HubTokenizer:
         return next(([self._id_of[name]] for name in names if name in self._control), self.encode(names[0]))
 
     def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
-        """The text of token ids as it stands after a prompt's, special tokens left out."""
+        """The text of token ids as it stands after a prompt's.
+
+        Left out are BOS, EOS, padding, end tokens and the markers that the chat template writes around turns. Every
+        other special token is text: the tags of thoughts, channels and calls, and the unknown token.
+        """
         opens = self._opening and list(after[-len(self._opening) :]) == self._opening
         anchor = [] if opens else self._anchor
-        whole = [*anchor, *ids]
-        text = self.inner.decode(whole, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        said = ids if self._silent.isdisjoint(ids) else [one for one in ids if one not in self._silent]
+        whole = [*anchor, *said]
+        text = self.inner.decode(whole, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return str(text).partition("a")[2] if anchor else str(text)
 
     def vocabulary(self) -> list[str]:
@@ -111,7 +131,7 @@ class HubTokenizer:
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to where the assistant begins to speak, contents without control ids.
 
-        Raises UserError without a chat template.
+        Raises UserError without a chat template, and TemplateRefusal where it refuses the conversation in any form.
         """
         if not self.inner.chat_template:
             fault = "this model's tokenizer has no chat template"
@@ -124,7 +144,7 @@ class HubTokenizer:
     def keeps(self, messages: Sequence[Message], more: Sequence[Message]) -> bool:
         """Whether the chat template writes a conversation that goes on as it was before: the prompt, then the answer.
 
-        White space around the answer does not count. Raises ValueError where the template refuses the conversation.
+        White space around the answer does not count. Raises TemplateRefusal.
         """
         *before, said = (message.model_dump() for message in messages)
         head = self._rendered(before)
@@ -135,7 +155,7 @@ class HubTokenizer:
         """Token ids that follow what the assistant sampled: the end of its turn, these messages, the start of its next.
 
         ended  the end token that was sampled, if any: written again unless it is the one that the template writes there
-        The markup is the chat template's, as it stands after an assistant's message.
+        The markup is the chat template's, as it stands after an assistant's message. Raises TemplateRefusal.
         """
         guard, guarded = self._guarded(messages)
         text = self._rendered([_ASKED, _SAID, *guarded]).partition(_MARK)[2]
@@ -153,13 +173,55 @@ class HubTokenizer:
                 return self._markup(closing[0], "", None)
         return []
 
-    def _rendered(self, turns: list[dict[str, str]], *, go_on: bool = True) -> str:
-        from jinja2 import TemplateError
-
+    def _turn_markers(self) -> set[int]:
+        """Ids of what the chat template writes around turns, without what it writes inside the assistant's."""
+        first, turns = [_marked("system"), _marked("user")], [_marked("user"), _SAID, _marked("user")]
         try:
-            return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=go_on))
-        except TemplateError as error:
-            raise ValueError(f"the chat template refuses this conversation: {error}") from error
+            parts = self._rendered(first).split(_MARK)[:-1] if self.inner.chat_template else []
+            around = [one for part in parts for one in self._leading(part)]
+            head, *others = self._rendered(turns).split(_MARK) if parts else [""]
+        except ValueError:
+            return set()
+        around += self._leading(head)
+        if len(others) == len(turns):
+            said, asked, goes_on = map(self._pattern.findall, others)
+            pairs = zip(said, goes_on, strict=False)
+            begun = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+            inside = {*said[len(begun) :], *goes_on[len(begun) :]}
+            around = [one for one in (*around, *begun, *asked) if one not in inside]
+        return {self._id_of[one] for one in around if not _TAG.search(one)}
+
+    def _leading(self, text: str) -> list[str]:
+        """The control tokens that a text begins with."""
+        run = re.match(rf"(?:\s*(?:{self._pattern.pattern}))+", text)
+        return self._pattern.findall(run[0]) if run else []
+
+    def _rendered(self, turns: list[dict[str, str]], *, go_on: bool = True) -> str:
+        """The text of a conversation in the first form that the chat template takes. Raises TemplateRefusal."""
+        first = turns if self._takes_system else _without_system(turns)
+        refused: Exception | None = None
+        for form in (first, _joined(first), _joined(_without_system(turns))):
+            try:
+                return self._by_template(form, go_on)
+            except _refusals() as error:
+                refused = refused or error
+        words = " ".join(str(refused).split()) or type(refused).__name__
+        name = self.inner.name_or_path or "this model"
+        raise TemplateRefusal(
+            f"the chat template of {name} refuses this conversation: {words}; give another one by "
+            "model.chat_template=FILE, or use tasks.style=continue"
+        ) from refused
+
+    @cached_property
+    def _takes_system(self) -> bool:
+        """Whether the chat template writes system messages; some refuse them, others leave them out."""
+        try:
+            return _MARK in self._by_template([_marked("system"), _ASKED], True)
+        except _refusals():
+            return False
+
+    def _by_template(self, turns: list[dict[str, str]], go_on: bool) -> str:
+        return str(self.inner.apply_chat_template(turns, tokenize=False, add_generation_prompt=go_on))
 
     def _bare(self, text: str) -> list[int]:
         return list(self.inner.encode(text, add_special_tokens=False))
@@ -219,6 +281,40 @@ class HubTokenizer:
             if token["content"] in self._control:
                 token["content"] = f"{never}.{number}"
         return type(backend).from_str(json.dumps(data))
+
+
+def _marked(role: str) -> dict[str, str]:
+    return {"role": role, "content": _MARK}
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What a chat template raises: by itself, or by an expression that does not fit the conversation."""
+    from jinja2 import TemplateError
+
+    return TemplateError, ValueError, TypeError, LookupError, AttributeError
+
+
+def _without_system(turns: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The conversation with each system message in front of the next message of the user."""
+    found: list[dict[str, str]] = []
+    told: list[str] = []
+    for turn in turns:
+        if turn["role"] == "system":
+            told += [turn["content"]] if turn["content"].strip() else []
+        elif told and turn["role"] == "user":
+            found.append({**turn, "content": "\n\n".join([*told, turn["content"]])})
+            told = []
+        else:
+            found.append(turn)
+    return [*found, {"role": "user", "content": "\n\n".join(told)}] if told else found
+
+
+def _joined(turns: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """The conversation with messages of one role that follow each other as one."""
+    return [
+        {"role": role, "content": "\n\n".join(turn["content"] for turn in alike)}
+        for role, alike in groupby(turns, lambda turn: turn["role"])
+    ]
 
 
 class WireTokenizer:

@@ -20,6 +20,8 @@ def sampling_of(request: Request, tokenizer: HubTokenizer) -> dict[str, Any]:
         "stop": list(params.stop),
         "stop_token_ids": sorted(tokenizer.eos_ids),
         "ignore_eos": True,  # the tokenizer's ids, above, are what ends a row
+        "skip_special_tokens": False,  # stop strings are looked for in the text that `decode` gives
+        "spaces_between_special_tokens": False,
         "logprobs": 0,
     }
 

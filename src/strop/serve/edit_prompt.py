@@ -1,5 +1,6 @@
 """What a model is shown of a file that is edited, and what its answer means there."""
 
+import re
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -81,6 +82,9 @@ class FimPrompt:
             "the model has no markers to fill in the middle with; it sees what stands before the cursor alone"
         )
         self.note = "" if self._markers else blind
+        control = getattr(tokenizer, "control_ids", frozenset())
+        names = (re.escape(name) for name, id in ids.items() if id in control)
+        self._control = re.compile("|".join(names) or "(?!)")
 
     def ids(self, state: EditState) -> list[int]:
         """Token ids; the far ends of the text are cut."""
@@ -99,8 +103,9 @@ class FimPrompt:
         return [first, *before[_begin(len(before), free, most) :], second, *after, third]
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
-        """It is put in at the cursor."""
-        return TextEdit(state.at, state.at, answer.text) if answer.text else None
+        """It is put in at the cursor, up to the first control token: what follows belongs elsewhere."""
+        text = self._control.split(answer.text, maxsplit=1)[0]
+        return TextEdit(state.at, state.at, text) if text else None
 
 
 class WindowPrompt:

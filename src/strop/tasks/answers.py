@@ -65,19 +65,28 @@ _QUOTED_OR_FENCE = re.compile(
 )
 
 
+_LATER = re.compile(
+    rf"^[ \t]*<(?P<tag>think|thinking|thought|reasoning|seed:think)>|{FENCE_LINE.pattern}",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A thought that begins a line, or a fence."""
+_ANSWER = re.compile(r"^[ \t]*<(answer|solution)>[ \t]*", re.MULTILINE | re.IGNORECASE)
+
+
 def extract_code(response: str, language: str = "python", names: Sequence[str] = ()) -> str:
     """The code that a response means as its answer; "" when it only holds blocks of other languages.
 
-    A `<think>` passage in front is dropped. Without a fenced block the rest is the code, and so is what stands above a
-    closing fence that has no opening one. Of blocks it is the last one that defines a name of `names`, with what that
-    takes from other blocks; where none does, the last one tagged with the language, else, in this order, an unclosed
-    one with that tag, the last one without a tag, an unclosed one without a tag. Fences inside a string literal of
-    Python source are not fences.
+    Thoughts are dropped: the one in front, and others that begin a line outside of blocks. What `<answer>` or
+    `<solution>` holds is the response, if it stands above all code. Without a fenced block the rest is the code, and so
+    is what stands above a closing fence that has no opening one. Of blocks it is the last one that defines a name of
+    `names`, with what that takes from other blocks; where none does, the last one tagged with the language, else, in
+    this order, an unclosed one with that tag, the last one without a tag, an unclosed one without a tag. Fences inside
+    a string literal of Python source are not fences.
     """
-    text = without_thinking(response)
+    text = _in_answer_tags(without_thinking(response))
     if not ("```" in text or "~~~" in text) or (language == "python" and _is_python_with_quotes(text)):
         return text
-    text = _GLUED.sub(r"\n\1", text)
+    text = _GLUED.sub(r"\n\1", _without_later_thoughts(text))
     found = blocks(text)
     if not found:
         return text
@@ -132,6 +141,30 @@ def names_of(task: Task) -> tuple[str, ...]:
 def until_fence(text: str) -> str:
     """The text before the first line that starts with a fence: what follows a prefilled ```` ```python ````."""
     return re.split(r"\n[ \t]*```", text, maxsplit=1)[0]
+
+
+def _in_answer_tags(text: str) -> str:
+    """What `<answer>` or `<solution>` holds, up to its last end; a tag below code or a fence is part of that."""
+    found = _ANSWER.search(text)
+    if not found or any(one.search(text, 0, found.start()) for one in (FENCE_LINE, _CODE_TOP)):
+        return text
+    inner = text[found.end() :]
+    ends = [match.start() for match in re.finditer(f"</{found[1]}>", inner, re.IGNORECASE)]
+    return inner[: ends[-1] if ends else None].strip("\r\n")
+
+
+def _without_later_thoughts(text: str) -> str:
+    """The text without thoughts that begin a line outside of blocks; one that does not end goes on to the end."""
+    kept, end, fenced, at = list[str](), 0, False, 0
+    while found := _LATER.search(text, at):
+        at = found.end()
+        if not found["tag"]:
+            fenced = not fenced
+        elif not fenced:
+            kept.append(text[end : found.start()])
+            close = re.compile(f"</{found['tag']}>", re.IGNORECASE).search(text, at)
+            end = at = close.end() if close else len(text)
+    return "".join([*kept, text[end:]])
 
 
 def _is_python_with_quotes(text: str) -> bool:

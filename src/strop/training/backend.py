@@ -7,6 +7,7 @@ engine goes on from another's, with any number of processes.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -14,17 +15,20 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import extract_model_from_parallel
+from accelerate.utils import DistributedDataParallelKwargs, extract_model_from_parallel
 from transformers import GenerationConfig, PreTrainedModel
 
 from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
 from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
+from strop.policies.proof import PROMPT, plain_logps, random_ids
 from strop.training.checkpoints import OPTIMISER
 from strop.training.logps import no_dropout
 from strop.training.ranks import Ranks
 
+MAMBAS = ("falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h")
+"""Model types of which PEFT refuses adapters for `out_proj`."""
 WARM = "warm"
 """Folder of a run with the model after the warm start, where a resumed run needs it (`keeps_warm`)."""
 
@@ -83,7 +87,9 @@ class TrainingBackend:
         self._wrap()
 
     def _wrap(self) -> None:
-        self._accelerator = Accelerator(cpu=not torch.cuda.is_available())
+        # Buffers are alike; sent in each pass, they would hang where processes make unlike numbers of passes.
+        alike = DistributedDataParallelKwargs(broadcast_buffers=False)
+        self._accelerator = Accelerator(cpu=not torch.cuda.is_available(), kwargs_handlers=[alike])
         self.device = self._accelerator.device
         self.wrapped, self._optimiser = self._accelerator.prepare(self._bare, self._adamw())
 
@@ -238,13 +244,22 @@ def keeps_warm(recipe: Recipe) -> bool:
 def computes_in_bfloat16(recipe: Recipe) -> bool:
     """Whether the update runs under bfloat16 autocast."""
     dtype = recipe.model.compute_dtype
-    return dtype == "bfloat16" or (dtype == "auto" and has_fast_bfloat16())
+    return dtype == "bfloat16" or (
+        dtype == "auto" and (bool(recipe.model.quantization) or has_fast_bfloat16())
+    )
 
 
 def _loaded(recipe: Recipe, folder: Path | None, device: str | None = None) -> PreTrainedModel:
     config, dtype = recipe.model, resolve_dtype(recipe.model.dtype)
     name, revision = (str(folder), None) if folder else (config.name, config.revision)
-    return load_model(name, dtype=dtype, revision=revision, device=device, attention=config.attention)
+    return load_model(
+        name,
+        dtype=dtype,
+        revision=revision,
+        device=device,
+        attention=config.attention,
+        quantization=config.quantization,
+    )
 
 
 def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
@@ -256,6 +271,12 @@ def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
 
     target: str | list[str] = "all-linear" if lora.target_modules == ["all-linear"] else lora.target_modules
     options = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
+    without = unadaptable(model)
+    options["exclude_modules"] = without
+    named = target if isinstance(target, list) else []
+    if lost := [name for name in without if name in named or name.rpartition(".")[2] in named]:
+        fault = f"model.lora.target_modules: adapters of {lost[0]} would have no part in the model"
+        raise UserError(f"{fault}; leave {lost[0].rpartition('.')[2]} out")
     try:
         return get_peft_model(model, PeftLora(**options, target_modules=target, task_type="CAUSAL_LM"))
     except ValueError as error:
@@ -265,3 +286,35 @@ def _with_adapters(model: PreTrainedModel, lora: LoraConfig) -> Any:
         if "arget modules" in str(error):
             raise UserError(f"{what} match nothing in the model; it has {there}") from error
         raise UserError(f"{what}: {' '.join(str(error).split())}") from error
+
+
+@torch.no_grad()
+def unadaptable(model: PreTrainedModel) -> list[str]:
+    """Names of linear layers whose adapters would not be part of the model: layers that a forward pass never calls, as
+    the model takes their weights itself or none of their kind, layers that share a weight with others, and those whose
+    weights Mamba's fused kernels take.
+    """
+    linear = {module: name for name, module in model.named_modules() if isinstance(module, torch.nn.Linear)}
+    called: set[str] = set()
+    hooks = [
+        module.register_forward_pre_hook(
+            lambda _module, _inputs, name=name: called.add(name.rpartition(".")[2])
+        )
+        for module, name in linear.items()
+    ]
+    try:
+        plain_logps(model, random_ids(model, PROMPT, 0), 1)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    every = [
+        (name, module) for name, module in model.named_modules(remove_duplicate=False) if module in linear
+    ]
+    shared = Counter(id(module.weight) for _, module in every)
+    return sorted(
+        name
+        for name, module in every
+        if (leaf := name.rpartition(".")[2]) not in called
+        or shared[id(module.weight)] > 1
+        or (leaf == "out_proj" and model.config.model_type in MAMBAS)
+    )

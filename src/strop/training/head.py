@@ -20,6 +20,8 @@ CHUNK = 64
 """Tokens at a time."""
 CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
 """Names that configurations have for the bound of a tanh."""
+UNCAPPED = 1e20
+"""A cap that changes no number."""
 CLOSE = 2e-3
 """Relative difference of two factors that are one, where bfloat16 has rounded."""
 NEAR = 1e-4
@@ -185,8 +187,8 @@ def head_selects(
         return torch.stack(values, dim=-1)[None] / after.scale  # the model multiplies by it
 
     head.forward = forward
-    if after.cap_name:
-        setattr(config, after.cap_name, None)
+    if after.cap_name:  # which tanh leaves as they are
+        setattr(config, after.cap_name, UNCAPPED)
     try:
         yield
     finally:

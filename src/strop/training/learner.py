@@ -115,12 +115,12 @@ class Learner:
             yield self._logps(model, samples)
 
 
-def _ways(recipe: Recipe) -> tuple[str, ...]:
-    """Ways of the update that a recipe allows."""
-    if not recipe.optim.shared_prefix:
-        return ("rows", "one")
-    cached = recipe.launch.engine == "ddp" and not recipe.model.gradient_checkpointing
-    return ("tree", "cache", "rows", "one") if cached else ("tree", "rows", "one")
+def _ways(recipe: Recipe) -> list[str]:
+    """Ways of the update that a recipe allows. In parts, each process makes as many passes as the others."""
+    together = recipe.launch.engine == "ddp"
+    ways = ["tree"] if recipe.optim.shared_prefix else []
+    ways += ["cache"] if ways and together and not recipe.model.gradient_checkpointing else []
+    return [*ways, "rows", *(["one"] if together else [])]
 
 
 class _Part:

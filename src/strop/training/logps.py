@@ -24,7 +24,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from strop.core.rollout import Sample
-from strop.policies.attention import LEAST, attend_in_groups, common, grouped, prefix_tree
+from strop.policies.attention import LEAST, alone, attend_in_groups, common, grouped, prefix_tree
 from strop.policies.cohorts import cache_name
 from strop.policies.proof import (
     ANSWERS,
@@ -51,7 +51,7 @@ Values = tuple[torch.Tensor, torch.Tensor]
 
 
 @dataclass(frozen=True)
-class Call:
+class Pass:
     """What one way needs to compute with.
 
     model        wrapped or not
@@ -74,7 +74,12 @@ class Call:
         at, goals = (torch.tensor(values, device=device, dtype=torch.long) for values in (places, targets))
         if self.after is not None:
             with head_selects(
-                self.head, goals, self.temperature, places=at, after=self.after, config=self.inner.config
+                self.head,
+                goals,
+                self.temperature,
+                places=at,
+                after=self.after,
+                config=self.inner.config.get_text_config(),
             ):
                 out = self.model(**inputs)
             return out.logits[0], out
@@ -85,7 +90,7 @@ class Call:
         return torch.stack([logps.gather(1, goals[:, None])[:, 0], entropies], dim=-1), out
 
 
-def by_tree(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+def by_tree(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
     """(N, 2) of every token with loss, sample after sample."""
     device = call.inner.device
     tree, places = prefix_tree([sample.ids[: _last(sample)] for sample in samples], device)
@@ -105,17 +110,17 @@ def by_tree(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
     return values[torch.tensor(chosen, device=device)]
 
 
-def by_rows(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+def by_rows(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
     """As `by_tree`."""
     return _rows(call, samples, 0)[0]
 
 
-def by_one(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+def by_one(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
     """As `by_tree`."""
     return torch.cat([by_rows(call, [sample]) for sample in samples])
 
 
-def by_cache(call: Call, samples: Sequence[Sample]) -> torch.Tensor:
+def by_cache(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
     """As `by_tree`."""
     found: dict[int, torch.Tensor] = {}
     for numbers in _bunches(samples):
@@ -148,7 +153,7 @@ def _bunches(samples: Sequence[Sample]) -> Iterator[list[int]]:
         yield alone
 
 
-def _behind(call: Call, samples: Sequence[Sample], shared: int) -> list[torch.Tensor]:
+def _behind(call: Pass, samples: Sequence[Sample], shared: int) -> list[torch.Tensor]:
     """For each sample what `by_tree` gives; the first `shared` tokens are computed once."""
     device, name = call.inner.device, cache_name(call.inner)
     head = samples[0].ids[:shared]
@@ -163,7 +168,8 @@ def _behind(call: Call, samples: Sequence[Sample], shared: int) -> list[torch.Te
     ]
     places, targets = zip(*wanted, strict=True) if wanted else ((), ())
     ids = torch.tensor([list(head)], device=device)
-    first, out = call(list(places), list(targets), input_ids=ids, use_cache=True)
+    with alone(call.inner):
+        first, out = call(list(places), list(targets), input_ids=ids, use_cache=True)
     cache = out[name]
     cache.reorder_cache(torch.zeros(len(samples), dtype=torch.long, device=device))
     late, _ = _rows(call, samples, shared, **{name: cache})
@@ -174,7 +180,7 @@ def _behind(call: Call, samples: Sequence[Sample], shared: int) -> list[torch.Te
     ]
 
 
-def _rows(call: Call, samples: Sequence[Sample], start: int, **more: Any) -> tuple[torch.Tensor, Any]:
+def _rows(call: Pass, samples: Sequence[Sample], start: int, **more: Any) -> tuple[torch.Tensor, Any]:
     """(N, 2) of the tokens with loss behind the `start`-th, by rows padded on the right."""
     ends = [max(_last(sample), start + 1) for sample in samples]
     width = -(-(max(ends) - start) // ROUND) * ROUND
@@ -186,7 +192,8 @@ def _rows(call: Call, samples: Sequence[Sample], start: int, **more: Any) -> tup
             if sample.mask[at]:
                 places.append(row * width + at - 1 - start)
                 targets.append(sample.ids[at])
-    return call(places, targets, input_ids=ids.to(call.inner.device), use_cache=bool(more), **more)
+    with alone(call.inner):
+        return call(places, targets, input_ids=ids.to(call.inner.device), use_cache=bool(more), **more)
 
 
 def _last(sample: Sample) -> int:
@@ -208,7 +215,7 @@ class Update:
     proof: Proof
 
 
-WAYS: dict[str, Callable[[Call, Sequence[Sample]], torch.Tensor]] = {
+WAYS: dict[str, Callable[[Pass, Sequence[Sample]], torch.Tensor]] = {
     "tree": by_tree,
     "cache": by_cache,
     "rows": by_rows,
@@ -256,7 +263,7 @@ def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
     samples = [_sample(ids, start) for start, ids in texts]
     plain: list[torch.Tensor] = []
 
-    def tried(way: Callable[[Call, Sequence[Sample]], torch.Tensor]) -> tuple[list[torch.Tensor], list[Text]]:
+    def tried(way: Callable[[Pass, Sequence[Sample]], torch.Tensor]) -> tuple[list[torch.Tensor], list[Text]]:
         if not known:
             with _embedded(model) as inputs:
                 own = [plain_logps(model, ids, start) for start, ids in texts]
@@ -272,7 +279,7 @@ def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
     known: list[Text] = []
     with at_rest(model), torch.enable_grad():
         after = Head.of(model)
-        call = Call(model, model, model.get_output_embeddings(), after, 1.0)
+        call = Pass(model, model, model.get_output_embeddings(), after, 1.0)
         way, proof = first_right(model, allowed, tried, "the update", longest)
     return Update(next(name for name, one in WAYS.items() if one is way), after, proof)
 
@@ -328,7 +335,7 @@ def row_logps(model: Any, samples: Sequence[Sample], *, head: Any, temperature: 
 
 def _computed(model: Any, samples: Sequence[Sample], head: Any, temperature: float, way: str) -> Values:
     after = update_of(model).head if type(head) is torch.nn.Linear else None  # an adapter has an own forward
-    values = WAYS[way](Call(model, bare(model), head, after, temperature), samples)
+    values = WAYS[way](Pass(model, bare(model), head, after, temperature), samples)
     return values[:, 0], values[:, 1].detach()
 
 

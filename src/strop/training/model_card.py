@@ -28,7 +28,7 @@ class Base(NamedTuple):
     """The model that a training began with."""
 
     name: str
-    """A Hub id, or the absolute path of a folder."""
+    """A Hub id, or the absolute path of a folder or a GGUF file."""
     hub: str | None
     """Its Hub id, None for one from a folder."""
     licence: str | None = None
@@ -44,6 +44,8 @@ def base_of(recipe: Recipe) -> Base:
         return Base(
             "HuggingFaceTB/SmolLM2-135M-Instruct", "HuggingFaceTB/SmolLM2-135M-Instruct", "apache-2.0", note
         )
+    if folder.is_file():
+        return Base(str(folder.resolve()), None, note="the weights of a GGUF file")
     if folder.is_dir():
         return Base(str(folder.resolve()), None, _front_matter(folder / CARD).get("license"))
     note = f"revision {recipe.model.revision}" if recipe.model.revision else ""

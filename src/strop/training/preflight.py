@@ -1,11 +1,10 @@
-"""What a run needs, checked before torch is loaded: `strop train --dry-run`, and the first second of `strop train`.
+"""What a run needs, checked before a model is loaded: `strop train --dry-run`, and the first seconds of `strop train`.
 
 Every mistake is found before any is said, one line each with its remedy. A few references are judged in the jail, and
 one of them is played and scored by every reward, so that a user's environment and rewards have run once.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,14 @@ from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig, VllmPolicyConfig, VllmSettings
+from strop.config.model import (
+    OpenAIPolicyConfig,
+    ScriptedPolicyConfig,
+    TransformersPolicyConfig,
+    VllmPolicyConfig,
+    VllmServerPolicyConfig,
+    VllmSettings,
+)
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.config.tasks import LocalVerifierConfig
@@ -23,7 +29,7 @@ from strop.core.play import PlayLimits
 from strop.core.protocols import JudgedRollout, Verifier
 from strop.core.task import Task
 from strop.environments.kinds import played_by
-from strop.policies.model_files import EMBEDDED, ModelFiles, check_tokenizer, is_converted
+from strop.policies.model_files import ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import check_servers, local_tokenizer, longest_play
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
@@ -34,6 +40,7 @@ from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
 from strop.training.feed import failed, reference_verdicts, why
 from strop.training.inputs import NOTHING, Given, environment_of
+from strop.training.machine import Comparison, disk, memory
 from strop.training.shown_play import shown_play
 from strop.training.sinks import check_sinks
 from strop.verification import open_configured
@@ -45,6 +52,8 @@ PLAYED = 2
 """Tasks of a set that are played and scored; the second where the grader fails at the first."""
 NEEDED = ("torch", "transformers", "accelerate", "safetensors")
 """Packages without which no model is trained."""
+EXTRAS = {"deepspeed": "deepspeed", "bitsandbytes": "quantization"}
+"""Of packages that only some recipes need, the extra that has them."""
 
 
 def preflight(
@@ -95,6 +104,7 @@ def look(
         with found.noting(), closing(open_configured(recipe.sandbox, recipe.verifier)) as verifier:
             if not found.faults:  # what runs needs the rest; without a jail there is no verifier
                 found.try_out(verifier)
+        found.look_at_memory()
     found.faults = list(dict.fromkeys(found.faults))
     return found
 
@@ -129,12 +139,14 @@ class Preflight:
     def look_at_packages(self) -> None:
         """Packages of extras, and an engine that training can use."""
         policy, model = self.recipe.policy, self.recipe.model
-        converts = model.name == EMBEDDED and not is_converted()
+        converts = not is_converted(model.name)
         needed = [*NEEDED, *(["peft"] if model.lora.rank else []), *(["gguf"] if converts else [])]
         needed += ["deepspeed"] * self.recipe.launch.engine.startswith("zero")
+        needed += ["bitsandbytes"] * (model.quantization is not None)
         if absent := [name for name in needed if not _installed(name)]:
-            extras = "train,deepspeed" if "deepspeed" in absent else "train"
+            extras = ",".join(["train", *(EXTRAS[name] for name in absent if name in EXTRAS)])
             self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[{extras}]'")
+        self.faults += _quantised_faults(self.recipe, self.samples)
         if (kernel := model.attention or "").startswith("flash_attention") and not _installed("flash_attn"):
             how = "pip install flash-attn, or leave it out"
             self.faults.append(f"model.attention={kernel} needs flash_attn: {how}")
@@ -160,9 +172,9 @@ class Preflight:
                 check_tokenizer(self.model.folder)
         model = self.model
         if model is None:
-            if config.name == EMBEDDED:
+            if not is_converted(config.name):
                 self.facts.append(
-                    f"model: {EMBEDDED}; prompts are counted once it has been converted, at its first use"
+                    f"model: {config.name}; prompts are counted once it has been converted, at its first use"
                 )
             return
         size = f"{model.size / 1e6:,.1f} million weights, " if model.size else ""
@@ -252,24 +264,18 @@ class Preflight:
 
     def look_at_disk(self) -> None:
         """Room for the checkpoints that are there at one time, and for the final model."""
-        if self.model is None or not self.model.size:
-            return
-        recipe, folder = self.recipe, self.recipe.run.folder.absolute()
-        needed, kept, each = _bytes(recipe, self.model, self.samples)
-        there = next(place for place in (folder, *folder.parents) if place.is_dir())
-        free = shutil.disk_usage(there).free
-        if recipe.run.overwrite and folder.is_dir():
-            free += sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        room = f"the trained model take{'' if kept else 's'} {needed / 1e9:.1f} GB"
-        if kept:
-            room = f"{kept} checkpoints of {each / 1e9:.1f} GB and {room}"
-        if needed > free:
-            remedy = "free some, set run.dir to another disk, or train adapters (model.lora.rank)"
-            self.faults.append(
-                f"run folder {recipe.run.folder}: {free / 1e9:.1f} GB are free, but {room}; {remedy}"
-            )
-        else:
-            self.facts.append(f"disk: {room}; {free / 1e9:.1f} GB are free")
+        if self.model is not None and self.model.size:
+            self._add(disk(self.recipe, self.model, self.samples))
+
+    def look_at_memory(self) -> None:
+        """The plan of the memory beside what there is. It loads torch, so the rest must be in order."""
+        if not self.faults:
+            self._add(memory(self.recipe))
+
+    def _add(self, found: Comparison) -> None:
+        self.facts += found.facts
+        self.warnings += found.warnings
+        self.faults += found.faults
 
     def look_at_rewards(self) -> None:
         """Each reward by its name and its arguments."""
@@ -361,23 +367,25 @@ def _installed(package: str) -> bool:
         return False
 
 
+def _quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
+    """What weights in four bits do not go with."""
+    if recipe.model.quantization is None:
+        return
+    which, policy = f"model.quantization={recipe.model.quantization}", recipe.policy
+    if not samples:
+        yield f"{which}: strop sft trains all weights; set model.quantization=null"
+    elif recipe.sft.warm_start:
+        yield f"{which}: a warm start trains all weights; set sft.warm_start=false, and run strop sft before"
+    if recipe.launch.engine != "ddp":
+        yield f"{which}: launch.engine={recipe.launch.engine} cannot divide such weights; set launch.engine=ddp"
+    if isinstance(policy, TransformersPolicyConfig) and recipe.grpo.max_staleness:
+        remedy = "set grpo.max_staleness=0, or policy.engine=vllm"
+        yield f"{which}: there is no copy to sample from beside the update; {remedy}"
+    if isinstance(policy, VllmServerPolicyConfig) and policy.sync == "adapter":
+        yield f"{which}: policy.sync=adapter would sample from the base as it was before; set policy.sync=files"
+
+
 def _has_entry_point(task: Task) -> bool:
     """Whether its signature defines what its check calls; a task without one of them is not asked."""
     name = task.check.function.rpartition(".")[2]
     return not (name and task.signature) or name in task.signature
-
-
-def _bytes(recipe: Recipe, model: ModelFiles, samples: bool) -> tuple[int, int, int]:
-    """(bytes of a run's models at the most, checkpoints there at one time, bytes of one)."""
-    width = 2 if recipe.model.dtype == "bfloat16" else 4
-    lora = recipe.model.lora
-    saved, frozen = model.size, 0 if recipe.model.train_embeddings else model.embeddings
-    if not samples:
-        return width * saved, 0, 0
-    if lora.rank:
-        saved, frozen = sum(lora.rank * sum(one) for one in model.adapted(lora.target_modules).values()), 0
-    each = width * (saved + 2 * (saved - frozen))  # AdamW keeps two numbers a weight
-    written = max(-(-recipe.optim.steps // recipe.run.save_every), len(recipe.stages))
-    kept = min(max(2, recipe.run.keep_checkpoints) + 1, written)  # a new one is whole before an old one goes
-    warm = width * model.size if recipe.sft.warm_start and (recipe.grpo.beta or lora.rank) else 0
-    return kept * each + width * saved + warm, kept, each

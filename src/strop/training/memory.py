@@ -1,0 +1,326 @@
+"""What a recipe asks of each device's memory, computed before anything is loaded. docs/gpu.md has the same formulas.
+
+A device is a GPU, or this machine's RAM. Tests hold the plan against real bytes on a CPU, `benchmarks/memory_plan.py`
+against a run's; on a GPU its own needs (about 1 GB) and fragmentation come on top.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from strop.config.launch import SHARDED
+from strop.config.model import TransformersPolicyConfig, VllmPolicyConfig
+from strop.config.run_stages import stages_of
+from strop.config.schema import Recipe
+from strop.policies.model_shape import ModelShape
+from strop.policies.open import longest_play
+
+FLOAT32, BFLOAT16 = 4, 2
+NF4 = 0.5 + 1 / 64 + 4 / (64 * 256)
+"""Bytes of a weight in four bits: a byte for each block of 64, and four for each 256 of these."""
+CHUNK = 64
+"""Tokens whose logits are held at a time (`training.head`)."""
+BLOCK = 512
+"""Queries that attend at a time behind a shared prefix (`policies.attention`)."""
+USED = 0.8
+"""Share of a sampling GPU that its server takes, where the recipe does not say: vLLM's own default is .9."""
+
+
+@dataclass(frozen=True)
+class DevicePlan:
+    """Bytes on each device of one kind.
+
+    name      of the kind
+    count     how many of them, on all nodes; of RAM the processes that share it
+    held      all the time
+    sampling, updating  while it does that; both at once where the next step is sampled beside the update
+    share     of the GPU that an engine in the same process takes for itself, weights and cache; the rest is left
+    """
+
+    name: str
+    count: int
+    held: dict[str, float]
+    sampling: dict[str, float]
+    updating: dict[str, float]
+    at_once: bool = False
+    share: float = 0.0
+
+    @property
+    def peak(self) -> float:
+        """Bytes at the most, with the least cache that an engine with a share of its own can do with."""
+        sampling, updating = sum(self.sampling.values()), sum(self.updating.values())
+        both = self.at_once or bool(self.share)
+        return sum(self.held.values()) + (sampling + updating if both else max(sampling, updating))
+
+    @property
+    def certain(self) -> float:
+        """Bytes that no setting of the update or of sampling takes away: weights and optimiser."""
+        return sum(size for name, size in self.held.items() if name != "sampler's copy")
+
+    @property
+    def smallest(self) -> float:
+        """Bytes of the smallest device on which it fits."""
+        if not self.share:
+            return self.peak
+        engine = sum(self.sampling.values())
+        return max(engine / self.share, (self.peak - engine) / (1 - self.share) if self.share < 1 else 0.0)
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        counted = f"{self.count} {self.name} GPU" + ("s" if self.count > 1 else "")
+        most = f"at most {gigabytes(self.peak)}"
+        if self.share:
+            most += f", which fits a GPU of {gigabytes(self.smallest)}"
+        yield f"memory of {counted}, each {most} (computed, CUDA's own 1 GB not in it):"
+        engine = f"sampling (vLLM's share is {self.share:g} of the GPU)" if self.share else "sampling"
+        for what, parts in (("always", self.held), (engine, self.sampling), ("update", self.updating)):
+            if told := _told(parts):
+                yield f"  {what}: {told}"
+
+    def line(self) -> str:
+        """The same in one line."""
+        parts = [_told(self.held)]
+        for what, some in (("update", self.updating), ("sampling", self.sampling)):
+            parts.append(f"{what} {gigabytes(sum(some.values()))} ({_told(some)})")
+        joined = " and " if self.at_once or self.share else " or "
+        return f"memory: at most {gigabytes(self.peak)}: {parts[0]}; {parts[1]}{joined}{parts[2]}"
+
+
+def gigabytes(size: float) -> str:
+    """A size in GB, 10^9 bytes."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e9:.3f} GB"
+
+
+def _stages(recipe: Recipe) -> list[Recipe]:
+    return [recipe, *(stage.recipe for stage in stages_of(recipe))]
+
+
+def _told(parts: dict[str, float]) -> str:
+    return ", ".join(f"{name} {gigabytes(size)}" for name, size in parts.items() if size >= 1e6)
+
+
+def memory_plan(
+    recipe: Recipe, shape: ModelShape, *, bfloat16: bool = True, gpu: bool = True
+) -> list[DevicePlan]:
+    """The plan of the devices that train and, where vLLM serves on others, of those that sample.
+
+    bfloat16  what `auto` stands for: True on a GPU
+    gpu       False for RAM, of which each process takes what is planned
+    """
+    policy, launch = recipe.policy, recipe.launch
+    stages = _stages(recipe)
+    world, types = launch.nodes * launch.processes, _Types.of(recipe, bfloat16, gpu)
+    held, updating = _held(recipe, shape, types), _updating(recipe, shape, types)
+    at_once = any(one.grpo.max_staleness for one in stages)
+    copy, cached = float(types.sampled * shape.parameters), types.sampled * shape.cached
+    share, sampling = 0.0, dict[str, float]()
+    if isinstance(policy, VllmPolicyConfig) and not gpu:
+        at_once, sampling = True, {"weights": copy, "cache": policy.cpu_cache_gib * 2**30}
+    elif isinstance(policy, VllmPolicyConfig):
+        share, spread = policy.gpu_memory_utilization, policy.tensor_parallel_size
+        longest = max(policy.max_model_len or longest_play(one) for one in stages)
+        sampling = {"weights": copy / spread, "cache of one answer": float(cached * longest) / spread}
+    elif isinstance(policy, TransformersPolicyConfig):
+        own = (types.sampled != types.kept or at_once) and not types.quantised
+        held["sampler's copy"] = copy if own else 0.0
+        rows = max(_rows(one, policy, world) for one in stages)
+        sampling = {
+            "cache": float(cached * max(_in_cache(one, policy, world) for one in stages)),
+            "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
+        }
+    training = DevicePlan("training", world, held, sampling, updating, at_once, share)
+    if not launch.servers:
+        return [training]
+    spread = launch.server_gpus
+    longest = max(longest_play(one) for one in stages)
+    serving = {"weights": copy / spread, "cache of one answer": float(cached * longest) / spread}
+    used = getattr(policy, "gpu_memory_utilization", USED)
+    return [training, DevicePlan("sampling", launch.servers * spread, {}, serving, {}, share=used)]
+
+
+@dataclass(frozen=True)
+class _Types:
+    """Bytes of a number.
+
+    kept       of a weight of the model
+    computed   in the update's products, sampled in those of sampling
+    stream     of the residual stream in the update
+    quantised  whether linear layers are in four bits
+    gpu        whether they lie on a GPU
+    """
+
+    kept: int
+    computed: int
+    sampled: int
+    stream: int
+    quantised: bool
+    gpu: bool
+
+    @classmethod
+    def of(cls, recipe: Recipe, bfloat16: bool, gpu: bool) -> "_Types":
+        config, engine = recipe.model, recipe.launch.engine
+        width = {"float32": FLOAT32, "bfloat16": BFLOAT16, "auto": BFLOAT16 if bfloat16 else FLOAT32}
+        kept, computed, sampled = (
+            width[name] for name in (config.dtype, config.compute_dtype, config.sampling_dtype)
+        )
+        if quantised := config.quantization is not None:
+            computed = sampled = BFLOAT16
+        if engine == "zero3":  # it keeps what it computes with, and float32 beside the moments
+            kept = min(kept, computed)
+        stream = computed if engine in SHARDED else max(kept, computed)
+        return cls(kept, computed, sampled, stream, quantised, gpu)
+
+
+def _weights(shape: ModelShape, types: _Types) -> float:
+    """Bytes of the model as it is loaded."""
+    short = shape.quantised if types.quantised else 0
+    return types.kept * (shape.parameters - short) + NF4 * short
+
+
+def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
+    launch, lora = recipe.launch, recipe.model.lora
+    world, deepspeed = launch.nodes * launch.processes, launch.engine.startswith("zero")
+    parts = world if launch.engine in SHARDED else 1
+    adapters, weights = shape.adapters(lora) if lora.rank else 0, _weights(shape, types)
+    trained, width = _trained(recipe, shape, types)
+    divided = 1 if launch.engine == "ddp" else world
+    return {
+        "weights": (weights + FLOAT32 * adapters) / parts,
+        "Adam": 2 * trained * (FLOAT32 if deepspeed else width) / divided,
+        "DeepSpeed's float32 weights": FLOAT32 * trained / divided if deepspeed else 0.0,
+        "reference": weights / parts if recipe.grpo.beta and not adapters else 0.0,
+    }
+
+
+def _trained(recipe: Recipe, shape: ModelShape, types: _Types) -> tuple[int, int]:
+    """(trained weights, bytes of each)."""
+    if recipe.model.lora.rank:
+        return shape.adapters(recipe.model.lora), FLOAT32
+    return shape.parameters - (0 if recipe.model.train_embeddings else shape.embeddings), types.kept
+
+
+def _updating(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
+    """What stands besides the gradients at the largest of three moments of a micro-batch's backward pass."""
+    launch = recipe.launch
+    world, ddp = launch.nodes * launch.processes, launch.engine == "ddp"
+    trained, width = _trained(recipe, shape, types)
+    both = {
+        "gradients": float(width * trained) / (1 if ddp else world),
+        "buckets of DDP": float(width * trained) if ddp and world > 1 else 0.0,
+        "layers put together": (
+            2.0 * types.computed * max(shape.block, shape.embeddings)
+            if launch.engine in SHARDED and world > 1
+            else 0
+        ),
+    }
+    moments = (_at_head, _in_layer, _at_embedding)
+    return both | max((one(recipe, shape, types) for one in moments), key=lambda one: sum(one.values()))
+
+
+def _tokens(recipe: Recipe) -> float:
+    """Tokens of a full micro-batch. An answer that is longer goes alone."""
+    return max(max(one.optim.micro_batch_tokens, longest_play(one)) for one in _stages(recipe))
+
+
+def _kept(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
+    """What the forward pass keeps: of each layer its input, or all that the backward pass needs."""
+    if recipe.model.gradient_checkpointing:
+        return _tokens(recipe) * shape.layers * types.stream * shape.hidden
+    return shape.layers * _layer(recipe, shape, types)
+
+
+def _cast(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
+    """Autocast keeps what it casts of the trained weights to the end of a forward pass, and of frozen ones what the
+    backward pass needs. A sharded engine casts one layer at a time.
+    """
+    frozen = recipe.model.lora.rank and recipe.model.gradient_checkpointing
+    if types.kept == types.computed or recipe.launch.engine in SHARDED or frozen:
+        return 0.0
+    return float(types.computed * shape.inner)
+
+
+def _at_head(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
+    """The head in the forward pass, with the weights that were cast, or in the backward pass, with its gradient."""
+    head, cast = shape.vocabulary * shape.hidden, _cast(recipe, shape, types)
+    gradient = float((types.kept + types.computed) * head) if _trains_head(recipe, shape) else 0.0
+    copy = types.computed * head if types.kept != types.computed else 0
+    own = _tokens(recipe) * shape.hidden * (types.stream + 2 * types.computed)
+    logits = (2 * FLOAT32 + types.computed) * CHUNK * shape.vocabulary
+    found = {"activations": _kept(recipe, shape, types), "head": own + copy + float(logits)}
+    if not recipe.model.gradient_checkpointing:
+        return found | {"weights in bfloat16": cast, "head's gradient": gradient}
+    return found | max(
+        {"weights in bfloat16": cast}, {"head's gradient": gradient}, key=lambda one: sum(one.values())
+    )
+
+
+def _in_layer(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
+    """A layer in the backward pass. The gradient of a tied head waits for that of the embedding."""
+    config, one = recipe.model, _layer(recipe, shape, types)
+    more = (1.2 if config.gradient_checkpointing else 0.2) * one
+    if config.lora.rank and types.computed == BFLOAT16:  # what adapters read, in float32
+        more += 1.5 * FLOAT32 * shape.widest * _tokens(recipe)
+    return {
+        "activations": _kept(recipe, shape, types),
+        "one layer": more,
+        "weights in bfloat16": 0.0 if config.gradient_checkpointing else _cast(recipe, shape, types),
+        "head's gradient": float(
+            types.kept * shape.embeddings * (shape.tied and _trains_head(recipe, shape))
+        ),
+    }
+
+
+def _at_embedding(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
+    """Where it is tied to the head, both have gradients of their own, which are added."""
+    if recipe.model.lora.rank or not recipe.model.train_embeddings:
+        return {}
+    return {"embedding's gradients": (3.0 if shape.tied else 1.0) * types.kept * shape.embeddings}
+
+
+def _trains_head(recipe: Recipe, shape: ModelShape) -> bool:
+    return not recipe.model.lora.rank and (recipe.model.train_embeddings or not shape.tied)
+
+
+def _layer(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
+    """Bytes that a layer keeps of a micro-batch for its backward pass: what norms read, in float32, what goes into
+    matrices and comes out, and what attention gathers. Autocast and adapters cast an input for each matrix anew.
+    """
+    adapted = bool(recipe.model.lora.rank)
+    anew = types.computed == BFLOAT16 and (adapted or types.kept != BFLOAT16)
+    norms = (FLOAT32 + (0 if adapted else types.stream)) * shape.normed
+    numbers = 1.2 * shape.inside - (0 if anew else 3 * shape.hidden)
+    return _tokens(recipe) * (norms + types.computed * numbers) + types.computed * _gathered(
+        recipe, shape, types
+    )
+
+
+def _gathered(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
+    """Numbers that attention holds beside queries, keys and values: the keys and values of a shared prefix once for
+    each answer, and a mask for each block of queries behind one, on a GPU for each head that shares keys.
+    """
+    if not recipe.optim.shared_prefix or not shape.keys:
+        return 0.0
+    most, heads = 0.0, shape.queries // shape.keys if types.gpu else 1
+    for one in _stages(recipe):
+        size, before = one.grpo.group_size, longest_play(one) - one.sampling.max_tokens
+        tokens = max(one.optim.micro_batch_tokens, longest_play(one))
+        answer = min(
+            one.sampling.max_tokens, (tokens - before) / 2
+        )  # of two at least: one alone needs neither
+        groups = max(1.0, tokens / (before + size * answer))
+        rows = (tokens - groups * before) / answer
+        masks = heads * groups * answer * (before + answer / 2)
+        most = max(most, 2 * shape.keys * max(0.0, rows - groups) * before + masks)
+    return most
+
+
+def _rows(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> int:
+    """Rows that the transformers engine samples side by side, at the most."""
+    return min(policy.batch_rows, -(-recipe.grpo.tasks_per_step // world) * recipe.grpo.group_size)
+
+
+def _in_cache(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> int:
+    """Tokens in the transformers engine's cache at the most."""
+    rows = _rows(recipe, policy, world)
+    prompts = min(-(-recipe.grpo.tasks_per_step // world), rows)
+    before = longest_play(recipe) - recipe.sampling.max_tokens
+    return min(policy.batch_tokens, rows * recipe.sampling.max_tokens + prompts * before)
