@@ -26,6 +26,7 @@ from strop.policies.proof import Yardstick, decoder_of, plain_logps, random_ids,
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.training.logps import no_dropout, token_logps, update_of
+from strop.training.ways import WAYS
 
 SMALL = dict(
     vocab_size=280, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
@@ -82,7 +83,7 @@ def test_windows_that_texts_go_beyond(window: int) -> None:
     policy = TransformersPolicy(model, HubTokenizer(byte_tokenizer()), longest=170)
     assert policy.proof.tokens == (34 if window == 8 else window + 12)
     assert sampled_gap(policy, plain, [prompt, prompt, prompt[:50], prompt[20:90]], 20) < 1e-3
-    assert update_of(model, longest=170).way == "tree"
+    assert update_of(model, ways=list(WAYS), longest=170).way == "tree"
     texts = [[*prompt, *random_ids(model, count, count)] for count in (30, 11)]
     assert updated_gap(model, plain, texts, len(prompt)) < 1e-3
 
@@ -106,7 +107,10 @@ def test_positions_that_are_scaled_from_a_length_on_are_refused_when_an_answer_g
     with pytest.raises(UserError, match="Phi3ForCausalLM is not supported on texts of more than 96 tokens"):
         policy.submit(Request(tuple(random_ids(model, 90, 2)), 0, SamplingParams(max_tokens=12)))
     assert sampled_gap(policy, plain, [random_ids(model, 60, 1)], 20) < 1e-3
-    assert update_of(model, longest=130).way == "one", "a row is turned by the longest one beside it"
+    assert update_of(model).way == "tree"
+    assert update_of(model, ways=list(WAYS), longest=130).way == "one", (
+        "the longest row beside it turns a row"
+    )
     texts = [[*random_ids(model, 44, 3), *random_ids(model, count, 1)] for count in (80, 9)]
     assert updated_gap(model, plain, texts, 44) < 1e-3
 
@@ -228,3 +232,14 @@ def test_dropout_of_the_configuration_is_off_and_that_of_adapters_on(checkpointe
     no_dropout(adapted)
     first, second = (plain_logps(adapted, ids, 5) for _ in range(2))
     assert (first - second).abs().max() > 1e-3
+
+
+def test_ways_that_are_allowed_later_or_no_more_are_tried_again() -> None:
+    model, plain = same(Deaf, LlamaConfig(**SMALL))
+    assert update_of(model).way == "cache"
+    assert update_of(model, ways=["tree", "rows"]).way == update_of(model).way == "rows"
+    assert update_of(model, ways=["tree", "cache", "rows"]).way == "cache"
+    texts = [[*random_ids(model, 30, 1), *random_ids(model, count, count)] for count in (9, 15)]
+    model.gradient_checkpointing_enable({"use_reentrant": False})
+    no_dropout(model)
+    assert updated_gap(model, plain, texts, 30) < 1e-3, "a checkpointed layer has no cache"

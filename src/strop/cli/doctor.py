@@ -85,7 +85,9 @@ def _model(name: str, tokens: int, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"sampling": asdict(policy.proof), "update": asdict(update.proof)}, indent=1))
         return
-    _print(f"{name}: {type(trained).__name__}, attention {trained.config._attn_implementation}")
+    _print(
+        f"{name}: {type(trained).__name__}, attention {trained.config._attn_implementation.removeprefix('strop-')}"
+    )
     _print(f"sampling in {str(dtype).removeprefix('torch.')} {policy.proof}")
     _print(f"update in float32 {update.proof}")
 

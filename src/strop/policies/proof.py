@@ -32,7 +32,7 @@ from strop.policies.decoded_rows import DecodedRow, DecodedRows, Decoder
 
 BOUND = 1e-3
 """Nats that a log-probability may differ by in float32."""
-ROUNDINGS = 4
+ROUNDINGS = 2
 """In shorter types: how many times as much, in the mean, as roundings of the same computation make."""
 PROMPT, ANSWERS = 30, (7, 4)
 """Tokens of the texts that are tried: a prompt, and two answers to it."""
@@ -104,14 +104,17 @@ class Yardstick:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._exact = next(model.parameters()).dtype in (torch.float32, torch.float64)
+        quantised = getattr(model, "quantization_method", None) is not None  # it computes in bfloat16
+        self._step = torch.finfo(torch.bfloat16 if quantised else model.dtype).eps
+        self.exact = self._step <= torch.finfo(torch.float32).eps
+        """Whether it computes in float32 or wider."""
 
     def gap(self, found: Sequence[torch.Tensor], texts: Sequence[Text]) -> tuple[float, float]:
         """(the gap, its bound). Infinite where something is no number."""
         far = torch.cat([(a.float() - t.logps).abs().flatten() for a, t in zip(found, texts, strict=True)])
         if not far.isfinite().all():
             return float("inf"), BOUND
-        if self._exact:
+        if self.exact:
             size = torch.cat([text.logps.abs().flatten() for text in texts])
             return float((far - 1e-5 * size).max().clamp(min=0)), BOUND
         noise = (self._rounded(texts[-1]) - texts[-1].logps).abs()
@@ -126,8 +129,7 @@ class Yardstick:
             if not isinstance(out, torch.Tensor) or not out.is_floating_point():
                 return None
             sign = torch.randint(0, 2, out.shape, generator=generator).to(out.device) * 2 - 1
-            step = torch.finfo(out.dtype).eps / 2
-            return (out.float() * (1 + step * sign) + out.float() * step * sign).to(out.dtype)
+            return (out.float() * (1 + self._step / 2 * sign)).to(out.dtype)
 
         kinds = (torch.nn.Linear, torch.nn.Embedding)
         hooks = [one.register_forward_hook(move) for one in self._model.modules() if isinstance(one, kinds)]

@@ -82,7 +82,7 @@ class FimPrompt:
             "the model has no markers to fill in the middle with; it sees what stands before the cursor alone"
         )
         self.note = "" if self._markers else blind
-        control = getattr(tokenizer, "control_ids", frozenset())
+        control: frozenset[int] = getattr(tokenizer, "control_ids", frozenset())
         names = (re.escape(name) for name, id in ids.items() if id in control)
         self._control = re.compile("|".join(names) or "(?!)")
 

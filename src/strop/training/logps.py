@@ -1,16 +1,7 @@
-"""Log-probabilities of given tokens under a model, with gradients: what samples begin with in common once.
+"""Log-probabilities of given tokens under a model, with gradients, by the first way that gives the model's own numbers.
 
-Four ways, of which `update_of` takes the first that gives the model's own numbers and gradients:
-
-    tree    all samples as one row, a tree of prefixes (`policies.attention.PrefixTree`): nothing is computed twice and
-            nothing padded. Tree attention (SpecInfer, arXiv 2305.09781, section 4.2) applied to the update.
-    cache   what samples share is computed once and kept in the model's own cache, with its gradient; the cache is then
-            repeated, and rows go on from it. For windows, recurrent layers and latent attention; not under gradient
-            checkpointing, which keeps no cache.
-    rows    rows padded on the right, where causal layers never look, so they need no mask.
-    one     one row after another. For models that compute a row by the longest one beside it (scaled positions).
-
-The head is computed for some tokens at a time in each of them (`training.head`), and memory grows with the tokens.
+`update_of` tries the ways (`training.ways`) on the model itself, once: on answers to one prompt of random tokens,
+against its plain forward pass, and gradients against that one's.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,13 +15,13 @@ from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from strop.core.rollout import Sample
-from strop.policies.attention import LEAST, alone, attend_in_groups, common, grouped, prefix_tree
-from strop.policies.cohorts import cache_name
+from strop.policies.attention import LEAST, attend_in_groups, common
 from strop.policies.proof import (
     ANSWERS,
     PROMPT,
     Proof,
     Text,
+    Yardstick,
     around,
     at_rest,
     bare,
@@ -40,165 +31,11 @@ from strop.policies.proof import (
     turns,
     watch,
 )  # fmt: skip
-from strop.training.head import Head, head_selects
+from strop.training.head import Head
+from strop.training.ways import WAYS, Pass
 
-MASKED = 1024
-"""Tokens that may go on from a cache: models mask these by all before, while rows from the start need no mask."""
-ROUND = 16
-"""Rows have a multiple of so many tokens: few different sizes, so that freed memory fits again."""
 Values = tuple[torch.Tensor, torch.Tensor]
 """(log-probabilities, entropies), float32 (N,) each; entropies carry no gradient."""
-
-
-@dataclass(frozen=True)
-class Pass:
-    """What one way needs to compute with.
-
-    model        wrapped or not
-    inner        the transformers model in it
-    head         its output embedding, and `after` what becomes of its result; None for logits of another form
-    temperature  of the sampling distribution, whose log-probabilities these are
-    """
-
-    model: Any
-    inner: PreTrainedModel
-    head: Any
-    after: Head | None
-    temperature: float
-
-    def __call__(self, places: list[int], targets: list[int], **inputs: Any) -> tuple[torch.Tensor, Any]:
-        """(N, 2) log-probability and entropy of targets, after the tokens at `places` among all rows end to end, and
-        what the model returned.
-        """
-        device = inputs["input_ids"].device
-        at, goals = (torch.tensor(values, device=device, dtype=torch.long) for values in (places, targets))
-        if self.after is not None:
-            with head_selects(
-                self.head,
-                goals,
-                self.temperature,
-                places=at,
-                after=self.after,
-                config=self.inner.config.get_text_config(),
-            ):
-                out = self.model(**inputs)
-            return out.logits[0], out
-        out = self.model(**inputs)
-        logits = out.logits.flatten(0, 1)[at].float() / self.temperature
-        logps = torch.log_softmax(logits, dim=-1)
-        entropies = -(logps.detach().exp() * logps.detach()).sum(dim=-1)
-        return torch.stack([logps.gather(1, goals[:, None])[:, 0], entropies], dim=-1), out
-
-
-def by_tree(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """(N, 2) of every token with loss, sample after sample."""
-    device = call.inner.device
-    tree, places = prefix_tree([sample.ids[: _last(sample)] for sample in samples], device)
-    wanted: dict[tuple[int, int], int] = {}  # (place of the token before, token) -> which of those computed
-    chosen = [
-        wanted.setdefault((place[at - 1], sample.ids[at]), len(wanted))
-        for sample, place in zip(samples, places, strict=True)
-        for at, keep in enumerate(sample.mask)
-        if keep
-    ]
-    predictors, targets = zip(*wanted, strict=True)
-    with grouped():
-        values, _ = call(
-            list(predictors), list(targets), input_ids=tree.ids[None], position_ids=tree.positions[None],
-            prefix_tree=tree, use_cache=False,
-        )  # fmt: skip
-    return values[torch.tensor(chosen, device=device)]
-
-
-def by_rows(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """As `by_tree`."""
-    return _rows(call, samples, 0)[0]
-
-
-def by_one(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """As `by_tree`."""
-    return torch.cat([by_rows(call, [sample]) for sample in samples])
-
-
-def by_cache(call: Pass, samples: Sequence[Sample]) -> torch.Tensor:
-    """As `by_tree`."""
-    found: dict[int, torch.Tensor] = {}
-    for numbers in _bunches(samples):
-        some = [samples[number] for number in numbers]
-        shared = min(common(some[0].ids, one.ids) for one in some)
-        shared = min(shared, *(_last(one) - 1 for one in some))
-        own = max(_last(one) for one in some) - shared
-        if len(some) > 1 and shared >= LEAST and own <= MASKED:
-            parts = _behind(call, some, shared)
-        else:
-            parts = list(by_rows(call, some).split([one.tokens for one in some]))
-        found |= zip(numbers, parts, strict=True)
-    return torch.cat([found[number] for number in range(len(samples))])
-
-
-def _bunches(samples: Sequence[Sample]) -> Iterator[list[int]]:
-    """Numbers of samples that begin alike, and of those alone in one bunch."""
-    order = sorted(range(len(samples)), key=lambda number: list(samples[number].ids))
-    alone, bunch = list[int](), order[:1]
-    for number in [*order[1:], None]:
-        if number is not None and common(samples[bunch[0]].ids, samples[number].ids) >= LEAST:
-            bunch.append(number)
-            continue
-        if len(bunch) > 1:
-            yield bunch
-        else:
-            alone += bunch
-        bunch = [] if number is None else [number]
-    if alone:
-        yield alone
-
-
-def _behind(call: Pass, samples: Sequence[Sample], shared: int) -> list[torch.Tensor]:
-    """For each sample what `by_tree` gives; the first `shared` tokens are computed once."""
-    device, name = call.inner.device, cache_name(call.inner)
-    head = samples[0].ids[:shared]
-    wanted: dict[tuple[int, int], int] = {}
-    early = [
-        [
-            wanted.setdefault((at - 1, sample.ids[at]), len(wanted))
-            for at, keep in enumerate(sample.mask[: shared + 1])
-            if keep
-        ]
-        for sample in samples
-    ]
-    places, targets = zip(*wanted, strict=True) if wanted else ((), ())
-    ids = torch.tensor([list(head)], device=device)
-    with alone(call.inner):
-        first, out = call(list(places), list(targets), input_ids=ids, use_cache=True)
-    cache = out[name]
-    cache.reorder_cache(torch.zeros(len(samples), dtype=torch.long, device=device))
-    late, _ = _rows(call, samples, shared, **{name: cache})
-    counts = [sum(sample.mask[shared + 1 :]) for sample in samples]
-    return [
-        torch.cat([first[torch.tensor(one, device=device, dtype=torch.long)], rest])
-        for one, rest in zip(early, late.split(counts), strict=True)
-    ]
-
-
-def _rows(call: Pass, samples: Sequence[Sample], start: int, **more: Any) -> tuple[torch.Tensor, Any]:
-    """(N, 2) of the tokens with loss behind the `start`-th, by rows padded on the right."""
-    ends = [max(_last(sample), start + 1) for sample in samples]
-    width = -(-(max(ends) - start) // ROUND) * ROUND
-    ids = torch.zeros((len(samples), width), dtype=torch.long)
-    places, targets = list[int](), list[int]()
-    for row, (sample, end) in enumerate(zip(samples, ends, strict=True)):
-        ids[row, : end - start] = torch.tensor(list(sample.ids[start:end]))
-        for at in range(start + 1, len(sample.ids)):
-            if sample.mask[at]:
-                places.append(row * width + at - 1 - start)
-                targets.append(sample.ids[at])
-    with alone(call.inner):
-        return call(places, targets, input_ids=ids.to(call.inner.device), use_cache=bool(more), **more)
-
-
-def _last(sample: Sample) -> int:
-    """Index of its last token with loss: nothing from there on is computed with."""
-    return max(at for at, keep in enumerate(sample.mask) if keep)
 
 
 @dataclass(frozen=True)
@@ -208,19 +45,23 @@ class Update:
     way    a key of WAYS
     head   what the model makes of its last hidden states
     proof  how near that is to its plain forward pass
+    tried  the ways that were allowed
+    places  lengths beyond which it was tried too
     """
 
     way: str
     head: Head | None
     proof: Proof
+    tried: tuple[str, ...]
+    places: tuple[int, ...]
+
+    def serves(self, ways: Sequence[str], places: Sequence[int]) -> bool:
+        """Whether nothing else would be found among these ways, for texts beyond those places."""
+        if self.way not in ways or not {*places} <= {*self.places}:
+            return False
+        return {*ways[: ways.index(self.way)]} <= {*self.tried}
 
 
-WAYS: dict[str, Callable[[Pass, Sequence[Sample]], torch.Tensor]] = {
-    "tree": by_tree,
-    "cache": by_cache,
-    "rows": by_rows,
-    "one": by_one,
-}
 _known: WeakKeyDictionary[Any, Update] = WeakKeyDictionary()
 DIRECTIONS = 8
 """In which gradients are compared."""
@@ -228,17 +69,19 @@ FAR = 1e-3
 """Relative difference of gradients from the plain pass's in float32, and 200 times that in shorter types."""
 
 
-def update_of(model: Any, *, ways: Sequence[str] = tuple(WAYS), longest: int = 0) -> Update:
+def update_of(model: Any, *, ways: Sequence[str] | None = None, longest: int = 0) -> Update:
     """The first of the ways that gives a model's own log-probabilities and gradients; found out once a model.
 
     model    as transformers loaded it, before it is wrapped
+    ways     that are allowed from now on; None takes what was found before, or tries all
     longest  tokens of the longest sample to come
     Raises UserError for a model of which no way is right.
     """
     inner = bare(model)
-    if inner not in _known:
-        _known[inner] = _found(inner, ways, longest)
-    return _known[inner]
+    known, places = _known.get(inner), turns(inner, longest)
+    if known is None or (ways is not None and not known.serves(ways, places)):
+        _known[inner] = known = _found(inner, tuple(ways or WAYS), longest)
+    return known
 
 
 def check_head(model: Any) -> None:
@@ -253,7 +96,7 @@ def updates_as(model: Any, other: Any) -> None:
         attend_in_groups(bare(model))
 
 
-def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
+def _found(model: PreTrainedModel, ways: tuple[str, ...], longest: int) -> Update:
     allowed = {name: WAYS[name] for name in ways if name != "tree" or watch(model) is not None}
     counts = [PROMPT, *around(turns(model, longest))]
     prompts = [random_ids(model, count, count) for count in counts]
@@ -272,7 +115,7 @@ def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
         with _embedded(model) as inputs:
             values = way(call, samples)[:, 0]
             far = (_slopes(values, inputs) - plain[0]).norm() / plain[0].norm().clamp(min=1e-30)
-        if not far <= (FAR if values.dtype == model.dtype else 200 * FAR):
+        if not far <= (FAR if Yardstick(model).exact else 200 * FAR):
             raise ArithmeticError(f"gradients differ by {float(far):.2g} of their size")
         return list(values.detach().split([len(ids) - start for start, ids in texts])), known
 
@@ -281,7 +124,8 @@ def _found(model: PreTrainedModel, ways: Sequence[str], longest: int) -> Update:
         after = Head.of(model)
         call = Pass(model, model, model.get_output_embeddings(), after, 1.0)
         way, proof = first_right(model, allowed, tried, "the update", longest)
-    return Update(next(name for name, one in WAYS.items() if one is way), after, proof)
+    name = next(name for name, one in WAYS.items() if one is way)
+    return Update(name, after, proof, ways, tuple(turns(model, longest)))
 
 
 def _sample(ids: list[int], start: int) -> Sample:

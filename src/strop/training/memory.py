@@ -21,6 +21,8 @@ CHUNK = 64
 """Tokens whose logits are held at a time (`training.head`)."""
 BLOCK = 512
 """Queries that attend at a time behind a shared prefix (`policies.attention`)."""
+OWN = 0.5e9
+"""Bytes of RAM that torch's kernels keep, and that lie free between what a run holds: measured."""
 USED = 0.8
 """Share of a sampling GPU that its server takes, where the recipe does not say: vLLM's own default is .9."""
 
@@ -54,7 +56,11 @@ class DevicePlan:
     @property
     def certain(self) -> float:
         """Bytes that no setting of the update or of sampling takes away: weights and optimiser."""
-        return sum(size for name, size in self.held.items() if name != "sampler's copy")
+        return sum(
+            size
+            for name, size in self.held.items()
+            if name in ("weights", "Adam", "DeepSpeed's float32 weights")
+        )
 
     @property
     def smallest(self) -> float:
@@ -122,11 +128,13 @@ def memory_plan(
     elif isinstance(policy, TransformersPolicyConfig):
         own = (types.sampled != types.kept or at_once) and not types.quantised
         held["sampler's copy"] = copy if own else 0.0
-        rows = max(_rows(one, policy, world) for one in stages)
+        rows, tokens = map(max, zip(*(_in_cache(one, policy, world) for one in stages), strict=True))
         sampling = {
-            "cache": float(cached * max(_in_cache(one, policy, world) for one in stages)),
+            "cache": float(cached * tokens),
             "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
         }
+    if not gpu:
+        held["torch's own"] = OWN
     training = DevicePlan("training", world, held, sampling, updating, at_once, share)
     if not launch.servers:
         return [training]
@@ -313,14 +321,12 @@ def _gathered(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
     return most
 
 
-def _rows(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> int:
-    """Rows that the transformers engine samples side by side, at the most."""
-    return min(policy.batch_rows, -(-recipe.grpo.tasks_per_step // world) * recipe.grpo.group_size)
-
-
-def _in_cache(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> int:
-    """Tokens in the transformers engine's cache at the most."""
-    rows = _rows(recipe, policy, world)
-    prompts = min(-(-recipe.grpo.tasks_per_step // world), rows)
-    before = longest_play(recipe) - recipe.sampling.max_tokens
-    return min(policy.batch_tokens, rows * recipe.sampling.max_tokens + prompts * before)
+def _in_cache(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> tuple[int, int]:
+    """(rows that the transformers engine samples side by side, tokens in its cache), at the most."""
+    groups, evaluation = -(-recipe.grpo.tasks_per_step // world), recipe.evaluation
+    rows = prompts = policy.batch_rows
+    if not (evaluation.before or evaluation.after or evaluation.every):
+        rows = min(rows, groups * recipe.grpo.group_size)
+        prompts = min(groups, rows)
+    answer = recipe.sampling.max_tokens
+    return rows, min(policy.batch_tokens, rows * answer + prompts * (longest_play(recipe) - answer))
