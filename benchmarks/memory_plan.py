@@ -3,7 +3,7 @@
     python benchmarks/memory_plan.py [--json FILE] [--only FORM ...] [--layers 8] [--threads 1]
 
 Each form of the update is a run of two steps in a process of its own: a Llama with random weights (hidden size 576, 49k
-words), one task whose answers, all of full length, fill a micro-batch. Counted is the second update, when Adam's states
+words), two tasks, whose answers, all of full length, fill a micro-batch each. Counted is the second update, when Adam's states
 are there: on a GPU the most that torch had allocated, on a CPU the most that lay in RAM above what was there before the
 model was loaded. For each form, in GB:
 
@@ -84,12 +84,12 @@ def make_inputs(folder: Path, layers: int) -> None:
 def words_of(form: str, folder: Path) -> list[str]:
     """Arguments of `strop train`."""
     (prompt, answer, group), settings = FORMS[form]
-    task = {"statement": "Say " + "one " * (prompt - 40), "check": {"kind": "none"}}
-    (folder / "tasks.jsonl").write_text(json.dumps(task) + "\n")
+    tasks = ({"statement": f"{word} " * (prompt - 40), "check": {"kind": "none"}} for word in ("one", "two"))
+    (folder / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     return [
         str(folder / "recipe.yaml"), f"model.name={folder}/model", f"tasks.source={folder}/tasks.jsonl",
         "tasks.held_out_fraction=0", "tasks.style=continue", f"tasks.max_prompt_tokens={prompt}",
-        f"sampling.max_tokens={answer}", "sampling.stop=[]", f"grpo.group_size={group}", "grpo.tasks_per_step=1",
+        f"sampling.max_tokens={answer}", "sampling.stop=[]", f"grpo.group_size={group}", "grpo.tasks_per_step=2",
         "grpo.refill=false", "grpo.mask_truncated=false", "optim.steps=2",
         f"optim.micro_batch_tokens={prompt + group * answer}", f"run.dir={folder}/run", "run.save_every=1000",
         "run.overwrite=true", "evaluation.before=false", "evaluation.after=false", "sandbox.workers=1", *settings,
@@ -139,14 +139,14 @@ def measured(form: str, folder: Path) -> dict[str, Any]:
     from strop.config.load import load_recipe
     from strop.policies.loading import has_fast_bfloat16
     from strop.policies.model_shape import ModelShape
-    from strop.training import backend, learner, sft  # noqa: F401
+    from strop.training import backend, learner
     from strop.training.memory import memory_plan
 
     words, gauge = words_of(form, folder), Gauge()
     recipe = load_recipe(words[:1], words[1:])
     shape = ModelShape.read(recipe.model.name)
     assert shape is not None
-    (plan,) = memory_plan(recipe, shape, bfloat16=has_fast_bfloat16())
+    (plan,) = memory_plan(recipe, shape, bfloat16=has_fast_bfloat16(), gpu=gauge.gpu)
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     seen: dict[str, list[int]] = {"start": [], "sampled": [], "taken": []}
     load, update = backend.TrainingBackend.load, learner.Learner.update

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from tests.warm import strop
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.config.load import load_recipe
@@ -40,6 +41,20 @@ def test_what_it_goes_with(words: Sequence[str], says: str) -> None:
     with pytest.raises(ConfigError) as told:
         load_recipe([], list(words))
     assert says in str(told.value) and len(told.value.faults) == 1
+
+
+def test_what_a_run_cannot_have_with_it(tiny_model: Path, tmp_path: Path) -> None:
+    """All in one go, before anything is loaded."""
+    done = strop(
+        "train", "demo", "--dry-run", *NF4, f"model.name={tiny_model}", f"run.dir={tmp_path}/run",
+        "launch.engine=zero2", "grpo.max_staleness=1", "grpo.correction.type=token-truncated", "sft.warm_start=true",
+    )  # fmt: skip
+    assert done.returncode == 2
+    for what in (
+        "a warm start trains all weights; set sft.warm_start=false", "set launch.engine=ddp",
+        "no copy to sample from beside the update; set grpo.max_staleness=0",
+    ):  # fmt: skip
+        assert done.stderr.count(what) == 1, done.stderr
 
 
 @pytest.fixture(scope="module")

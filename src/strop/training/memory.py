@@ -21,8 +21,9 @@ CHUNK = 64
 """Tokens whose logits are held at a time (`training.head`)."""
 BLOCK = 512
 """Queries that attend at a time behind a shared prefix (`policies.attention`)."""
-OWN = 0.5e9
-"""Bytes of RAM that torch's kernels keep, and that lie free between what a run holds: measured."""
+OWN, BETWEEN, LARGE = 0.5e9, 0.3, 32 << 20
+"""Bytes of RAM that torch's kernels keep, and the share of activations that lies free between them, where these are not
+so large that each goes back to the kernel (`strop.policies`): measured."""
 USED = 0.8
 """Share of a sampling GPU that its server takes, where the recipe does not say: vLLM's own default is .9."""
 
@@ -134,7 +135,11 @@ def memory_plan(
             "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
         }
     if not gpu:
-        held["torch's own"] = OWN
+        small = _tokens(recipe) * shape.widest * types.computed < LARGE
+        freed = (
+            BETWEEN * (updating.get("activations", 0.0) + updating.get("one layer", 0.0)) if small else 0.0
+        )
+        held["torch's own"] = OWN + freed
     training = DevicePlan("training", world, held, sampling, updating, at_once, share)
     if not launch.servers:
         return [training]
