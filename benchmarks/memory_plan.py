@@ -3,9 +3,9 @@
     python benchmarks/memory_plan.py [--json FILE] [--only FORM ...] [--layers 8] [--threads 1]
 
 Each form of the update is a run of two steps in a process of its own: a Llama with random weights (hidden size 576, 49k
-words), two tasks, whose answers, all of full length, fill a micro-batch each. Counted is the second update, when Adam's states
-are there: on a GPU the most that torch had allocated, on a CPU the most that lay in RAM above what was there before the
-model was loaded. For each form, in GB:
+words), two tasks, whose answers, all of full length, fill a micro-batch each. Counted is the second update, when Adam's
+states are there: on a GPU the most that torch had allocated, on a CPU the most that lay in RAM above what was there
+before the model was loaded. For each form, in GB:
 
     planned, taken   the update with all that is held beside it
     ratio            planned through taken
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 LOW, HIGH = 0.85, 1.2
-SHORT, LONG = (256, 256, 8), (256, 2048, 2)
+SHORT, LONG = (128, 128, 8), (128, 1024, 4)
 """Tokens of the prompt, of each answer, and answers of a task."""
 CHECKPOINTS, ALL = "model.gradient_checkpointing=true", "model.gradient_checkpointing=false"
 WIDE, NARROW = "model.compute_dtype=float32", "model.compute_dtype=bfloat16"

@@ -22,7 +22,7 @@ def locked() -> dict[str, str]:
 def needed() -> list[Requirement]:
     """What `.[all,dev]` asks for; extras of ours that name each other are taken apart."""
     extras = PROJECT["optional-dependencies"]
-    left_out = ("vllm", "trackers", "docs", "deepspeed", "verifiers", "harbor", "inspect")
+    left_out = ("vllm", "trackers", "docs", "deepspeed", "quantization", "verifiers", "harbor", "inspect")
     listed = [
         *PROJECT["dependencies"],
         *(text for name in extras if name not in left_out for text in extras[name]),

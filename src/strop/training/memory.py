@@ -19,8 +19,6 @@ NF4 = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a weight in four bits: a byte for each block of 64, and four for each 256 of these."""
 CHUNK = 64
 """Tokens whose logits are held at a time (`training.head`)."""
-BLOCK = 512
-"""Queries that attend at a time behind a shared prefix (`policies.attention`)."""
 OWN, BETWEEN, LARGE = 0.5e9, 0.3, 32 << 20
 """Bytes of RAM that torch's kernels keep, and the share of activations that lies free between them, where these are not
 so large that each goes back to the kernel (`strop.policies`): measured."""
@@ -272,6 +270,8 @@ def _in_layer(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, flo
     more = (1.2 if config.gradient_checkpointing else 0.2) * one
     if config.lora.rank and types.computed == BFLOAT16:  # what adapters read, in float32
         more += 1.5 * FLOAT32 * shape.widest * _tokens(recipe)
+    if types.quantised:
+        more += types.computed * max(rows * columns for rows, columns in shape.linear.values())
     return {
         "activations": _kept(recipe, shape, types),
         "one layer": more,
