@@ -124,7 +124,9 @@ class CohortBatch(DecodedRows):
             arguments["position_ids"] = (shown.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
         if cohort.cache is not None:
             arguments[self._name] = cohort.cache
-        if "logits_to_keep" in self._takes:  # an index, as a slice makes the head copy its weights for each row
+        if (
+            "logits_to_keep" in self._takes
+        ):  # an index, as a slice makes the head copy its weights for each row
             arguments["logits_to_keep"] = torch.tensor([ids.shape[1] - 1], device=self._device)
         with alone(self._model):
             out = self._model(**arguments)
