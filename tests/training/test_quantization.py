@@ -22,7 +22,7 @@ from strop.training.ranks import Ranks
 
 NF4 = ("model.quantization=nf4", "model.lora.rank=4", "model.dtype=bfloat16", "model.sampling_dtype=bfloat16")
 PROMPT, ANSWER = 40, 12
-MEAN, MOST = 0.02, 0.2
+MEAN, MOST = 0.05, 0.3
 """Nats between what was sampled with and what the update computes, by bfloat16 alone: sampling rounds elsewhere."""
 
 
@@ -59,10 +59,11 @@ def test_what_a_run_cannot_have_with_it(tiny_model: Path, tmp_path: Path) -> Non
 
 @pytest.fixture(scope="module")
 def model(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama with random weights, of layers that blocks of 64 fit into."""
+    """A Llama with random weights, of layers that blocks of 64 fit into, which looks at what came before."""
     pytest.importorskip("bitsandbytes", reason="bitsandbytes is not installed")
     folder = tmp_path_factory.mktemp("blocks")
-    config = LlamaConfig.from_pretrained(tiny_model, hidden_size=64, intermediate_size=128, head_dim=16)
+    sizes = {"hidden_size": 64, "intermediate_size": 128, "head_dim": 16, "initializer_range": 0.2}
+    config = LlamaConfig.from_pretrained(tiny_model, tie_word_embeddings=False, **sizes)
     torch.manual_seed(0)
     LlamaForCausalLM(config).save_pretrained(folder)
     load_tokenizer(str(tiny_model)).save_pretrained(folder)
