@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strop.core.errors import StropError
 from strop.core.protocols import OnePlay, Request, Trainable
 from strop.core.rollout import Completion, SamplingParams
-from strop.policies import decoded_rows
+from strop.policies import decode_batch
 from strop.policies.decoding import choose, uniforms
 from strop.policies.loading import load_model, load_tokenizer, named_weights
 from strop.policies.open import answers
@@ -126,7 +126,7 @@ def test_groups_of_unlike_prompts_that_end_at_unlike_times(
     ]
     rows = [policy.tokenizer.encode(t) for t, n in zip(texts, (3, 1, 4, 2), strict=True) for _ in range(n)]
     params = SamplingParams(temperature=1.0, max_tokens=24, stop=("\n\n", "return", "("))
-    monkeypatch.setattr(decoded_rows, "PREFILL_TOKENS", 1)
+    monkeypatch.setattr(decode_batch, "PREFILL_TOKENS", 1)
     together = dict(answers(policy, rows, range(len(rows)), params))
     monkeypatch.undo()
     assert len({len(c.token_ids) for c in together.values()}) > 3, "rows were to end at unlike times"

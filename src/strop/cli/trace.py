@@ -179,7 +179,7 @@ def _kinds() -> dict[type, Told]:
     from strop.core.rollout import Batch, Completion, Group, Message, Rollout, Sample
     from strop.core.task import Task
     from strop.core.verdict import Verdict
-    from strop.policies.decoded_rows import DecodedRow
+    from strop.policies.decode_batch import DecodedRow
 
     def task(one: Task, start: str) -> Iterator[tuple[str, str]]:
         if one.id.startswith(start):

@@ -27,8 +27,7 @@ from strop.policies.attention import (
     prefix_tree,
 )
 from strop.policies.cohorts import CohortBatch
-from strop.policies.decode_batch import DecodeBatch
-from strop.policies.decoded_rows import DecodedRow, DecodedRows, Decoder
+from strop.policies.decode_batch import DecodeBatch, DecodedRow, DecodedRows, Decoder
 
 BOUND = 1e-3
 """Nats that a log-probability may differ by in float32."""

@@ -19,7 +19,7 @@ from strop.core.errors import StropError
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, FinishReason
 from strop.policies.contexts import Contexts
-from strop.policies.decoded_rows import DecodedRow, Decoder, NobodyWaits
+from strop.policies.decode_batch import DecodedRow, Decoder, NobodyWaits
 from strop.policies.proof import Proof, decoder_of, turns
 from strop.policies.tokenizer import HubTokenizer
 

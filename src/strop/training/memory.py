@@ -31,10 +31,11 @@ class DevicePlan:
     """Bytes on each device of one kind.
 
     name      of the kind
-    count     how many of them, on all nodes; of RAM the processes that share it
+    count     how many of them, on all nodes
     held      all the time
     sampling, updating  while it does that; both at once where the next step is sampled beside the update
     share     of the GPU that an engine in the same process takes for itself, weights and cache; the rest is left
+    gpu       False for RAM, of a process
     """
 
     name: str
@@ -44,6 +45,7 @@ class DevicePlan:
     updating: dict[str, float]
     at_once: bool = False
     share: float = 0.0
+    gpu: bool = True
 
     @property
     def peak(self) -> float:
@@ -71,11 +73,12 @@ class DevicePlan:
 
     def lines(self) -> Iterator[str]:
         """For people."""
-        counted = f"{self.count} {self.name} GPU" + ("s" if self.count > 1 else "")
+        unit, own = ("GPU", ", CUDA's own 1 GB not in it") if self.gpu else ("process", "")
+        counted = f"{self.count} {self.name} {unit}" + ("" if self.count == 1 else "s" if self.gpu else "es")
         most = f"at most {gigabytes(self.peak)}"
         if self.share:
             most += f", which fits a GPU of {gigabytes(self.smallest)}"
-        yield f"memory of {counted}, each {most} (computed, CUDA's own 1 GB not in it):"
+        yield f"memory of {counted}, each {most} (computed{own}):"
         engine = f"sampling (vLLM's share is {self.share:g} of the GPU)" if self.share else "sampling"
         for what, parts in (("always", self.held), (engine, self.sampling), ("update", self.updating)):
             if told := _told(parts):
@@ -130,6 +133,7 @@ def memory_plan(
         rows, tokens = map(max, zip(*(_in_cache(one, policy, world) for one in stages), strict=True))
         sampling = {
             "cache": float(cached * tokens),
+            "plays between turns": float(cached * policy.batch_tokens) if _has_turns(recipe) else 0.0,
             "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
         }
     if not gpu:
@@ -138,8 +142,8 @@ def memory_plan(
             BETWEEN * (updating.get("activations", 0.0) + updating.get("one layer", 0.0)) if small else 0.0
         )
         held["torch's own"] = OWN + freed
-    training = DevicePlan("training", world, held, sampling, updating, at_once, share)
-    if not launch.servers:
+    training = DevicePlan("training", world, held, sampling, updating, at_once, share, gpu)
+    if not launch.servers or not gpu:
         return [training]
     spread = launch.server_gpus
     longest = max(longest_play(one) for one in stages)
@@ -316,14 +320,18 @@ def _gathered(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
     for one in _stages(recipe):
         size, before = one.grpo.group_size, longest_play(one) - one.sampling.max_tokens
         tokens = max(one.optim.micro_batch_tokens, longest_play(one))
-        answer = min(
-            one.sampling.max_tokens, (tokens - before) / 2
-        )  # of two at least: one alone needs neither
+        answer = min(one.sampling.max_tokens, (tokens - before) / 2)  # one alone has neither
         groups = max(1.0, tokens / (before + size * answer))
         rows = (tokens - groups * before) / answer
         masks = heads * groups * answer * (before + answer / 2)
         most = max(most, 2 * shape.keys * max(0.0, rows - groups) * before + masks)
     return most
+
+
+def _has_turns(recipe: Recipe) -> bool:
+    """Whether plays wait for a next turn; the transformers engine keeps what it computed of them."""
+    sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
+    return any(one.environment.type != "single-turn" for one in sets)
 
 
 def _in_cache(recipe: Recipe, policy: TransformersPolicyConfig, world: int) -> tuple[int, int]:
