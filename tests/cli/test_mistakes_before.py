@@ -173,8 +173,8 @@ WRONG = "def add(a, b):\n    return a - b\n"
 
 MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
     # The model.
-    "no such folder": (nothing, "model.name=./nowhere", "model.name=nowhere: there is no such folder; give"),
-    "a file": (nothing, "model.name=./r.py", "model.name=r.py: is a file, not a folder; give a model's folder"),
+    "no such folder": (nothing, "model.name=./nowhere", "model.name=nowhere: there is no such folder or file; give"),
+    "a file": (nothing, "model.name=./r.py", "model.name=r.py: is a file, and no GGUF file; give a model's folder"),
     "an empty folder": (remove("m/*"), "", "model.name=m: the folder has no config.json, so it holds no model"),
     "no tokenizer": (remove("m/tokenizer*"), "", "model.name=m: the folder holds no tokenizer (tokenizer.json); save"),
     "damaged config": (write("m/config.json", '{"model_type": "lla'), "", "config.json cannot be read: Unterminated"),

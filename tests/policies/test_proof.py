@@ -226,6 +226,10 @@ def test_dropout_of_the_configuration_is_off_and_that_of_adapters_on(checkpointe
         "layers are computed again where they are checkpointed"
     )
     torch.testing.assert_close(plain_logps(model, ids, 5), plain_logps(plain, ids, 5))
+    model.eval()
+    for _ in range(2):
+        cache = model(input_ids=torch.tensor([ids]), use_cache=True).past_key_values
+        assert cache.get_seq_length() == len(ids), "sampled from between two updates, it has its cache"
     adapted = get_peft_model(
         model, LoraConfig(r=4, target_modules="all-linear", lora_dropout=0.5, init_lora_weights=False)
     )

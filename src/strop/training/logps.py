@@ -195,15 +195,19 @@ def no_dropout(model: Any) -> None:
             module.training = True  # asked before the layer is computed, and again in the backward pass
             if _at_rest not in module._forward_pre_hooks.values():
                 module.register_forward_pre_hook(_at_rest)
-                module.register_forward_hook(_checkpointed, always_call=True)
+                module.register_forward_hook(_as_before, always_call=True)
+
+
+_modes: WeakKeyDictionary[torch.nn.Module, bool] = WeakKeyDictionary()
+"""Of layers that may be checkpointed the mode that they were called in."""
 
 
 def _at_rest(module: torch.nn.Module, _inputs: Any) -> None:
-    module.training = False
+    _modes[module], module.training = module.training, False
 
 
-def _checkpointed(module: torch.nn.Module, _inputs: Any, _out: Any) -> None:
-    module.training = True
+def _as_before(module: torch.nn.Module, _inputs: Any, _out: Any) -> None:
+    module.training = _modes[module]
 
 
 def micro_batches(samples: Sequence[Sample], limit: int, *, padded: bool = False) -> Iterator[list[Sample]]:

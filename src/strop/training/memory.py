@@ -19,7 +19,7 @@ NF4 = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a weight in four bits: a byte for each block of 64, and four for each 256 of these."""
 CHUNK = 64
 """Tokens whose logits are held at a time (`training.head`)."""
-OWN, BETWEEN, LARGE = 0.5e9, 0.3, 32 << 20
+OWN, BETWEEN, LARGE = 0.45e9, 0.3, 32 << 20
 """Bytes of RAM that torch's kernels keep, and the share of activations that lies free between them, where these are not
 so large that each goes back to the kernel (`strop.policies`): measured."""
 USED = 0.8
