@@ -2,9 +2,9 @@
 
 python benchmarks/lengths.py --json lengths.json [--type mistral] [--answers 4] [--way rows] [--most 16384]
 
-Each number is of a process of its own: a random model, a forward and a backward pass over one text (or some answers to
-one prompt of a quarter of the length), and what they take above the model. Plain: transformers' forward pass of the
-texts as rows of one batch, whole logits, log-softmax. Where a text is short, a process repeats it and tells the median.
+A random model, a forward and a backward pass over one text (or some answers to one prompt of a quarter of the length).
+Memory is what a process of its own takes above the model; seconds are medians of both, in turns in one process. Plain:
+transformers' forward pass of the texts as rows of one batch, whole logits, log-softmax.
 """
 
 import argparse
@@ -31,8 +31,8 @@ def resident(name: str) -> int:
     raise KeyError(name)
 
 
-def measure(args: argparse.Namespace) -> dict[str, float]:
-    """One process's number."""
+def measure(args: argparse.Namespace) -> dict[str, Any]:
+    """One process's numbers."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -67,25 +67,28 @@ def measure(args: argparse.Namespace) -> dict[str, float]:
         return logps.token_logps(model, some, head=head, temperature=1.0)[0]
 
     way = logps.update_of(model, ways=[args.way] if args.way else None).way
-    compute = plain if args.side == "plain" else ours
-    if args.side == "ours":
+    computed = {"plain": [plain], "ours": [ours], "times": [ours, plain]}[args.side]
+    if args.side != "plain":
         (one, *_) = short = samples(256)
         far = (ours(short)[: one.tokens] - plain_logps(model, one.ids, one.prompt)).abs().max()
         assert far < 1e-3, far
-    compute(samples(64)).sum().backward()
+    for compute in computed:
+        compute(samples(64)).sum().backward()
     some = samples(args.length)
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew
-    seconds = []
-    while not seconds or (sum(seconds) < args.seconds and len(seconds) < 9):
-        model.zero_grad(set_to_none=True)
-        started = time.perf_counter()
-        compute(some).sum().backward()
-        seconds.append(time.perf_counter() - started)
-    return {"bytes": resident("VmHWM") - before, "seconds": statistics.median(seconds), "way": way}
+    seconds: list[list[float]] = [[] for _ in computed]
+    while not seconds[0] or (len(computed) > 1 and sum(seconds[0]) < args.seconds and len(seconds[0]) < 25):
+        for compute, times in zip(computed, seconds, strict=True):
+            model.zero_grad(set_to_none=True)
+            started = time.perf_counter()
+            compute(some).sum().backward()
+            times.append(time.perf_counter() - started)
+    found: dict[str, Any] = {"bytes": resident("VmHWM") - before, "way": way}
+    return found | dict(zip(("ours", "plain"), map(statistics.median, seconds), strict=False))
 
 
-def one(args: argparse.Namespace, side: str, length: int) -> dict[str, float]:
+def one(args: argparse.Namespace, side: str, length: int) -> dict[str, Any]:
     """What `measure` gives, by a process of its own."""
     words = [sys.executable, __file__, "--side", side, "--length", str(length), "--type", args.type]
     words += [
@@ -100,7 +103,7 @@ def one(args: argparse.Namespace, side: str, length: int) -> dict[str, float]:
     ]
     words += ["--way", args.way] if args.way else []
     told = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-    found: dict[str, float] = json.loads(told.splitlines()[-1])
+    found: dict[str, Any] = json.loads(told.splitlines()[-1])
     return found
 
 
@@ -116,8 +119,8 @@ def main() -> None:
     parser.add_argument("--way", help="tree, cache, rows or one; the first that is right without it")
     parser.add_argument("--most", type=int, default=LENGTHS[-1])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=2.0, help="that a process repeats its text for")
-    parser.add_argument("--side", choices=("ours", "plain"), help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=2.0, help="that a text is repeated for")
+    parser.add_argument("--side", choices=("ours", "plain", "times"), help=argparse.SUPPRESS)
     parser.add_argument("--length", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.side:
@@ -125,14 +128,13 @@ def main() -> None:
         return
     rows = []
     for length in (length for length in LENGTHS if length <= args.most):
-        ours, plain = one(args, "ours", length), one(args, "plain", length)
+        ours, plain, times = (one(args, side, length) for side in ("ours", "plain", "times"))
         rows.append(
             {
                 "length": length, "way": ours["way"],
                 "ours_mb": ours["bytes"] / 1e6, "plain_mb": plain["bytes"] / 1e6,
                 "memory_ratio": ours["bytes"] / plain["bytes"],
-                "ours_s": ours["seconds"], "plain_s": plain["seconds"],
-                "time_ratio": ours["seconds"] / plain["seconds"],
+                "ours_s": times["ours"], "plain_s": times["plain"], "time_ratio": times["ours"] / times["plain"],
             }
         )  # fmt: skip
         print(

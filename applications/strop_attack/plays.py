@@ -16,7 +16,6 @@ from strop.core.snapshots import data_uri, digest_of
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.environments.kinds import find_environment, framed
-from strop.environments.toolbox import installed
 from strop.policies.scripted import Script, ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.sandbox import Folder, Limits, open_box
@@ -78,7 +77,7 @@ def played(task: Task, script: str, verifier: Verifier, jail: str) -> list[Rollo
         framed(find_environment(environment_of(task)), "chat"),
         limits=PlayLimits(plays=1, turns=20),
         open_one=open_one,
-        open_folder=lambda: Folder(open_one, limits=_LIMITS, read=installed().read),
+        open_folder=partial(Folder, open_one, limits=_LIMITS),
     )
     return list(dispatcher.play([task], 2, SamplingParams(max_tokens=1 << 18), seed=0))
 

@@ -15,8 +15,9 @@ from typing import Any
 from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.environments.repository_tools import RepositoryTools, listing
+from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import Tree, answer_in, tree_of
-from strop.environments.toolbox import Toolbox, clipped, installed, toolbox_of, tools_of
+from strop.environments.toolbox import Toolbox, clipped, toolbox_of, tools_of
 from strop.rollouts.services import PlayServices, Threads
 from strop.rollouts.trl_reward import OpenedVerifier, task_of_line
 from strop.sandbox import Folder, open_box
@@ -40,8 +41,9 @@ class ToolEnvironment:
         self._close()
         self._task = task_of_line(task)
         self._tree = tree_of(self._task)
-        self._programs = Programs(open_box, functools.partial(Folder, open_box, read=[*installed().read]))
-        self._services = PlayServices(self._verifier.get(), self._threads, self._programs)
+        self._programs = Programs(open_box, functools.partial(Folder, open_box))
+        found = functools.partial(surroundings_of, self._task)
+        self._services = PlayServices(self._verifier.get(), self._threads, self._programs, found)
         self._services.folder.put(self._tree)
         self._box = self._kind(self._task, self._services)
         return f"\n\nFiles:\n{clipped(listing(list(self._tree)))}"

@@ -20,12 +20,11 @@ from strop.core.verdict import Outcome
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.kinds import find_environment, framed
 from strop.environments.repository_tools import RepositoryTools
-from strop.environments.toolbox import installed, tools_of
+from strop.environments.toolbox import tools_of
 from strop.policies.loading import EMBEDDED, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.dispatcher import Dispatcher
-from strop.sandbox import Folder
 from strop.tasks.sources import load_tasks
 from strop.training.batch import sample_of
 
@@ -65,9 +64,7 @@ def played(
 ) -> tuple[Rollout, Says]:
     policy = Says(texts, tokenizer)
     kind = find_environment(EnvironmentConfig(type="workspace", **options))
-    dispatcher = Dispatcher(
-        policy, verifier, framed(kind, "chat"), open_folder=lambda: Folder(read=installed().read)
-    )
+    dispatcher = Dispatcher(policy, verifier, framed(kind, "chat"))
     (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=max_tokens), seed=1)
     return rollout, policy
 

@@ -12,11 +12,9 @@ from strop.core.protocols import Policy
 from strop.core.rollout import Message, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.environments.kinds import find_environment, framed
-from strop.environments.toolbox import installed
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.dispatcher import Dispatcher
-from strop.sandbox import Folder
 
 WIRE = WireTokenizer()
 Agent = Callable[[str, Task, JailedFolder], object]
@@ -92,7 +90,6 @@ def dispatcher_of(
     )
     return Dispatcher(
         policy or ScriptedPolicy(echo), verifier, framed(kind, "chat"), limits=limits, order=order,
-        open_folder=lambda: Folder(read=installed().read),
     )  # fmt: skip
 
 

@@ -16,12 +16,11 @@ from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.kinds import find_environment, framed
 from strop.environments.repository_tools import RepositoryTools
-from strop.environments.toolbox import installed, tools_of
+from strop.environments.toolbox import tools_of
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
-from strop.sandbox import Folder
 from strop.tasks.sources import load_tasks
 from strop.training.batch import sample_of
 
@@ -88,7 +87,7 @@ def test_what_was_sampled_is_scored_the_same_again(
         environment.step = lambda one: step(one.model_copy(update={"text": drawn(name, options, rng)}))  # type: ignore[method-assign]
         return environment
 
-    dispatcher = Dispatcher(policy, verifier, make, open_folder=lambda: Folder(read=installed().read))
+    dispatcher = Dispatcher(policy, verifier, make)
     tasks = load_tasks(source, limit=4)[: most(4, 2)]
     found = list(dispatcher.play(tasks, 2, SamplingParams(max_tokens=12), seed=5))
     assert len(found) == 2 * len(tasks) and max(len(rollout.turns) for rollout in found) > 1

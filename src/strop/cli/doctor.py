@@ -174,7 +174,7 @@ def _gpus() -> Iterator[Row]:
 
 
 def _models() -> Iterator[Row]:
-    from strop.policies import cache_dir
+    from strop.core.cache import cache_dir
 
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")

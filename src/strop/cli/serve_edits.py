@@ -55,7 +55,7 @@ def serve_edits(
 
     for package in ("pygls", "uvicorn", "starlette"):
         require(package, package=package, extra="edits", purpose="strop serve-edits")
-    from strop.policies import cache_dir
+    from strop.core.cache import cache_dir
     from strop.serve import edit_server
     from strop.serve.edit_events import EditEventLog
     from strop.serve.edit_http import EditHttp

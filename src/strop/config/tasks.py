@@ -310,8 +310,11 @@ class FolderConfig(Section):
     """Largest file, in MiB."""
     processes: int = Field(default=64, ge=1)
     """Processes of a program."""
+    packages: list[str] = Field(default=[])
+    """Installed Python packages that its programs may import, such as numpy, beside pytest and what the task's project
+    imports."""
     read: list[str] = Field(default=[])
-    """Paths outside that its programs may read, such as the folder of a toolchain."""
+    """Other paths outside that its programs may read, such as the folder of a toolchain."""
 
 
 class PlayConfig(Section):

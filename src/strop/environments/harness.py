@@ -26,8 +26,8 @@ from strop.core.rollout import Completion
 from strop.core.task import Task
 from strop.core.user_code import load_named
 from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
+from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import answer_in, tree_of
-from strop.environments.toolbox import installed
 
 Agent = Callable[[str, Task, JailedFolder], object]
 _STARTS = 127
@@ -130,13 +130,13 @@ class Harness:
 
     def _command(self) -> tuple[list[str], list[str]]:
         """(the command, paths that it reads): its program, and files here that its words name, by whole paths."""
-        path = os.pathsep.join([installed().environment["PATH"], os.environ.get("PATH", "")])
+        path = os.pathsep.join([surroundings_of(self.task).environment["PATH"], os.environ.get("PATH", "")])
         found = shutil.which(self.words[0], path=path)
         if found is None:
             raise UserError(f"tasks.environment.command: there is no program {self.words[0]!r:.80}")
         words = [str(Path(found).absolute())]
         reads = [str(Path(one).absolute()) for one in self.reads]
-        reads += [*installed().read, words[0], str(Path(words[0]).resolve())]
+        reads += [words[0], str(Path(words[0]).resolve())]
         for word in self.words[1:]:
             here = os.path.isfile(word)  # False for words that are no path at all
             words.append(str(Path(word).absolute()) if here else word)
@@ -154,7 +154,7 @@ class Harness:
             given = {"{task}": self.task.statement, "{url}": url, "{model}": MODEL}
             words = [_filled(word, given) for word in command]
             variables = {
-                **installed().environment, "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none",
+                "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none",
                 "STROP_MODEL": MODEL, **self.variables,
             }  # fmt: skip
             ran = self.folder.run(

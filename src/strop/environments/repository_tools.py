@@ -1,13 +1,13 @@
 """The ready tools of the environment `workspace`: run, read, search, edit, write, test, finish."""
 
 import re
-import sys
+import shutil
 
 from strop.core.play import Ran, Services
 from strop.core.task import Task
 from strop.environments.failures import failures
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
-from strop.environments.toolbox import Toolbox, installed, tool
+from strop.environments.toolbox import Toolbox, tool
 from strop.tasks.public_tests import public_task
 from strop.verification.project.layout import is_protected, layout_of
 
@@ -128,12 +128,12 @@ class RepositoryTools(Toolbox):
         if len(names) > _MOST_NAMED:
             names = sorted({name.partition("::")[0] for name in names})
         roots = ":".join([*(root or "." for root in layout_of(self.before).roots), PACKAGES])
-        argv = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--no-header", *names]
+        argv = ["python3", "-m", "pytest", "-q", "--tb=short", "--no-header", *names]
         return _shown(self.program(argv, environment={"PYTHONPATH": roots}))
 
     def _cargo(self) -> str:
         cargo = ["cargo", "test", "--offline", "--quiet", "--lib", "--bins", "--tests"]
-        if "RUSTC" not in installed().environment:
+        if shutil.which("rustc") is None:
             return "there is no cargo on this machine"
         return _shown(self.program(cargo))
 

@@ -17,7 +17,8 @@ from strop.core.play import Run, Services
 from strop.core.task import Task
 from strop.environments.search_pattern import expression, matching, selected
 from strop.environments.search_tree import SearchTree, acquire, trees_folder
-from strop.environments.toolbox import Toolbox, installed, tool
+from strop.environments.toolbox import Toolbox, tool
+from strop.sandbox.interpreter import interpreter_reads, program
 
 PAGE = 60
 """Lines that `read` shows at once."""
@@ -131,8 +132,8 @@ def _program(wanted: str, place: str) -> Run:
         argv: tuple[str, ...] = (rg, *_RG, f"--regexp={wanted}", "--", place)
         read: tuple[str, ...] = (str(trees_folder()), rg)
     else:
-        argv = (sys.executable, "-I", "-S", "-B", "-c", _grep_program(), wanted, place)
-        read = (str(trees_folder()), *installed().read)
+        argv = (program(), "-I", "-S", "-B", "-c", _grep_program(), wanted, place)
+        read = (str(trees_folder()), *interpreter_reads())
     return Run(argv, seconds=SECONDS, read=read, output_bytes=MOST_OUTPUT)
 
 

@@ -16,24 +16,21 @@ A tool's schema comes from its annotations and its docstring: the first line, an
 import inspect
 import json
 import re
-import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from strop.core.errors import UserError, VerificationError
+from strop.core.errors import UserError
 from strop.core.play import JailedFolder, Ran, Services
 from strop.core.task import Task
 from strop.core.threads import begun
 from strop.core.user_code import load_named, place_of
-from strop.verification.rust.installation import find_installation
 
 LINES, WIDTH, SECONDS = 50, 200, 10.0
 """Caps of a tool that says nothing else."""
@@ -186,9 +183,8 @@ class Toolbox:
 
     def program(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> Ran:
         """Runs a program in the folder, with Python, pytest and cargo at hand; its output is `steady`."""
-        surroundings = {**installed().environment, **(environment or {})}
         ran = self.folder.run(
-            argv, seconds=self._caps.seconds, memory_bytes=MEMORY_BYTES, environment=surroundings
+            argv, seconds=self._caps.seconds, memory_bytes=MEMORY_BYTES, environment=environment
         )
         return Ran(ran.status, steady(ran.output), steady(ran.errors), ran.expired, ran.seconds)
 
@@ -319,43 +315,3 @@ def steady(text: str) -> str:
     for pattern, instead in _UNSTEADY:
         text = pattern.sub(instead, text)
     return text
-
-
-@dataclass(frozen=True)
-class Installed:
-    """What programs in a play's folder find: Python with its packages, and Rust where it is installed.
-
-    read         paths that the jail lets them read
-    environment  variables
-    """
-
-    read: tuple[str, ...]
-    environment: Mapping[str, str]
-
-
-@cache
-def installed() -> Installed:
-    """Of this machine; nothing is started."""
-    read, folders = [sys.prefix, sys.base_prefix], [str(Path(sys.executable).parent)]
-    more: dict[str, str] = {}
-    try:
-        rust = find_installation()
-        read += rust.read
-        folders.append(str(rust.programs))
-        more = {"RUSTC": rust.program("rustc"), "LD_LIBRARY_PATH": rust.libraries}
-    except VerificationError:  # said where a task needs it
-        pass
-    own = {
-        "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",
-        "PYTEST_ADDOPTS": "-p no:cacheprovider",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "CARGO_INCREMENTAL": "0",
-        "CARGO_TERM_COLOR": "never",
-        "CARGO_NET_OFFLINE": "true",
-        "CARGO_PROFILE_TEST_DEBUG": "0",
-        "RUST_BACKTRACE": "0",
-        "TZ": "UTC",
-    }
-    return Installed(tuple(dict.fromkeys(read)), {**own, **more})

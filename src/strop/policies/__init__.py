@@ -11,7 +11,6 @@ Importing this package, which comes before torch, changes two process settings t
 import ctypes
 import os
 from contextlib import suppress
-from pathlib import Path
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
@@ -27,13 +26,6 @@ def release_memory() -> None:
     """Hands freed memory back to the kernel; without it the heap of a long run grows by fragments."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-
-
-def cache_dir() -> Path:
-    """Where Strop keeps converted models: `$STROP_CACHE`, else `$XDG_CACHE_HOME/strop`, else `~/.cache/strop`."""
-    if root := os.environ.get("STROP_CACHE"):
-        return Path(root)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "strop"
 
 
 if "OMP_WAIT_POLICY" not in os.environ:

@@ -24,9 +24,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
+from strop.core.cache import cache_dir
 from strop.core.errors import UserError
 from strop.core.files import moved_base
-from strop.policies import cache_dir, gguf
+from strop.policies import gguf
 from strop.policies.model_files import (
     EMBEDDED,
     SHA256,

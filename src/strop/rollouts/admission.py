@@ -219,7 +219,7 @@ class Admission:
         self,
         queue: Iterator[tuple[Task, int, int]],
         environment: Callable[[Task], Environment],
-        services: Callable[[], PlayServices],
+        services: Callable[[Task], PlayServices],
         lifecycle: Lifecycle,
         limits: PlayLimits,
         order: Order,
@@ -267,7 +267,7 @@ class Admission:
                 self._drawn = True
                 return
             task, index, seed = found
-            environment, services = self._environment(task), self._services()
+            environment, services = self._environment(task), self._services(task)
             setup = self._lifecycle.set_up(environment, services)
             play = Play(task, index, seed, environment, services, time.monotonic(), setup)
             play.one = None if isinstance(environment, SingleTurn) else OnePlay()

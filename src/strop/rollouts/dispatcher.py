@@ -23,6 +23,7 @@ from strop.core.protocols import Environment, Policy, Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
 from strop.core.task import Task
 from strop.core.user_code import place_of
+from strop.environments.surroundings import Surroundings, surroundings_of
 from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued, unanswered
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
@@ -48,8 +49,11 @@ class Dispatcher:
         order: Order = "deterministic",
         open_one: OpenBox = open_box,
         open_folder: OpenFolder = Folder,
+        surroundings: Callable[[Task], Surroundings] = surroundings_of,
     ) -> None:
-        """`open_one` opens the jails of the effect `Run`, `open_folder` those that last as long as a play."""
+        """`open_one` opens the jails of the effect `Run`, `open_folder` those that last as long as a play, whose
+        programs find the task's `surroundings`.
+        """
         self.policy = policy
         self.verifier = verifier
         self.clock = Clock()
@@ -57,7 +61,7 @@ class Dispatcher:
         self.environment = environment
         self.limits = limits or PlayLimits()
         self.order = order
-        self.open_one, self.open_folder = open_one, open_folder
+        self.open_one, self.open_folder, self.surroundings = open_one, open_folder, surroundings
 
     def like(
         self, policy: Policy, environment: Callable[[Task], Environment], limits: PlayLimits | None = None
@@ -71,6 +75,7 @@ class Dispatcher:
             order=self.order,
             open_one=self.open_one,
             open_folder=self.open_folder,
+            surroundings=self.surroundings,
         )
 
     def control(self) -> "Dispatcher | None":
@@ -118,7 +123,11 @@ class _Plays:
         )
         self._threads, self._programs = Threads(), Programs(owner.open_one, owner.open_folder)
         self._lifecycle = Lifecycle(self._threads, self._limits.close)
-        services = partial(PlayServices, owner.verifier, self._threads, self._programs)
+
+        def services(task: Task) -> PlayServices:
+            found = partial(owner.surroundings, task)
+            return PlayServices(owner.verifier, self._threads, self._programs, found)
+
         more = (services, self._lifecycle, self._limits, owner.order)
         self._admission = Admission(queue, owner.environment, *more)
         self._tick = 0

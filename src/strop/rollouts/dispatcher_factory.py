@@ -9,7 +9,7 @@ from strop.core.errors import UserError
 from strop.core.play import STOPS, PlayLimits, StopAction, StopReason
 from strop.core.protocols import Environment, Policy, Verifier
 from strop.core.task import Task
-from strop.environments.toolbox import installed
+from strop.environments.surroundings import surroundings_of
 from strop.rollouts.dispatcher import Dispatcher
 from strop.sandbox import Folder, Limits, open_box
 
@@ -32,7 +32,7 @@ def dispatcher_of(
             f"sampling.max_tokens={recipe.sampling.max_tokens} leaves no room for a prompt: the model "
             f"{policy.name} has {context} positions; lower it"
         )
-    box = recipe.sandbox
+    box, folder = recipe.sandbox, recipe.play.folder
     open_one = partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe)
     return Dispatcher(
         policy,
@@ -41,11 +41,8 @@ def dispatcher_of(
         limits=limits_of(recipe.play, prompt or recipe.task_set.max_prompt_tokens),
         order=recipe.play.order,
         open_one=open_one,
-        open_folder=lambda: Folder(
-            open_one,
-            limits=_limits(recipe.play.folder),
-            read=[*installed().read, *recipe.play.folder.read],
-        ),
+        open_folder=partial(Folder, open_one, limits=_limits(folder)),
+        surroundings=lambda task: surroundings_of(task, folder.packages, folder.read),
     )
 
 

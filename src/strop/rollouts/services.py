@@ -20,6 +20,7 @@ from strop.core.protocols import Environment, Verifier
 from strop.core.task import Task
 from strop.core.threads import fill
 from strop.core.verdict import Verdict
+from strop.environments.surroundings import Surroundings
 from strop.sandbox.programs import PlayFolder, Programs
 
 THREADS = 256
@@ -69,8 +70,16 @@ class Threads:
 class PlayServices:
     """Of one play; see `core.play.Services`."""
 
-    def __init__(self, verifier: Verifier, threads: Threads, programs: Programs) -> None:
+    def __init__(
+        self,
+        verifier: Verifier,
+        threads: Threads,
+        programs: Programs,
+        surroundings: Callable[[], Surroundings] = Surroundings,
+    ) -> None:
+        """`surroundings`: what programs in its folder find, asked for when it is opened."""
         self._verifier, self._threads, self._programs = verifier, threads, programs
+        self._surroundings = surroundings
         self._folder: PlayFolder | None = None
         self._lock = threading.Lock()
 
@@ -78,7 +87,9 @@ class PlayServices:
     def folder(self) -> PlayFolder:
         """Opened when it is first asked for."""
         with self._lock:
-            self._folder = self._folder or self._programs.folder()
+            if self._folder is None:
+                found = self._surroundings()
+                self._folder = self._programs.folder(found.read, found.environment)
             return self._folder
 
     def verify(self, task: Task, answer: str) -> Future[Verdict]:

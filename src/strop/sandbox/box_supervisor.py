@@ -95,7 +95,12 @@ def _move_in(
     kernel.die_with_parent(0, signal.SIGKILL)
     paths = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read)
     namespaces.enclose(
-        paths, work=work, work_options=_options(Limits(), settings.uid), processes=True, roots=roots
+        paths,
+        work=work,
+        work_options=_options(Limits(), settings.uid),
+        processes=True,
+        roots=roots,
+        hidden=settings.hidden,
     )
 
 
@@ -126,7 +131,8 @@ class BoxSupervisor:
     ) -> None:
         self.control, self.settings, self.work = control, settings, work
         control.set_inheritable(False)  # no program holds it
-        self.read = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read, work)
+        system = confine.readable((*confine.SYSTEM_READ, *confine.PROGRAMS_READ), settings.hidden)
+        self.read = (*system, *read, work)
         self.sized = settings.namespaces
         self.size = Limits().dir_bytes
         self.port = 0  # that programs may connect to

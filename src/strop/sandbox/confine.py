@@ -6,8 +6,9 @@ and runs as the same user as the trainer; the kernel is trusted.
 """
 
 import os
-import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from strop.sandbox import kernel, landlock, seccomp
 from strop.sandbox.calls import becoming, make
@@ -27,7 +28,8 @@ SYSTEM_READ = (
     "/dev/random",
     "/dev/zero",
 )
-"""Libraries and devices that any program may read; nothing with data of the user or of the host's configuration."""
+"""Libraries and devices that any program may read, but for what `held` names; nothing with data of the user or of the
+host's configuration."""
 
 PROGRAMS_READ = (
     "/bin",
@@ -40,15 +42,68 @@ PROGRAMS_READ = (
 )
 """Programs and what they read, for the profiles that start programs."""
 
+_PACKAGES = ("site-packages", "dist-packages", "python-wheels")
+_DEPTH = 3
 
-def python_read() -> tuple[str, ...]:
-    """Paths that the running Python needs to import its standard library."""
-    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    shared = (
-        os.path.join(sys.base_prefix, "lib", version),
-        os.path.join(sys.base_exec_prefix, "lib", version),
+
+@cache
+def held() -> tuple[str, ...]:
+    """Folders among the system's libraries that hold packages of Python, or a whole application that brings some: no
+    jail reads them, for Strop, its tasks or another release of a task's project may be installed there.
+    """
+    found = []
+    for top in ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/usr/share"):
+        for path in _folders(os.path.realpath(top)):
+            name = os.path.basename(path)
+            if name.startswith(("python", "pypy")):
+                found += [path] if name in _PACKAGES else [p for p in _folders(path) if _packages(p, 0)]
+            elif top != "/usr/share" and _packages(path, _DEPTH):
+                found.append(path)
+    return tuple(dict.fromkeys(found))
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        with os.scandir(path) as entries:
+            return sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
+
+
+def _packages(path: str, depth: int) -> bool:
+    """Whether it is a folder of packages, or one lies so deep in it."""
+    name = os.path.basename(path)
+    return (
+        name in _PACKAGES
+        or name.startswith("bundledpython")
+        or (depth > 0 and any(_packages(inner, depth - 1) for inner in _folders(path)))
     )
-    return tuple(dict.fromkeys(os.path.realpath(p) for p in (*shared, os.path.dirname(os.__file__))))
+
+
+def readable(paths: Iterable[str], hidden: Sequence[str]) -> tuple[str, ...]:
+    """The paths without the hidden folders below them: where one has such, what else it holds instead. What is a link
+    to another of the paths is left out: the other stands for it.
+    """
+    given = list(dict.fromkeys(paths))
+    found: list[str] = []
+    for path in given:
+        real = os.path.realpath(path)
+        if real != path and any(other != path and (real + "/").startswith(other + "/") for other in given):
+            continue
+        found += _without(path, real, hidden)
+    return tuple(found)
+
+
+def _without(path: str, real: str, hidden: Sequence[str]) -> list[str]:
+    if real in hidden:
+        return []
+    if not any(one.startswith(real + "/") for one in hidden):
+        return [path]
+    return [
+        one
+        for name in sorted(os.listdir(path))
+        for one in _without(os.path.join(path, name), os.path.join(real, name), hidden)
+    ]
 
 
 @dataclass(frozen=True)
@@ -62,6 +117,8 @@ class WorkerSettings:
     """Descriptor that holds this user id; -1 = none."""
     unsafe: bool = False
     """Whether the user asked for a jail without Landlock and seccomp."""
+    hidden: Sequence[str] = ()
+    """Folders among the system's that it does not read: `held`."""
 
     @property
     def keep_reading(self) -> bool:

@@ -40,10 +40,13 @@ class Folder:
         *,
         limits: Limits | None = None,
         read: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`limits`: of the folder, and of programs that have none of their own. `read`: what programs may read."""
+        """`limits`: of the folder, and of programs that have none of their own. `read`: what programs may read.
+        `environment`: variables of every program.
+        """
         self.limits = limits or Limits()
-        self._open, self._read = open_one, read
+        self._open, self._read, self._environment = open_one, read, dict(environment or {})
         self._lock = threading.Lock()
         self._thread: ThreadPoolExecutor | None = (
             None  # one; the box lives as long as the thread that started it
@@ -93,7 +96,8 @@ class Folder:
         def start(work: Work) -> CommandResult:
             if fault := self._full(work, 0):
                 raise NotStarted(fault)
-            return work.run(argv, stdin=data, limits=bounds, profile="build", environment=environment)
+            variables = {**self._environment, **(environment or {})}
+            return work.run(argv, stdin=data, limits=bounds, profile="build", environment=variables)
 
         return self._call(start)
 

@@ -82,7 +82,7 @@ class JailedProcess:
         )  # the parent is a launcher; when it dies, so does its child
         own = (self.work, *arguments) if folder else arguments
         argv = helper(module, str(theirs.fileno()), str(parent), settings, *own)
-        visible = (*confine.SYSTEM_READ, *confine.python_read(), *helper_reads(), *read)
+        visible = (*confine.SYSTEM_READ, *helper_reads(), *read)
         visible += confine.PROGRAMS_READ if programs else ()
         command = launched(jail, argv, read=visible, work=self.work, processes=programs)
         environment = {"PYTHONHASHSEED": str(hash_seed), "LD_BIND_NOW": "1"}

@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from strop.core.errors import SandboxError, UserError
+from strop.sandbox.confine import held
 from strop.sandbox.namespaces import STREAMS
 from strop.sandbox.report import JailReport, probe
 from strop.sandbox.spawn import helper
@@ -111,7 +112,7 @@ class Jail:
     def settings(self, slot: Slot | None, *, allow_unsafe: bool) -> str:
         """The worker's settings (`confine.WorkerSettings`), as JSON for its command line."""
         user = {"uid": slot.uid, "holds": slot.fd} if slot else {}
-        return json.dumps({"namespaces": self.namespaces, "unsafe": allow_unsafe, **user})
+        return json.dumps({"namespaces": self.namespaces, "unsafe": allow_unsafe, "hidden": held(), **user})
 
 
 JAILS = (
@@ -176,8 +177,11 @@ def _bubblewrap(read: Iterable[str], work: str, processes: bool) -> list[str]:
     command = [shutil.which("bwrap") or "bwrap", "--die-with-parent", "--unshare-user-try", "--unshare-ipc"]
     command += ["--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
     command += ["--unshare-pid", "--as-pid-1", "--proc", "/proc"] if processes else []
-    for path in sorted(set(read)):
-        command += ["--dev-bind-try" if path.startswith("/dev/") else "--ro-bind-try", path, path]
+    for path in sorted({*read, *held()}):
+        if path in held():
+            command += ["--tmpfs", path]
+        else:
+            command += ["--dev-bind-try" if path.startswith("/dev/") else "--ro-bind-try", path, path]
     for name, descriptor in STREAMS.items():
         command += ["--symlink", f"/proc/self/fd{descriptor}", f"/dev/{name}"]
     command += ["--size", str(LAUNCHER_BYTES), "--tmpfs", work] if work else []

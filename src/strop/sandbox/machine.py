@@ -4,9 +4,9 @@
         machine.put("/app/hello.sh", b"echo $NAME")
         machine.shell("sh hello.sh", environment={"NAME": "you"}).stdout
 
-Its programs, libraries and Python are this computer's, read only; there is no network, one user, and no process
-outlives the command that started it. Only what is below its roots can be written: /app /logs /solution /tests /tmp and
-the work directory's, without those under which Strop itself lies, and HOME.
+Its programs and libraries are this computer's, read only, and Python with pytest apart from Strop's own; there is no
+network, one user, and no process outlives the command that started it. Only what is below its roots can be written:
+/app /logs /solution /tests /tmp and the work directory's, without those under which Strop itself lies, and HOME.
 """
 
 import os
@@ -19,7 +19,9 @@ from strop.core.errors import SandboxError
 from strop.sandbox.box import open_box
 from strop.sandbox.confine import PROGRAMS_READ, SYSTEM_READ
 from strop.sandbox.folder import Folder
+from strop.sandbox.interpreter import GIVEN, interpreter, interpreter_reads
 from strop.sandbox.limits import Limits
+from strop.sandbox.packages import TESTS, site_of
 from strop.sandbox.spawn import helper_reads, source_folder
 from strop.sandbox.work import CommandResult
 
@@ -54,8 +56,12 @@ class Machine:
         limits: Limits = LIMITS,
         jail: str = "auto",
         allow_unsafe: bool = False,
+        grades: bool = False,
     ) -> None:
-        """Raises ValueError for a work directory that cannot be written, such as one below /usr."""
+        """`grades`: only a grader runs in it, which may read Strop and its packages, and so Strop's tasks.
+
+        Raises ValueError for a work directory that cannot be written, such as one below /usr.
+        """
         self.workdir, self.limits = str(PurePosixPath("/", workdir)), limits
         top = PurePosixPath(self.workdir).parts[1:2]
         if not top:
@@ -65,12 +71,20 @@ class Machine:
             raise ValueError(
                 f"the work directory {self.workdir} lies in /{top[0]}, which is read only in the jail"
             )
-        python = dict.fromkeys((sys.prefix, sys.base_prefix, source_folder()))
+        site = site_of(TESTS)
+        python = dict.fromkeys((*interpreter_reads(), *site.read))
+        if grades:
+            python |= dict.fromkeys((sys.prefix, sys.base_prefix, source_folder()))
         taken = {Path(path).resolve().parts[1] for path in (*python, *helper_reads())} | {
             Path(path).parts[1] for path in python
         }
         self.roots = tuple(sorted({*ROOTS, *top} - (taken - set(top))))
-        self.environment = {PYTHON: sys.executable, SOURCE: source_folder(), **(environment or {})}
+        self.environment = {
+            "PATH": f"{site.folder}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        }
+        if grades:
+            self.environment |= {PYTHON: sys.executable, SOURCE: source_folder(), GIVEN: str(interpreter())}
+        self.environment |= environment or {}
         if "tmp" in self.roots:
             self.environment.setdefault("TMPDIR", "/tmp")
         read = tuple(python)

@@ -49,21 +49,36 @@ def raise_loopback() -> None:
 
 
 def enclose(
-    read: Iterable[str], *, work: str, work_options: str, processes: bool = False, roots: Iterable[str] = ()
+    read: Iterable[str],
+    *,
+    work: str,
+    work_options: str,
+    processes: bool = False,
+    roots: Iterable[str] = (),
+    hidden: Iterable[str] = (),
 ) -> None:
     """Moves into a new root that holds `read` (not to be written; absent paths are left out) and the devices above.
 
     work       an absolute path for a writable tmpfs with `work_options`; empty = nothing can be written
     processes  this is pid 1 of a process namespace, and /proc shows that; see `_show_processes`
     roots      names of folders in `work` that are also found at the root
+    hidden     folders that are empty there but for what `read` names below them
     """
     kernel.mount("none", "/", "", _REC_PRIVATE, "")
-    sources = [(path, fd) for path in _outermost(read) if (fd := _open(path)) >= 0]
+    covers = sorted({path for path in hidden if os.path.isdir(path)})
+    outermost = _outermost(read, covers)
+    sources = {path: fd for path in outermost if (fd := _open(path)) >= 0}
+    covers = [path for path in covers if any(path.startswith(one + "/") for one in sources)]
     devices = [(path, fd) for path in DEVICES if (fd := _open(path)) >= 0]
     new = "/tmp"
     kernel.mount("strop", new, "tmpfs", _NOSUID | _NODEV, f"size={ROOT_BYTES},nr_inodes=4096,mode=755")
-    for path, fd in sources:
-        _bind(fd, new + path, _RDONLY | _NOSUID | _NODEV)
+    for path in sorted([*sources, *covers]):
+        if path in sources:
+            _bind(sources[path], new + path, _RDONLY | _NOSUID | _NODEV)
+        else:
+            kernel.mount("strop", new + path, "tmpfs", _NOSUID | _NODEV, "size=64k,nr_inodes=256,mode=755")
+    for path in covers:
+        kernel.mount("none", new + path, "", _REMOUNT_BIND | _RDONLY | _NOSUID | _NODEV, "")
     for path, fd in devices:
         _bind(fd, new + path, _NOSUID)
     if work:
@@ -109,15 +124,19 @@ def _show_processes(target: str, *, own: bool) -> None:
     os.rmdir(target)
 
 
-def _outermost(paths: Iterable[str]) -> list[str]:
-    """The paths that are not below another one, each as spelled and with links resolved."""
+def _outermost(paths: Iterable[str], covers: Iterable[str]) -> list[str]:
+    """The paths that are not below another one, each as spelled and with links resolved; below one of `covers` only
+    what is not below another one there.
+    """
     every = {os.path.normpath(p) for p in paths if not p.startswith(("/dev/", "/proc/"))}
     every |= {os.path.realpath(p) for p in every}
-    kept: list[str] = []
+    kept: set[str] = set()
     for path in sorted(every):
-        if not any(path.startswith(k.rstrip("/") + "/") and not os.path.islink(k) for k in kept):
-            kept.append(path)
-    return kept
+        cover = max((len(one) for one in covers if path.startswith(one + "/")), default=0)
+        above = (path[:at] for at, letter in enumerate(path) if letter == "/" and at > cover)
+        if not any(one in kept and not os.path.islink(one) for one in above):
+            kept.add(path)
+    return sorted(kept)
 
 
 def _open(path: str) -> int:

@@ -8,7 +8,7 @@ import os
 import queue
 import socket
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -26,12 +26,15 @@ NOT_STARTED = 127
 """The status of what can't be started, as in a shell."""
 MOST_FOLDERS = 400
 """Folders at the same time: each is a process, and in most jails a user of its own."""
+WARM = 16
+"""Emptied folders from which on one that finds other things is closed for a new one."""
 _NEVER = 1e6
 """Wall seconds of a program that another ends."""
 CLOSING_SECONDS = 20.0
 """How long a play waits for another's folder to be gone."""
 OpenBox = Callable[[], Box]
-OpenFolder = Callable[[], Folder]
+OpenFolder = Callable[..., Folder]
+"""Called with `read` and `environment`, as `Folder` is."""
 
 
 class Programs:
@@ -42,8 +45,8 @@ class Programs:
         self._places = threading.Semaphore(AT_ONCE)
         self._free: queue.SimpleQueue[Box] = queue.SimpleQueue()
         self._boxes: list[Box] = []
-        self._idle: list[Folder] = []
-        """Folders of plays that are over, emptied."""
+        self._idle: list[tuple[Hashable, Folder]] = []
+        """Folders of plays that are over, emptied, by what their programs find."""
         self._closed = False
         self._folders, self._counting = 0, threading.Condition()
 
@@ -59,23 +62,32 @@ class Programs:
             finally:
                 self._free.put(box)  # one that broke has ended, and starts anew
 
-    def folder(self) -> "PlayFolder":
-        """A folder of one play. Raises UserError where too many are open."""
+    def folder(self, read: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> "PlayFolder":
+        """A folder of one play, whose programs read these paths and have these variables.
+
+        Raises UserError where too many are open.
+        """
+        key = tuple(read), tuple(sorted((environment or {}).items()))
         with self._counting:
             if not self._counting.wait_for(lambda: self._folders < MOST_FOLDERS, CLOSING_SECONDS):
                 raise UserError(f"more than {MOST_FOLDERS} plays hold a folder; lower play.at_once")
             self._folders += 1
-            warm = self._idle.pop() if self._idle else None
-        return PlayFolder(warm or self._open_folder(), self._places, self._gone)
+            number = next((n for n, (known, _) in enumerate(self._idle) if known == key), None)
+            warm = None if number is None else self._idle.pop(number)[1]
+            cold = self._idle.pop(0)[1] if warm is None and len(self._idle) >= WARM else None
+        if cold is not None:
+            cold.close()
+        made = warm or self._open_folder(read=[*read], environment=environment)
+        return PlayFolder(made, self._places, partial(self._gone, key))
 
-    def _gone(self, folder: Folder, broken: bool) -> None:
+    def _gone(self, key: Hashable, folder: Folder, broken: bool) -> None:
         """A play gave its folder back. One that was emptied is another play's, in the jail that is there already."""
         kept = False
         try:
             if not broken and not self._closed and folder.empty():
                 with self._counting:
                     if kept := not self._closed:
-                        self._idle.append(folder)
+                        self._idle.append((key, folder))
             if not kept:
                 folder.close()
         finally:
@@ -90,7 +102,7 @@ class Programs:
             idle, self._idle = self._idle, []
         for box in list(self._boxes):
             box.close()
-        for folder in idle:
+        for _, folder in idle:
             folder.close()
 
     def _box(self) -> Box:

@@ -1,15 +1,14 @@
 """Starts Strop's own helper processes: cleared environment, no inherited descriptors but those named."""
 
 import contextlib
-import glob
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import strop
+from strop.sandbox.interpreter import interpreter_reads, program
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from {module} import main; main()"
 
@@ -20,7 +19,7 @@ def helper(module: str, *arguments: str) -> list[str]:
     In the helper, sys.argv is ["-c", source folder, *arguments].
     """
     return [
-        _python(),
+        program(),
         "-P",
         "-s",
         "-S",
@@ -35,14 +34,14 @@ def helper(module: str, *arguments: str) -> list[str]:
 
 
 def helper_reads() -> tuple[str, ...]:
-    """The paths that a helper needs at its start if a launcher gives it its own root: Python and Strop's source."""
-    python = _python()
-    libraries = glob.glob(os.path.join(sys.base_prefix, "lib", "libpython*.so*"))
-    return (python, os.path.realpath(python), *libraries, source_folder())
+    """What a helper needs at its start if a launcher gives it its own root: Python, and of Strop's source what runs in
+    helpers, none of which holds a task.
+    """
+    package = os.path.join(source_folder(), "strop")
+    return (*interpreter_reads(), *(os.path.join(package, name) for name in _PARTS))
 
 
-def _python() -> str:
-    return getattr(sys, "_base_executable", None) or sys.executable
+_PARTS = ("__init__.py", "core", "sandbox", "verification")
 
 
 def source_folder() -> str:

@@ -137,19 +137,29 @@ class _SelectedLogps(torch.autograd.Function):
         factor = _factor(ctx.after, temperature)
         with torch.autocast(hidden.device.type, enabled=False):
             h, w = hidden.to(ctx.dtype), weight.to(ctx.dtype)
+            wide, narrow = (
+                h.new_empty(min(CHUNK, len(h)), len(w), dtype=kind_of) for kind_of in (torch.float32, ctx.dtype)
+            )
             for part in _chunks(len(h)):
-                z = (h[part] @ w.T).float()
-                z = (z if bias is None else z + bias.float()).mul_(factor)
+                size = len(h[part])
+                z, short = wide[:size], narrow[:size]
+                z.copy_(torch.mm(h[part], w.T, out=short))
+                z = (z if bias is None else z.add_(bias.float())).mul_(factor)
                 steep = None
                 if cap is not None:
-                    z = torch.tanh(z / (cap / temperature))
-                    steep, z = 1 - z * z, z * (cap / temperature)
-                error = -torch.softmax(z, dim=-1)
-                error.scatter_add_(1, targets[part, None], torch.ones_like(error[:, :1]))
-                error *= grad[part, None] * factor
+                    z.div_(cap / temperature).tanh_()
+                    steep = 1 - z * z
+                    z *= cap / temperature
+                error = z.sub_(z.amax(dim=-1, keepdim=True)).exp_()
+                slopes = grad[part, None] * factor
+                error *= slopes / -error.sum(dim=-1, keepdim=True)
+                error.scatter_add_(1, targets[part, None], slopes)
                 if steep is not None:
                     error *= steep
-                by_weight += error.to(ctx.dtype).T @ h[part]
+                if by_weight.dtype == ctx.dtype:
+                    by_weight.addmm_(short.copy_(error).T, h[part])
+                else:
+                    by_weight += short.copy_(error).T @ h[part]
                 if by_bias is not None:
                     by_bias += error.sum(dim=0).to(by_bias.dtype)
         return by_hidden, by_weight, by_bias, None, None, None

@@ -99,18 +99,19 @@ class TerminalToolchain:
                     return self._tested(check, machine)
                 files, programs = _carried(machine, check.artifacts)
                 machine.close()
-                with self._made(check, plan) as fresh:
+                with self._made(check, plan, grades=True) as fresh:
                     fresh.put(files, executable=programs)
                     return self._tested(check, fresh)
             except (NotStarted, ValueError) as error:  # a full box, or paths that cannot be written
                 return None, "", str(error)
 
-    def _made(self, check: TerminalCheck, plan: ImagePlan) -> Machine:
+    def _made(self, check: TerminalCheck, plan: ImagePlan, *, grades: bool = False) -> Machine:
         machine = self._machine = Machine(
             workdir=check.workdir or plan.workdir or "/app",
             environment={**plan.environment, **check.environment},
             jail=self._settings.jail,
             allow_unsafe=self._settings.allow_unsafe,
+            grades=grades,
         )
         try:
             furnish(machine, plan, contents(check, "environment"), _programs(check, "environment"))

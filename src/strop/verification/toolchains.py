@@ -81,9 +81,9 @@ def _look(task: Task) -> None:
         find_installation()
         parse("", "rust")
     elif name == "project" or isinstance(check, PytestCheck):
-        from strop.verification.python.suite.check import packages
+        from strop.verification.python.suite.check import testing_site
 
-        packages()
+        testing_site()
     elif isinstance(check, TerminalCheck):
         from strop.verification.terminal import plan_of
 

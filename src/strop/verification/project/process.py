@@ -5,15 +5,12 @@ import ahead come from one run of the unchanged snapshot; compiled files of what
 """
 
 import json
-import os
 import secrets
-import site
 import socket
-import sys
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import asdict
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from strop.core.errors import WorkerDied
@@ -21,11 +18,13 @@ from strop.core.verdict import Outcome
 from strop.sandbox.jailed import JailedProcess, WorkFolder
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
+from strop.sandbox.packages import Site
 from strop.sandbox.pump import Capture, Pump, stopped
 from strop.verification.project.layout import Layout, layout_of
+from strop.verification.project.needs import needs_of
 from strop.verification.project.runs import BARE, PLAIN, Listener, ProjectRun, RunRequest, Warmth
 from strop.verification.python.child import End, cause_of_death, reap
-from strop.verification.python.suite.check import BOX, packages
+from strop.verification.python.suite.check import BOX, testing_site
 from strop.verification.python.wire import frame
 from strop.verification.settings import Settings
 
@@ -49,15 +48,19 @@ class TestsProcess(JailedProcess):
     ) -> None:
         self.base, self.warm = base, warmth
         self.layout: Layout = layout_of(base)
-        chosen, folders = choose(settings.jail), environment()
-        folders = [*([settings.packages] if settings.packages else []), *folders]
+        chosen, site = choose(settings.jail), site_for(base, settings.packages)
+        given = [settings.packages] if settings.packages else []
         ahead = [name for name in self.warm.modules if name.partition(".")[0] not in self.layout.own]
         super().__init__(
             "strop.verification.project.runner",
             chosen,
             allow_unsafe=settings.allow_unsafe,
-            arguments=(json.dumps(folders), json.dumps(ahead)),
-            read=folders,
+            arguments=(
+                json.dumps([*given, site.packages]),
+                json.dumps(ahead),
+                json.dumps([*given, *site.read]),
+            ),
+            read=[*given, *site.read],
             folder=WorkFolder(chosen, "strop-project-"),
             hash_seed=hash_seed,
         )
@@ -165,15 +168,13 @@ def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tu
     return run.warmth or Warmth(), run
 
 
-def environment() -> list[str]:
-    """Folders of the packages that tests may import: those of the Python that runs Strop.
+def site_for(base: Mapping[str, bytes], packages: str) -> Site:
+    """What the tests of a snapshot import beside it and the folder `packages`.
 
     Raises VerificationError where pytest is not installed.
     """
-    own = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
-    on_path = {os.path.realpath(entry) for entry in sys.path if entry}
-    found = [f for f in (*packages(), *site.getsitepackages(), *own) if os.path.isdir(f)]
-    return list(dict.fromkeys(str(Path(f)) for f in found if os.path.realpath(f) in on_path))
+    testing_site()
+    return needs_of(dict(base), packages).site
 
 
 def _cache_stem(path: str) -> tuple[str, str]:

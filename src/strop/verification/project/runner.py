@@ -80,14 +80,16 @@ def _signed(fd: int, secret: bytes) -> Any:
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. Own arguments: work directory, JSON lists of package folders, modules."""
-    work, packages, ahead = sys.argv[5], json.loads(sys.argv[6]), json.loads(sys.argv[7])
+    """Serves forks until the parent hangs up. Own arguments: work directory; JSON lists of folders of packages, of
+    modules, and of what is read.
+    """
+    work, packages, ahead, read = sys.argv[5], *map(json.loads, sys.argv[6:9])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
     sys.path += [
         *packages[1:],
         *packages[:1],
     ]  # pytest and what it needs are ours, whatever the project asked for
-    control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(packages), work=work)
+    control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(read), work=work)
     sys.path[-len(packages) :] = packages
     for name in ahead:
         with contextlib.suppress(Exception):

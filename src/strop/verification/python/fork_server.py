@@ -65,19 +65,22 @@ def start(
     sys.path.pop(0)
     for name in preload:
         __import__(name)
-    read = (*confine.SYSTEM_READ, *confine.python_read(), *read)
+    read = (*confine.SYSTEM_READ, sys.base_prefix, *read)
     options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700,uid={settings.uid},gid={settings.uid}"
     if settings.namespaces:
         # no process namespace: candidates cannot fork, and the trainer reads their CPU clocks by pid
         namespaces.unshare(processes=False)
         namespaces.enclose(
-            read, work=work, work_options=options if settings.uid else options.partition(",uid")[0]
+            read,
+            work=work,
+            work_options=options if settings.uid else options.partition(",uid")[0],
+            hidden=settings.hidden,
         )
     elif work and settings.uid:
         os.chown(work, settings.uid, settings.uid)
     confine.change_user(settings, parent, signal.SIGKILL)
     missing = confine.enter(
-        read=(*read, work) if work else read,
+        read=confine.readable((*read, work) if work else read, settings.hidden),
         write=(work,) if work else (),
         allow_metadata=bool(work),
         allow_unsafe=settings.unsafe,

@@ -6,12 +6,11 @@ that only the runner holds; the answer's process holds its own channel alone.
 
 import ast
 import builtins
+import json
 import socket
 import sys
 from contextlib import closing
 from dataclasses import asdict
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from strop.core.checks import PytestCheck
@@ -20,6 +19,7 @@ from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.jailed import JailedProcess, WorkFolder
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
+from strop.sandbox.packages import TESTS, Site, site_of
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.work import safe_name
 from strop.verification.draws import drawn
@@ -34,7 +34,6 @@ RUNNER_MEMORY = 2 << 30
 """Address space of a runner's child, in bytes."""
 BOX = "/box"
 """What a verdict calls the work directory, whose path may be drawn."""
-_PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 class SuiteReport(TesterReport):
@@ -84,26 +83,25 @@ class SuiteReport(TesterReport):
 
 def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
     """The process that runs suites, with a work directory. Raises VerificationError where pytest is not installed."""
-    chosen, folders = choose(jail), packages()
+    chosen, site = choose(jail), testing_site()
     return JailedProcess(
         "strop.verification.python.suite.runner",
         chosen,
         allow_unsafe=allow_unsafe,
-        arguments=folders,
-        read=folders,
+        arguments=(site.packages, json.dumps(site.read)),
+        read=site.read,
         folder=WorkFolder(chosen, "strop-suite-"),
     )
 
 
-def packages() -> list[str]:
-    """Folders that hold pytest and what it needs. Raises VerificationError where it is not installed."""
-    if find_spec("pytest") is None:
+def testing_site() -> Site:
+    """pytest and what it needs. Raises VerificationError where it is not installed."""
+    site = site_of(TESTS)
+    if "pytest" in site.lacking:
         raise VerificationError(
             "checks of kind 'pytest' need pytest, which is not installed here: pip install strop[suites]"
         )
-    origins = [spec.origin for name in _PACKAGES if (spec := find_spec(name)) is not None and spec.origin]
-    folders = [Path(o).parent.parent if Path(o).name == "__init__.py" else Path(o).parent for o in origins]
-    return list(dict.fromkeys(str(folder) for folder in folders))
+    return site
 
 
 def run_pytest(

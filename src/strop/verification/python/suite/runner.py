@@ -13,6 +13,7 @@ sends the candidate's stages as the tester does, {"test": id, "ok", "x", "s"} ea
 """
 
 import ast
+import json
 import os
 import random
 import sys
@@ -142,10 +143,12 @@ def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: SuiteRecorder) 
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. Its own arguments: work directory, folders of packages."""
-    work, packages = sys.argv[5], sys.argv[6:]
-    sys.path += packages
-    control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(packages), work=work)
+    """Serves forks until the parent hangs up. Own arguments: work directory, folder of packages, JSON list of
+    what is read for them.
+    """
+    work, packages, read = sys.argv[5], sys.argv[6], json.loads(sys.argv[7])
+    sys.path.append(packages)
+    control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(read), work=work)
     fork_server.serve(control, hello, partial(_child, settings.unsafe))
 
 

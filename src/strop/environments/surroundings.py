@@ -1,0 +1,88 @@
+"""What programs in a play's folder find: Python and pytest, the packages that the task's project asks for, and Rust.
+
+Nothing of Strop's own installation is among it, and no release of the project itself (`verification.project.needs`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from strop.core.errors import UserError, VerificationError
+from strop.core.task import Task
+from strop.environments.task_tree import project_of, tree_of
+from strop.sandbox.interpreter import interpreter_reads
+from strop.sandbox.packages import TESTS, canonical, site_of
+from strop.verification.project.needs import needs_of
+from strop.verification.project.snapshot import locate_packages
+from strop.verification.rust.installation import find_installation
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Two of the same contents are equal, so that plays can take over each other's jails.
+
+    read       paths that the jail lets programs read
+    variables  of their environment, as pairs
+    """
+
+    read: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The variables by name."""
+        return MappingProxyType(dict(self.variables))
+
+
+def surroundings_of(
+    task: Task | None = None, packages: Sequence[str] = (), read: Sequence[str] = ()
+) -> Surroundings:
+    """Of a task's plays; nothing is started.
+
+    packages  names of installed packages that its programs may use besides
+    read      other paths that they may read
+    Raises UserError where such a package is not installed, VerificationError where the task's project is missing.
+    """
+    project = project_of(task) if task is not None else None
+    if task is None or project is None or task.language != "python":
+        site = site_of((*TESTS, *packages))
+    else:
+        site = needs_of(tree_of(task), locate_packages(project.packages), packages).site
+    if lacking := sorted({canonical(one) for one in packages} & {*site.lacking}):
+        raise UserError(f"play.folder.packages: {', '.join(lacking)} is not installed here; pip install it")
+    rust = _rust()
+    own = {
+        **dict(rust.variables),
+        "PATH": ":".join([f"{site.folder}/bin", *rust.programs, "/usr/local/bin", "/usr/bin", "/bin"]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "PYTEST_ADDOPTS": "-p no:cacheprovider",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "CARGO_INCREMENTAL": "0",
+        "CARGO_TERM_COLOR": "never",
+        "CARGO_NET_OFFLINE": "true",
+        "CARGO_PROFILE_TEST_DEBUG": "0",
+        "RUST_BACKTRACE": "0",
+        "TZ": "UTC",
+    }
+    reads = [*interpreter_reads(), *site.read, *rust.read, *read]
+    return Surroundings(tuple(dict.fromkeys(reads)), tuple(sorted(own.items())))
+
+
+@dataclass(frozen=True)
+class _Rust:
+    read: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+@cache
+def _rust() -> _Rust:
+    """Where it is not installed, a task that needs it says so."""
+    try:
+        found = find_installation()
+    except VerificationError:
+        return _Rust()
+    variables = ("RUSTC", found.program("rustc")), ("LD_LIBRARY_PATH", found.libraries)
+    return _Rust(found.read, (str(found.programs),), variables)

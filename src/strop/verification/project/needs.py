@@ -1,0 +1,189 @@
+"""What a project's tests import beside the project: looked up in its files, and given to its jails; nothing else is.
+
+The project itself, in whatever release, is kept out of it, for a later release holds what a task asks for. It is looked
+for by name, among the packages and in folders where packages keep copies of others, and by content.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+
+from strop.core.snapshots import Files
+from strop.sandbox.interpreter import interpreter
+from strop.sandbox.packages import NEVER, TESTS, Site, canonical, closure, providers, site_of
+from strop.verification.project.layout import is_protected, layout_of
+
+_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)|^[ \t]*from[ \t]+(\w+)", re.MULTILINE)
+_SKIPPED = re.compile(rb"""(?:importorskip|import_module|__import__)\(\s*["'](\w+)""")
+_PLUGINS = re.compile(rb"""^pytest_plugins\s*=\s*([^\n]+(?:\n[ \t][^\n]*)*)""", re.MULTILINE)
+_NAMES = (
+    re.compile(rb"""^\s*name\s*=\s*["']?([A-Za-z0-9][\w.-]*)""", re.MULTILINE),
+    re.compile(rb"""\bname\s*=\s*["']([A-Za-z0-9][\w.-]*)["']"""),
+    re.compile(rb"""^Name:\s*([A-Za-z0-9][\w.-]*)""", re.MULTILINE),
+)
+_SAYING = {"pyproject.toml": 0, "setup.cfg": 0, "setup.py": 1, "PKG-INFO": 2}
+"""Files that say the project's name, and the pattern that finds it."""
+_COMMON = frozenset(
+    {
+        "tests", "test", "testing", "docs", "doc", "examples", "example", "benchmarks", "bench", "scripts", "tools",
+        "setup", "conftest", "noxfile", "tasks", "ci", "utils", "demo", "src", "lib", "build", "dist", "bin", "fabfile",
+        "versioneer",
+    }
+)  # fmt: skip
+"""Top-level names that say nothing of which project it is."""
+_COPIES = frozenset(
+    {"_vendor", "vendor", "_vendored", "vendored", "vendored_packages", "third_party", "extern", "_extern", "packages"}
+)  # fmt: skip
+"""Folders in which packages keep others."""
+_LEAST, _SHARE = 20, 0.3
+"""Characters of a line that tells something, and the share of a project's such lines that makes files a copy of it."""
+_LARGEST = 1 << 20
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a project's jails read.
+
+    site    packages of the Python that runs Strop
+    told    copies of the project that could not be kept out, one line each
+    """
+
+    site: Site
+    told: tuple[str, ...] = ()
+
+
+def needs_of(files: Files, packages: str = "", more: Sequence[str] = ()) -> Needs:
+    """Of a snapshot; `packages` is the folder that its environment has made, in front of them, `more` are names of
+    packages that are given in any case.
+
+    Raises SandboxError where their folder cannot be written.
+    """
+    key = frozenset(
+        (path, hash(data)) for path, data in files.items() if path.endswith(".py") or path in _SAYING
+    )
+    if (known := _known.get((key, packages))) is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        _known[(key, packages, *more)] = known = _found(files, packages, more)
+    return known
+
+
+_known: dict[tuple[object, ...], Needs] = {}
+_MOST = 64
+
+
+def _found(files: Files, packages: str, more: Sequence[str]) -> Needs:
+    own, given = own_modules(files), _modules_in(packages)
+    names = {name for module in imported(files) - given - own for name in providers(module)}
+    itself = {*project_names(files), *(name for module in own for name in providers(module))}
+    wanted = tuple(sorted({*TESTS, *names, *map(canonical, more)} - itself - NEVER))
+    there = {name: one for name, one in closure(wanted, itself).items() if one is not None}
+    sources = ((one, path) for one in there.values() for path in one.files or () if path.suffix == ".py")
+    installed = [Path(str(one.locate_file(path))) for one, path in sources]
+    lines = Lines(files)
+    hidden = {str(path.resolve()) for path in [*copies_by_name(installed, own), *lines.copies(installed)]}
+    standard = lines.copies(interpreter().glob("lib*/python3*/**/*.py"))
+    told = [f"{path.relative_to(interpreter())} of Python is a copy of it" for path in standard]
+    if machinery := sorted(itself & set(closure(TESTS))):
+        told.append(f"{', '.join(machinery)} runs the tests")
+    return Needs(site_of(wanted, tuple(sorted(itself)), tuple(sorted(hidden))), tuple(told))
+
+
+def imported(files: Mapping[str, bytes]) -> set[str]:
+    """Top-level modules that the project's files import, but for Python's own."""
+    found: set[bytes] = set()
+    for path, data in files.items():
+        if not path.endswith(".py"):
+            continue
+        for many, one in _IMPORT.findall(data):
+            found |= (
+                {one}
+                if one
+                else {part.split()[0].partition(b".")[0] for part in many.split(b",") if part.split()}
+            )
+        found |= {*_SKIPPED.findall(data)}
+        for listed in _PLUGINS.findall(data):
+            found |= {name.partition(b".")[0] for name in re.findall(rb"""["']([\w.]+)["']""", listed)}
+    return {name.decode(errors="replace") for name in found} - sys.stdlib_module_names
+
+
+def own_modules(files: Mapping[str, bytes]) -> set[str]:
+    """Top-level modules that are the project's, those aside that every project has."""
+    return {name for name in layout_of(files).own if name.lower() not in _COMMON}
+
+
+def project_names(files: Mapping[str, bytes]) -> set[str]:
+    """Names that its files give the project."""
+    found = set()
+    for path, pattern in _SAYING.items():
+        match = _NAMES[pattern].search(_naming_part(path, files.get(path, b"")))
+        if match is not None:
+            found.add(canonical(match[1].decode()))
+    return found
+
+
+def _naming_part(path: str, data: bytes) -> bytes:
+    """Of a settings file the section that says the name."""
+    heads = {
+        "pyproject.toml": rb"^\[(?:project|tool\.poetry)\][^\n]*$",
+        "setup.cfg": rb"^\[metadata\][^\n]*$",
+    }
+    if path not in heads:
+        return data
+    parts = re.split(heads[path], data, maxsplit=1, flags=re.MULTILINE)
+    return re.split(rb"^\[", parts[1], maxsplit=1, flags=re.MULTILINE)[0] if len(parts) > 1 else b""
+
+
+def _modules_in(folder: str) -> set[str]:
+    top = Path(folder)
+    return {entry.name.removesuffix(".py") for entry in top.iterdir()} if folder and top.is_dir() else set()
+
+
+def copies_by_name(paths: Iterable[Path], own: set[str]) -> Iterator[Path]:
+    """Files of the own modules below folders in which packages keep others."""
+    for path in paths:
+        parts = PurePosixPath(path).parts
+        for above, name in pairwise(parts):
+            if above in _COPIES and name.removesuffix(".py") in own:
+                yield path
+
+
+class Lines:
+    """The lines of a project's programs that tell something."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._lines: set[bytes] = set()
+        for path, data in files.items():
+            if path.endswith(".py") and not is_protected(path):
+                self._lines |= _telling(data)
+
+    def copies(self, paths: Iterable[Path]) -> list[Path]:
+        """Files that together repeat a large share of them, each several."""
+        if len(self._lines) < 5:
+            return []
+        by_folder: dict[Path, dict[Path, set[bytes]]] = {}
+        for path in paths:
+            try:
+                lines = _telling(path.read_bytes() if path.stat().st_size <= _LARGEST else b"")
+            except OSError:
+                continue
+            if len(shared := self._lines & lines) >= max(5, _SHARE * len(lines)):
+                for above in path.parents[:_ABOVE]:
+                    by_folder.setdefault(above, {})[path] = shared
+        found: set[Path] = set()
+        for some in by_folder.values():
+            if len(set().union(*some.values())) >= _SHARE * len(self._lines):
+                found.update(some)
+        return sorted(found)
+
+
+_ABOVE = 4
+_BOILERPLATE = (b"#", b"import ", b"from ", b"if __name__", b"raise NotImplementedError", b"@pytest")
+
+
+def _telling(data: bytes) -> set[bytes]:
+    lines = map(bytes.strip, data.splitlines())
+    return {line for line in lines if len(line) >= _LEAST and not line.startswith(_BOILERPLATE)}
