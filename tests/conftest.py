@@ -6,11 +6,12 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
-from tests import needs, scale, tiers
+from tests import installs, needs, scale, tiers
 
 if TYPE_CHECKING:
     from strop.verification.verifier import OpenVerifier
@@ -36,6 +37,12 @@ def verifier() -> "Iterator[OpenVerifier]":
 
     with open_verifier(workers=1, limits=Limits()) as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this tree."""
+    return installs.build_wheel(tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,21 +2,17 @@
 
 import json
 import os
-import shutil
-import site
 import subprocess
-import sys
-import venv
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests import warm
+from tests.installs import in_environment
 from tests.small_models import byte_tokenizer
 
 ROOT = Path(__file__).parents[1]
-BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
 GENERATE = """
 import sys
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -29,38 +25,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree, built from a copy, so that nothing of an earlier build gets into it."""
-    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for folder in ("src/strop", "applications"):
-        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    words = [sys.executable, "-c", BUILD, str(target)]
-    done = subprocess.run(words, cwd=source, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return next(target.glob("*.whl"))
-
-
-@pytest.fixture(scope="module")
 def user(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Runs a program of a fresh environment, whose other packages are those of the tests, in the user's folder."""
     there, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("user")
-    venv.create(there, with_pip=False, symlinks=True)
-    own = next((there / "lib").glob("python*/site-packages"))
-    # A path from a .pth file has no .pth files of its own read, so the editable Strop of the tests is not seen.
-    (own / "tests.pth").write_text("\n".join(site.getsitepackages()))
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(there / "bin/python"),
-        "install",
-        "--quiet",
-        "--no-deps",
-    ]
-    subprocess.run([*pip, "--no-index", str(wheel)], check=True, timeout=300)
+    install = in_environment(wheel, there)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST", "STROP"))}
 
     def run(program: str, *words: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:
@@ -70,7 +38,7 @@ def user(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         )
 
     where = run("python", "-c", "import os, strop; print(strop.__file__, os.getcwd())").stdout.split()
-    assert Path(where[0]).is_relative_to(own) and Path(where[1]) == folder
+    assert Path(where[0]).is_relative_to(install.own) and Path(where[1]) == folder
     return run
 
 

@@ -1,13 +1,19 @@
 import json
 import os
 import signal
+import time
+from dataclasses import asdict
+from random import Random
 
 import pytest
 from tests.processes import alive, family
 from tests.waiting import DEADLINE, wait_until
 
+from strop.cli.verdict_log import VerdictLog
+from strop.cli.verify import VerifierOptions
 from strop.core.checks import PytestCheck
 from strop.core.task import Task
+from strop.core.verdict import Verdict
 from strop.tasks import write_tasks
 
 
@@ -174,13 +180,100 @@ def test_no_verdict_is_exit_code_1_with_the_cause(strop, tmp_path, add):
     assert lines(tmp_path / "v.jsonl")[0]["outcome"] == "error"
 
 
-def test_interrupt_writes_nothing_and_leaves_nobody(start, tmp_path, tasks_file):
+@pytest.mark.soak(40)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_killed_anywhere_it_goes_on_and_the_output_is_whole(strop, start, tmp_path, tasks_file, add, number):
+    random = Random()
+    texts = [add.reference, "def add(a, b):\n    return a - b\n", "def add(a, b):\n    while True: pass\n"]
+    outcomes = ["passed", "failed", "timed out"]
+    kinds = [random.randrange(3) for _ in range(130)]  # the same text again is an answer of its own
+    write_answers(
+        tmp_path / "a.jsonl", *(answer("add", f"{texts[kind]}\n# {random.randrange(30)}") for kind in kinds)
+    )
+    words = ("verify", "tasks.jsonl", "a.jsonl", "-o", "v.jsonl", "--workers", "1", "--cpu-seconds", "0.3")
+    journal, kept = tmp_path / "v.jsonl.journal", 0
+    for _ in range(4):
+        process = start(*words)
+        wait_until(lambda: journal.is_file() and whole_lines(journal) > kept, process)
+        time.sleep(random.uniform(0, 0.5))
+        process.send_signal(number)
+        _, err = process.communicate(timeout=DEADLINE)
+        assert process.returncode == {2: 130, 15: 143, 9: -9}[number], err
+        assert not (tmp_path / "v.jsonl").exists()
+        assert whole_lines(journal) > kept
+        kept = whole_lines(journal)
+        if number != signal.SIGKILL:
+            assert f"{kept} verdicts are kept in v.jsonl.journal; the same command goes on" in err
+            assert err.count("\n") == 1
+    done = strop(*words)
+    assert done.returncode == 0, done.stderr
+    assert "130 answers verified in " in done.stdout and f"({kept} of them before)" in done.stdout
+    assert [line["outcome"] for line in lines(tmp_path / "v.jsonl")] == [outcomes[kind] for kind in kinds]
+    assert all("key" not in line for line in lines(tmp_path / "v.jsonl"))
+    assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "tasks.jsonl", "v.jsonl"]
+
+
+def whole_lines(path):
+    return path.read_bytes().count(b"\n")
+
+
+def test_what_is_kept_counts_for_the_same_answer_task_and_settings_alone(strop, tmp_path, add, double):
+    good, wrong = answer("add", add.reference), answer("add", "def add(a, b): return 0")
+    other = answer("double", double.reference)
+    journal = tmp_path / "v.jsonl.journal"
+    loose = double.model_copy(update={"check": double.check.model_copy(update={"tolerance": 0.5})})
+
+    def verified(tasks, rows, *more):
+        write_tasks(tasks, tmp_path / "tasks.jsonl")
+        return strop(
+            "verify", "tasks.jsonl", write_answers(tmp_path / "a.jsonl", *rows), "-o", "v.jsonl", *more
+        )
+
+    with VerdictLog(tmp_path / "v.jsonl", given()) as log:
+        for key, task, _ in log.missing([(add, add.reference), (double, double.reference)]):
+            log.keep(key, task, Verdict(outcome="timed out" if task is add else "error", detail="made up"))
+    made = journal.read_bytes()
+    cases = [
+        ((add, double), (good, other), (), ["timed out", "passed"]),  # an error is tried again
+        ((add, double), (other, wrong, good), (), ["passed", "failed", "timed out"]),
+        ((add, double), (good, good), (), ["timed out", "passed"]),
+        ((add, loose), (good, other), (), ["timed out", "passed"]),
+        ((add.model_copy(update={"topic": "x"}),), (good,), (), ["passed"]),
+        ((add,), (good,), ("--cpu-seconds", "1"), ["passed"]),
+        ((add,), (good,), ("--workers", "1"), ["timed out"]),
+    ]
+    for tasks, rows, more, outcomes in cases:
+        journal.write_bytes(made + b'{"key": "torn')
+        done = verified(tasks, rows, *more)
+        assert done.returncode == 0, done.stderr
+        assert [line["outcome"] for line in lines(tmp_path / "v.jsonl")] == outcomes
+        assert not journal.exists()
+
+
+def given():
+    from strop import __version__
+
+    return {**asdict(VerifierOptions()), "strop": __version__}
+
+
+def test_two_at_once_and_outputs_that_are_no_files(strop, start, tmp_path, tasks_file, add):
+    write_answers(tmp_path / "a.jsonl", answer("add", add.reference))
+    with VerdictLog(tmp_path / "v.jsonl", {}):
+        done = strop("verify", "tasks.jsonl", "a.jsonl", "-o", "v.jsonl")
+    assert done.returncode == 2 and "v.jsonl is being written by another process" in done.stderr
+    done = strop("verify", "tasks.jsonl", "a.jsonl", "-o", "/dev/stdout")
+    assert done.returncode == 0 and '"outcome": "passed"' in done.stdout, done.stderr
+    assert strop("verify", "tasks.jsonl", "a.jsonl", "-o", "/dev/null").returncode == 0
+    assert not os.path.exists("/dev/null.journal")
+    assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "tasks.jsonl"]
+
+
+def test_interrupt_leaves_nobody(start, tmp_path, tasks_file):
     slow = "import time\ndef add(a, b):\n    time.sleep(30)\n"
     write_answers(tmp_path / "a.jsonl", *[answer("add", slow)] * 20)
     process = start(
         "verify", "tasks.jsonl", "a.jsonl", "-o", "v.jsonl", "--workers", "1", "--wall-seconds", "60"
     )
-    wait_until(lambda: list(tmp_path.glob(".v.jsonl*")), process)
     workers = wait_until(
         lambda: len(found := family("zygote", process.pid)) > 1 and found, process
     )  # an answer runs

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.warm import strop
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.config.schema import Recipe
+from strop.training.checkpoints import MARKER, damage
 from strop.training.failures import explained, kept_trace
 
 pytestmark = pytest.mark.train(4)
@@ -248,16 +250,72 @@ def test_a_full_disk_at_a_checkpoint(place: Place) -> None:
     assert place.resume().returncode == 0 and not (place.run / "error.txt").exists()
 
 
-@pytest.mark.parametrize("name", ["optimizer.pt", "model.safetensors"])
-@pytest.mark.parametrize("damage", [b"", b"nonsense " * 500])
-def test_a_damaged_checkpoint(stopped: Place, name: str, damage: bytes) -> None:
-    file = stopped.run / "checkpoints" / "checkpoint-4" / name
-    file.write_bytes(damage)
-    line = one_line(stopped.resume(), 2)
-    assert f"{file} is damaged" in line and f"remove {file.parent}" in line
-    shutil.rmtree(file.parent)
-    done = stopped.resume()
-    assert done.returncode == 0 and "checkpoint-2" in done.stdout, done.stderr
+def flip(file: Path, place: int, bit: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[place] ^= 1 << bit
+    file.write_bytes(data)
+
+
+@pytest.mark.train(25)
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_flipped_byte_in_any_file_of_a_checkpoint(place: Place, rank: int) -> None:
+    changes = {
+        "grpo__max_staleness": 1,
+        "grpo__correction": "{type: token-truncated}",
+        "model__lora__rank": rank,
+    }
+    if rank:
+        changes |= {"sft__warm_start": "true", "sft__steps": 1}
+    done = place.train(run__keep_optimizer="true", **changes)
+    assert done.returncode == 0, done.stderr
+    (place.run / "summary.json").unlink()
+    whole, newest = (place.run / "checkpoints" / f"checkpoint-{n}" for n in (2, 4))
+    files = [path for path in sorted(newest.rglob("*")) if path.is_file()]
+    weights = "adapter_model.safetensors" if rank else "model.safetensors"
+    assert {path.name for path in files} >= {weights, "optimizer.pt", "strop_state.json", "STROP_COMPLETE"}
+    assert (whole / "ahead.jsonl.zst").is_file()
+    random = Random()
+    for file in [*files, *((place.run / "warm").iterdir() if rank else ())]:
+        where = random.randrange(file.stat().st_size), random.randrange(8)
+        flip(file, *where)
+        line = one_line(place.resume(), 2)
+        assert f"{file} is damaged" in line, (file, where, line)
+        if file.parent == newest:
+            assert f"remove {newest} to resume from checkpoint-2, which is whole" in line
+        flip(file, *where)
+    flip(whole / "ahead.jsonl.zst", 20, 3)
+    (newest / weights).unlink()
+    line = one_line(place.resume(), 2)
+    assert f"{newest / weights} is missing; remove {newest} and {whole} to resume from the start" in line
+    shutil.rmtree(newest)
+    flip(whole / "ahead.jsonl.zst", 20, 3)
+    done = place.resume()
+    assert done.returncode == 0 and "from checkpoint-2" in done.stdout, done.stderr
+
+
+def test_every_byte_of_a_seal_counts(four_steps: Place, tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoint-4"
+    shutil.copytree(four_steps.run / "checkpoints" / folder.name, folder)
+    marker, random = folder / MARKER, Random()
+    assert damage(folder) == ""
+    subprocess.run(["sha256sum", "--check", "--strict", "--quiet", MARKER], cwd=folder, check=True)
+    for place in range(marker.stat().st_size):
+        bit = random.randrange(8)
+        flip(marker, place, bit)
+        assert damage(folder) == f"{marker} is damaged", (place, bit)
+        flip(marker, place, bit)
+    marker.write_bytes(marker.read_bytes()[:-1])
+    assert damage(folder) == f"{marker} is damaged"
+
+
+def test_a_damaged_model_is_neither_evaluated_nor_exported(stopped: Place) -> None:
+    newest = stopped.run / "checkpoints" / "checkpoint-4"
+    flip(newest / "model.safetensors", 9_000, 2)
+    evaluated = strop("eval", stopped.run, "demo", "--limit", "1", cwd=stopped.folder)
+    exported = strop("export", stopped.run, "-o", "out", "--checkpoint", "4", cwd=stopped.folder)
+    for done in (evaluated, exported):
+        assert f"{newest / 'model.safetensors'} is damaged" in one_line(done, 2)
+    assert not (stopped.folder / "out").exists()
 
 
 @pytest.mark.parametrize(

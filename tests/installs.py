@@ -1,0 +1,114 @@
+"""Strop as users install it: the wheel, in an environment, in a Python of its own, and where images have it."""
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+_IN_USR_LOCAL = 'mount --bind "$0" /usr/local && exec "$@"'
+
+
+@dataclass(frozen=True)
+class Install:
+    """How its programs are started.
+
+    python  the command
+    own     folder that Strop lies in
+    """
+
+    python: Sequence[str]
+    own: Path
+
+    def run(
+        self, *words: object, cwd: Path, timeout: float = 600, **more: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Its Python with these words, beside nothing of the tests' own environment."""
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST", "STROP"))}
+        command = [*self.python, *map(str, words)]
+        return subprocess.run(
+            command,
+            cwd=cwd,
+            env={**clean, **more},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
+
+
+def build_wheel(source: Path, target: Path) -> Path:
+    """The wheel of this tree, built from a copy in `source`, so that nothing of an earlier build gets into it."""
+    for folder in ("src/strop", "applications"):
+        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    words = [sys.executable, "-c", BUILD, str(target)]
+    done = subprocess.run(words, cwd=source, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return next(target.glob("*.whl"))
+
+
+def in_environment(wheel: Path, there: Path) -> Install:
+    """In a virtual environment, whose other packages are those of the tests."""
+    venv.create(there, with_pip=False, symlinks=True)
+    return _install(wheel, there / "bin/python")
+
+
+def in_system(wheel: Path, there: Path) -> Install:
+    """In a Python without an environment, as `pip install` of root does."""
+    base = Path(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    (there / "bin").mkdir(parents=True)
+    shutil.copy2(base, there / "bin" / version)
+    (there / "bin/python3").symlink_to(version)
+    library = Path(os.__file__).resolve().parent
+    left_out = shutil.ignore_patterns(
+        "site-packages", "dist-packages", "test", "config-*", "EXTERNALLY-MANAGED"
+    )
+    shutil.copytree(library, there / sys.platlibdir / version, ignore=left_out, ignore_dangling_symlinks=True)
+    for path in Path(sys.base_prefix, "lib").glob("libpython*.so*"):
+        shutil.copy2(path, there / "lib" / path.name, follow_symlinks=False)
+    (there / sys.platlibdir / version / "site-packages").mkdir(exist_ok=True)
+    return _install(wheel, there / "bin/python3")
+
+
+def in_image(wheel: Path, there: Path) -> Install:
+    """In /usr/local, as in images with Python, in a mount namespace; root only."""
+    found = in_system(wheel, there)
+    python = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _IN_USR_LOCAL, str(there)]
+    return Install([*python, "/usr/local/bin/python3"], Path("/usr/local") / found.own.relative_to(there))
+
+
+def _install(wheel: Path, python: Path) -> Install:
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    own = Path(subprocess.check_output([python, "-c", where], text=True).strip())
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+    ]
+    subprocess.run([*pip, "--break-system-packages", str(wheel)], check=True, timeout=300)
+    # A path from a .pth file has no .pth files of its own read, so the editable Strop of the tests is not seen.
+    (own / "tests.pth").write_text("\n".join(site.getsitepackages()))
+    return Install([str(python)], own)
+
+
+def put_beside(install: Path, module: str) -> None:
+    """Copies an installed package of the tests to where Strop lies."""
+    found = find_spec(module)
+    assert found is not None and found.origin is not None
+    shutil.copytree(Path(found.origin).parent, install / module)
