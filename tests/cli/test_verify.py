@@ -14,7 +14,7 @@ from strop.cli.verify import VerifierOptions
 from strop.core.checks import PytestCheck
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.tasks import write_tasks
+from strop.tasks import load_tasks, write_tasks
 
 
 def write_answers(path, *rows):
@@ -192,15 +192,19 @@ def test_killed_anywhere_it_goes_on_and_the_output_is_whole(strop, start, tmp_pa
     )
     words = ("verify", "tasks.jsonl", "a.jsonl", "-o", "v.jsonl", "--workers", "1", "--cpu-seconds", "0.3")
     journal, kept = tmp_path / "v.jsonl.journal", 0
+
+    def grew():
+        return journal.is_file() and whole_lines(journal) > kept
+
     for _ in range(4):
         process = start(*words)
-        wait_until(lambda: journal.is_file() and whole_lines(journal) > kept, process)
+        wait_until(grew, process)
         time.sleep(random.uniform(0, 0.5))
         process.send_signal(number)
         _, err = process.communicate(timeout=DEADLINE)
         assert process.returncode == {2: 130, 15: 143, 9: -9}[number], err
         assert not (tmp_path / "v.jsonl").exists()
-        assert whole_lines(journal) > kept
+        assert grew()
         kept = whole_lines(journal)
         if number != signal.SIGKILL:
             assert f"{kept} verdicts are kept in v.jsonl.journal; the same command goes on" in err
@@ -229,9 +233,13 @@ def test_what_is_kept_counts_for_the_same_answer_task_and_settings_alone(strop, 
             "verify", "tasks.jsonl", write_answers(tmp_path / "a.jsonl", *rows), "-o", "v.jsonl", *more
         )
 
+    write_tasks([add, double], tmp_path / "tasks.jsonl")
+    loaded = load_tasks(f"jsonl:{tmp_path}/tasks.jsonl")
     with VerdictLog(tmp_path / "v.jsonl", given()) as log:
-        for key, task, _ in log.missing([(add, add.reference), (double, double.reference)]):
-            log.keep(key, task, Verdict(outcome="timed out" if task is add else "error", detail="made up"))
+        for key, task, _ in log.missing([(task, task.reference) for task in loaded]):
+            log.keep(
+                key, task, Verdict(outcome="timed out" if task.id == "add" else "error", detail="made up")
+            )
     made = journal.read_bytes()
     cases = [
         ((add, double), (good, other), (), ["timed out", "passed"]),  # an error is tried again
@@ -263,6 +271,7 @@ def test_two_at_once_and_outputs_that_are_no_files(strop, start, tmp_path, tasks
     assert done.returncode == 2 and "v.jsonl is being written by another process" in done.stderr
     done = strop("verify", "tasks.jsonl", "a.jsonl", "-o", "/dev/stdout")
     assert done.returncode == 0 and '"outcome": "passed"' in done.stdout, done.stderr
+    assert os.path.islink("/dev/stdout")
     assert strop("verify", "tasks.jsonl", "a.jsonl", "-o", "/dev/null").returncode == 0
     assert not os.path.exists("/dev/null.journal")
     assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "tasks.jsonl"]

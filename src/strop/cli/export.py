@@ -66,10 +66,13 @@ def export(
         )
     from strop.config.load import load_recipe
     from strop.reports.run_state import check_run
+    from strop.training.checkpoints import MARKER, damage
 
     check_run(run)
     recipe = load_recipe([run / "recipe.yaml"])
     source = _source(run, checkpoint)
+    if (source / MARKER).is_file() and (fault := damage(source)):
+        raise UserError(f"{fault}; export another checkpoint with --checkpoint N")
     lora = (source / _ADAPTER).is_file()
     if adapter and not lora:
         raise UserError(f"{run} trained the whole model, so it has no adapter; leave out --adapter")

@@ -33,6 +33,7 @@ from strop.evaluation.baselines import NAMES
 from strop.tasks.doctests import SUFFIX
 from strop.tasks.jsonl import is_jsonl
 from strop.tasks.task_sets import chosen_tasks
+from strop.training.checkpoints import MARKER, damage
 
 _SERVER = re.compile(r"(.+?)@(https?://.+)", re.DOTALL)
 _WEIGHTS = ("config.json", "adapter_config.json")
@@ -119,7 +120,7 @@ def model_folder(name: str) -> str:
         return name
     if (folder / "final").is_dir():
         return str(folder / "final")
-    whole = [p for p in (folder / "checkpoints").glob("checkpoint-*") if (p / "STROP_COMPLETE").is_file()]
+    whole = [p for p in (folder / "checkpoints").glob("checkpoint-*") if (p / MARKER).is_file()]
     if not whole:
         raise UserError(
             f"the run {name} has neither a final model nor a checkpoint yet; wait for one or choose another"
@@ -178,7 +179,7 @@ def _folder_fault(name: str) -> str:
     folder = Path(name)
     if folder.is_dir():
         if any((folder / file).is_file() for file in _WEIGHTS):
-            return ""
+            return damage(folder) if (folder / MARKER).is_file() else ""
         return f"the folder {name} holds no model (it has no config.json); name a model's folder or a run"
     if folder.is_file():
         return ""  # a GGUF file, or it is said when it is read

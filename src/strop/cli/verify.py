@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -24,8 +24,8 @@ from strop.cli.options import (
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
+    from strop.cli.verdict_log import VerdictLog
     from strop.core.task import Task
-    from strop.core.verdict import Verdict
     from strop.verification.verifier import OpenVerifier
 
 IN_FLIGHT = 512
@@ -103,38 +103,40 @@ def verify(
 ) -> None:
     """Verify answers and write one verdict line for each, in the same order.
 
-    Exit code 1 if more than 5 % of the answers could not be verified because the grader failed.
+    Interrupted or killed, it goes on where it was when the same command is given again. Exit code 1 if more than 5 % of
+    the answers could not be verified because the grader failed.
     """
-    from strop.core import files
-    from strop.core.window import ahead
+    from strop import __version__
+    from strop.cli.verdict_log import VerdictLog
+    from strop.core.window import Work, played
     from strop.reports.terminal.progress import Progress
     from strop.tasks import load_tasks
 
     is_lines = Path(tasks).is_file() and not tasks.endswith(".parquet")
     by_id = {task.id: task for task in load_tasks(f"jsonl:{tasks}" if is_lines else tasks)}
     total = sum(1 for _ in _read(answers, by_id, tasks)) if answers.is_file() else None
-    outcomes: Counter[str] = Counter()
-    cause = ""
     started = time.monotonic()
-    with (
-        files.atomic(output) as file,
-        options.open() as verifier,
-        Progress("verified", total) as progress,
-    ):
-        begun = ((task.id, verifier.submit(task, code)) for task, code in _read(answers, by_id, tasks))
-        for task_id, future in ahead(begun, IN_FLIGHT):
-            verdict = future.result()
-            outcomes[verdict.outcome.value] += 1
-            if not verdict.scored:
-                cause = cause or verdict.detail
-            file.write(files.json_line(verdict_line(task_id, verdict)))
-            progress.step(verdict.passed)
-    _summarise(outcomes, time.monotonic() - started, cause)
+    settings = {**asdict(replace(options, workers=None)), "strop": __version__}
+    with VerdictLog(output, settings) as log:
+        try:
+            with options.open() as verifier, Progress("verified", total) as progress:
 
+                def judged(key: str, task: "Task", code: str) -> "Work[None]":
+                    future = verifier.submit(task, code)
+                    yield [future]
+                    log.keep(key, task, future.result())
+                    progress.step(future.result().passed)
 
-def verdict_line(task_id: str, verdict: "Verdict") -> dict[str, object]:
-    """A verdict as `strop verify` writes it; see docs/formats.md."""
-    return {"task_id": task_id, **verdict.model_dump(mode="json")}
+                judging = (judged(*one) for one in log.missing(_read(answers, by_id, tasks)))
+                for _ in played(judging, IN_FLIGHT, ordered=False):
+                    pass
+            outcomes = log.finish()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(log.remedy) from None
+        except SystemExit:
+            say(f"terminated; {log.remedy}")
+            raise
+    _summarise(outcomes, log, time.monotonic() - started)
 
 
 def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[Task, str]]":
@@ -157,11 +159,12 @@ def _read(path: Path, by_id: "dict[str, Task]", source: str) -> "Iterator[tuple[
         raise UserError(f"{path}: the file is empty: it holds no answer")
 
 
-def _summarise(outcomes: Counter[str], seconds: float, cause: str) -> None:
+def _summarise(outcomes: Counter[str], log: "VerdictLog", seconds: float) -> None:
     count = outcomes.total()
     parts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
-    print(f"{count} answers verified in {seconds:.1f} s: {parts}")
-    if cause:
-        say(f"error: {outcomes['error']} could not be verified; first cause: {cause}")
+    before = f" ({log.earlier} of them before)" if log.earlier else ""
+    print(f"{count} answers verified in {seconds:.1f} s{before}: {parts}")
+    if log.cause:
+        say(f"error: {outcomes['error']} could not be verified; first cause: {log.cause}")
     if outcomes["error"] > MAX_ERROR_RATE * count:
         raise Exit(1)

@@ -31,6 +31,12 @@ def writing(path: Path) -> Iterator[None]:
         raise UserError(f"cannot write {path}: {error.strerror or error}") from error
 
 
+def is_device(path: Path) -> bool:
+    """Whether it is there and no regular file: a device, a pipe, or /dev/stdout, wherever that leads."""
+    link = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
+    return path.exists() and not path.is_dir() and (link or not path.is_file())
+
+
 @contextmanager
 def atomic(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name only when the block ends well, after an fsync; otherwise nothing is left.
@@ -40,7 +46,7 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
     """
     if path.is_dir():
         raise UserError(f"cannot write {path}: it is a folder")
-    if path.exists() and not path.is_file():
+    if is_device(path):
         with writing(path), path.open("wb") as device:
             yield device
         return

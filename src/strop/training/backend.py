@@ -165,25 +165,18 @@ class TrainingBackend:
                 GenerationConfig(eos_token_id=whole.eos_token_id).save_pretrained(folder)
 
     def load_checkpoint(self, folder: Path) -> bool:
-        """Takes over what `save` wrote; False where the optimiser's state is not there any more. Raises UserError for
-        what is damaged. Collective.
-        """
+        """Takes over what `save` wrote; False where the optimiser's state is not there any more. Collective."""
         from safetensors.torch import load_file
 
         adapters = folder / "adapter_model.safetensors"
-        with _intact(adapters if adapters.is_file() else folder / "model.safetensors"):
-            if adapters.is_file():
-                self._take_over(load_file(adapters), adapters=True)
-            else:
-                saved = load_model(
-                    str(folder), dtype=self._kept_dtype(), device=self.home or str(self.device)
-                )
-                self._take_over(saved.state_dict(), adapters=False)
+        if adapters.is_file():
+            self._take_over(load_file(adapters), adapters=True)
+        else:
+            saved = load_model(str(folder), dtype=self._kept_dtype(), device=self.home or str(self.device))
+            self._take_over(saved.state_dict(), adapters=False)
         if not (folder / OPTIMISER).is_file():
             return False
-        with _intact(folder / OPTIMISER):
-            state = torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True)
-            self._take_optimiser(state)
+        self._take_optimiser(torch.load(folder / OPTIMISER, map_location="cpu", weights_only=True))
         return True
 
     def _gathered(self) -> dict[str, torch.Tensor] | None:
@@ -221,19 +214,6 @@ class TrainingBackend:
 def whole(value: torch.Tensor) -> torch.Tensor:
     """Of a tensor in parts (DTensor) the whole one. Collective."""
     return value.full_tensor() if hasattr(value, "full_tensor") else value
-
-
-@contextmanager
-def _intact(file: Path) -> Iterator[None]:
-    """Turns what reading a file of a checkpoint raises into a UserError that names it."""
-    try:
-        yield
-    except (torch.OutOfMemoryError, MemoryError):
-        raise
-    except Exception as error:
-        cause = " ".join(f"{type(error).__name__}: {error}".split())
-        remedy = f"remove {file.parent} to resume from the checkpoint before it, or from the start"
-        raise UserError(f"{file} is damaged ({cause:.200}); {remedy}") from error
 
 
 def keeps_warm(recipe: Recipe) -> bool:

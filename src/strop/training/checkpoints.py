@@ -1,8 +1,14 @@
-"""Checkpoints that are complete or ignored: a marker is written last, and runs resume only from marked ones."""
+"""Checkpoints that are complete or ignored, whole or refused: a marker with the digest of every file is written last, a
+run resumes only from a marked one, and only where every byte is as it was saved.
 
+The marker has the form of `sha256sum`: `cd CHECKPOINT && sha256sum -c STROP_COMPLETE` checks it, too.
+"""
+
+import hashlib
 import json
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +22,75 @@ OPTIMISER = "optimizer.pt"
 
 
 def complete(folder: Path, state: dict[str, Any]) -> None:
-    """Adds Strop's own state to a checkpoint that the learner has written, makes it durable and marks it whole."""
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            with path.open("rb") as file:
-                os.fsync(file.fileno())
+    """Adds Strop's own state to a checkpoint that the learner has written, and seals it."""
     files.write_json(folder / STATE, state)
+    seal(folder)
+
+
+def seal(folder: Path) -> None:
+    """Makes a folder's files durable and marks it whole, with their digests: a second for each GB and core."""
     files.open_to_readers(folder)
-    files.write_json(folder / MARKER, "ok")
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    text = "".join(f"{digest}  {name}\n" for name, digest in _digests(folder, names, durable=True).items())
+    with files.atomic(folder / MARKER) as file:
+        file.write(_signed(text))
+
+
+def damage(folder: Path) -> str:
+    """Which file of a sealed folder does not hold the bytes that were sealed; "" where all do. It reads every byte.
+
+    The optimiser's state may be gone: see `drop_optimisers`.
+    """
+    marker = folder / MARKER
+    try:
+        data = marker.read_bytes()
+        text = data.decode().rpartition("# ")[0]
+        if data != _signed(text):
+            return f"{marker} is damaged"
+        sealed = {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
+        if not (folder / OPTIMISER).exists():
+            sealed.pop(OPTIMISER, None)
+        found = _digests(folder, list(sealed))
+    except UnicodeDecodeError:
+        return f"{marker} is damaged"
+    except FileNotFoundError as error:
+        return f"{error.filename} is missing"
+    except OSError as error:
+        return f"{error.filename or folder} is damaged ({error.strerror})"
+    wrong = next((name for name in sealed if found[name] != sealed[name]), None)
+    return f"{folder / wrong} is damaged: its bytes are not those that were saved" if wrong else ""
+
+
+def check(checkpoint: Path | None) -> None:
+    """Raises UserError for a checkpoint that is damaged: names the file, and the newest checkpoint that is whole."""
+    if checkpoint is None or not (fault := damage(checkpoint)):
+        return
+    wrong, before = [checkpoint], "from the start: no older one is whole"
+    for _, older in sorted(_whole(checkpoint.parent), reverse=True):
+        if older not in wrong:
+            if not damage(older):
+                before = f"from {older.name}, which is whole"
+                break
+            wrong.append(older)
+    raise UserError(f"{fault}; remove {' and '.join(map(str, wrong))} to resume {before}")
+
+
+def _digests(folder: Path, names: list[str], *, durable: bool = False) -> dict[str, str]:
+    """{name: SHA-256} of files of a folder; `durable`: they are on the disk afterwards."""
+
+    def digest(name: str) -> str:
+        with (folder / name).open("rb") as file:
+            if durable:
+                os.fsync(file.fileno())
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return dict(zip(names, pool.map(digest, names), strict=True))
+
+
+def _signed(text: str) -> bytes:
+    """A marker's lines, with their own digest in a last one that sha256sum takes for a comment."""
+    return f"{text}# {hashlib.sha256(text.encode()).hexdigest()}\n".encode()
 
 
 def unsaved(folder: Path, error: Exception) -> StropError:
@@ -80,10 +147,6 @@ def _whole(folder: Path) -> list[tuple[int, Path]]:
 
 
 def read_state(checkpoint: Path) -> dict[str, Any]:
-    """Strop's own state of a whole checkpoint. Raises UserError when it is not one."""
-    try:
-        state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
-    except (OSError, ValueError) as error:
-        fault = f"is not a complete checkpoint ({error})"
-        raise UserError(f"{checkpoint} {fault}; resume from an older one") from error
+    """Strop's own state of a checkpoint that was checked."""
+    state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
     return state

@@ -128,6 +128,8 @@ class OnlineLoop:
         path = self._run.path / STATE
         if path.is_file():
             state = OnlineState.model_validate_json(path.read_bytes())
+            if fault := checkpoints.damage(self._folder(state.served)):
+                raise UserError(f"{fault}; put it back from a copy, or begin anew with run.overwrite=true")
             self._parts.backend.load_checkpoint(self._folder(state.served))
         else:
             state = OnlineState()

@@ -1,0 +1,102 @@
+"""What an unfinished `strop verify` has found, kept beside its output. Imported when the command runs."""
+
+import hashlib
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from strop.core import files
+from strop.core.errors import UserError
+from strop.core.journal import Appender, JournalReader, scan, try_lock
+from strop.core.task import Task
+from strop.core.verdict import Outcome, Verdict
+
+
+class VerdictLog:
+    """The verdicts of one output, each in OUTPUT.journal as soon as it is there, until the output is written whole.
+
+    What an earlier process kept counts for the same answer to the same task under the same settings, wherever it stands
+    among the answers. A context manager. What is no regular file, such as a pipe, keeps nothing for later.
+
+    earlier  verdicts taken from an earlier process
+    cause    why the first answer that could not be verified was not
+    """
+
+    def __init__(self, output: Path, settings: Mapping[str, Any]) -> None:
+        """Raises UserError for an output that cannot be written or that another process is writing."""
+        self.earlier, self.cause = 0, ""
+        self._output, self._settings = output, settings
+        self._closing = ExitStack()
+        if output.is_dir():
+            files.check_writable(output)
+        if files.is_device(output):
+            self._path = Path(self._closing.enter_context(tempfile.TemporaryDirectory()), "journal")
+        else:
+            self._path = output.with_name(f"{output.name}.journal")
+        if (lock := try_lock(self._path)) is None:
+            raise UserError(f"{output} is being written by another process; wait for it or choose another -o")
+        self._closing.callback(os.close, lock)
+        self._kept = {line["key"]: (place, line["outcome"]) for place, line in scan(self._path)}
+        self._file, self._reader = Appender(self._path, durable=False), JournalReader(self._path)
+        self._closing.callback(self._file.close)
+        self._closing.callback(self._reader.close)
+        self._wanted: list[str] = []
+        self._seen: Counter[str] = Counter()
+        self._tasks: dict[str, str] = {}
+
+    def __enter__(self) -> "VerdictLog":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self._kept:
+            self._path.unlink(missing_ok=True)
+        self._closing.close()
+
+    def missing(self, answers: Iterable[tuple[Task, str]]) -> Iterator[tuple[str, Task, str]]:
+        """(key, task, code) of the answers that have no verdict yet; all of them are in the output."""
+        for task, code in answers:
+            if task.id not in self._tasks:
+                self._tasks[task.id] = _digest(task.model_dump())
+            answer = _digest(self._tasks[task.id], code, self._settings)
+            key = f"{answer}.{self._seen[answer]}"
+            self._seen[answer] += 1
+            self._wanted.append(key)
+            if key in self._kept and self._kept[key][1] != Outcome.ERROR:
+                self.earlier += 1
+            else:
+                yield key, task, code
+
+    def keep(self, key: str, task: Task, verdict: Verdict) -> None:
+        """Writes down the verdict of an answer."""
+        if not verdict.scored:
+            self.cause = self.cause or verdict.detail
+        line = {"key": key, "task_id": task.id, **verdict.model_dump(mode="json")}
+        self._kept[key] = self._file.append(line), verdict.outcome
+
+    def finish(self) -> Counter[str]:
+        """Writes the output in the order of the answers and removes the journal. Returns how many there are of each
+        outcome.
+        """
+        with files.atomic(self._output) as file:
+            for key in self._wanted:
+                line = self._reader.at(self._kept[key][0])
+                del line["key"]
+                file.write(files.json_line(line))
+        self._path.unlink()
+        return Counter(str(self._kept[key][1]) for key in self._wanted)
+
+    @property
+    def remedy(self) -> str:
+        """How to go on, for who is interrupted; "" where nothing is kept."""
+        if self._path.parent != self._output.parent or not self._kept:
+            return ""
+        return f"{len(self._kept)} verdicts are kept in {self._path}; the same command goes on with them"
+
+
+def _digest(*values: Any) -> str:
+    """The same in each process for the same values, whatever their texts hold."""
+    return hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()[:24]
