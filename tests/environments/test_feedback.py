@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strop.config.load import load_recipe
-from strop.core.checks import Case, CasesCheck, EditCheck, RustCheck, StdioCase, StdioCheck
+from strop.core.checks import Case, CasesCheck, EditCheck, ProjectCheck, RustCheck, StdioCase, StdioCheck
 from strop.core.errors import UserError
 from strop.core.play import Done
 from strop.core.rollout import Completion, Rollout, SamplingParams
 from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
+from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop.environments.failures import told
 from strop.environments.kinds import find_environment, framed, played_by
 from strop.policies.loading import EMBEDDED, load_model, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
+from strop.tasks.public_tests import shows_tests
 from strop.training.batch import sample_of
 from strop_generators.needs_feedback import generate
 
@@ -140,8 +142,27 @@ def test_other_kinds_of_tasks(verifier: "OpenVerifier", kind: str) -> None:
     check, language, family, wrong, right, said = OTHERS[kind]
     policy = Says(wrong, right)
     task = Task(statement="Square.", check=check, language=language, family=family)
-    found = played(verifier, policy, task=task)
+    found = played(verifier, policy, task=task, tell=True)
     assert said in policy.prompts[1] and found.verdict is not None and found.verdict.passed
+
+
+@pytest.mark.parametrize("kind", [*OTHERS, "rust", "project"])
+def test_a_task_that_shows_no_test_tells_nothing_of_those_that_judge(
+    verifier: "OpenVerifier", kind: str
+) -> None:
+    if kind == "rust":
+        check: Any = RustCheck(tests="#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {}\n}\n")
+    elif kind == "project":
+        check = ProjectCheck(project="p", digest="0" * 64, failing=["test_a.py::test_b"])
+        check = EditCheck(format="search-replace", files={"a.py": "x = 1\n"}, judge=check)
+    else:
+        check = OTHERS[kind][0]
+    task = Task(statement="Square.", check=check, language="rust" if kind == "rust" else "python")
+    hidden = TestResult(id="a", outcome=Outcome.FAILED, message="got 7; expected 9")
+    failed = Verdict(outcome=Outcome.FAILED, stages=[Stage(name="build", passed=True)], tests=[hidden])
+    assert not shows_tests(task) and told(task, failed, None) == told(task, failed, False) == ""
+    own = Stage(name="build", passed=False, output="SyntaxError: '(' was never closed (line 1)")
+    assert "never closed" in told(task, Verdict(outcome=Outcome.FAILED, stages=[own]), None)
 
 
 @pytest.mark.rust
@@ -152,7 +173,7 @@ def test_rust(verifier: "OpenVerifier") -> None:
     policy = Says(
         *[f"```rust\npub fn f(x: i64) -> i64 {{\n    {body}\n}}\n```" for body in ("x + 4", "x * x")]
     )
-    found = played(verifier, policy, task=task)
+    found = played(verifier, policy, task=task, tell=True)
     assert "assert_eq!(super::f(3), 9);" in policy.prompts[1]
     assert found.verdict is not None and found.verdict.passed
 

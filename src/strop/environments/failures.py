@@ -8,6 +8,7 @@ from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, 
 from strop.core.checks.base import CheckBase
 from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
+from strop.tasks.public_tests import public_task, shows_tests
 
 MOST = 3
 """Failed tests that are told of."""
@@ -36,6 +37,19 @@ def failures(task: Task, verdict: Verdict) -> str:
         return "\n".join(_rust(check, verdict, told))
     lines = [_test(check, number, test, verdict) for number, test in told]
     return "\n".join(dict.fromkeys(lines)) or _without_kind(verdict.detail)
+
+
+def told(task: Task, verdict: Verdict, tell: bool | None) -> str:
+    """What a play is told of a failed verdict by the public tests of its task; "" for nothing but that it failed.
+
+    tell  None tells what the tests expect only where the task shows some: else those that judge would be told. What is
+          wrong with the answer itself, such as a syntax error, is told in any case.
+    """
+    build = verdict.stage("build")
+    own = verdict.outcome is Outcome.NO_ANSWER or (build is not None and not build.passed)
+    if tell is False or (tell is None and not own and not shows_tests(task)):
+        return ""
+    return failures(public_task(task), verdict)
 
 
 def clipped(text: str, most: int) -> str:

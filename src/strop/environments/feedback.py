@@ -10,7 +10,7 @@ from strop.core.play import Do, Done, Next, Opening, Say, Verify
 from strop.core.rollout import Completion, Message
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop.environments.failures import clipped, failures
+from strop.environments.failures import clipped, told
 from strop.tasks.public_tests import public_task
 
 _WRONG = 0.875
@@ -23,7 +23,7 @@ class Feedback:
 
     turns  answers at most
     chars  of what is said of a failure at most; of longer texts the beginning and the end
-    tell   whether it is said what failed, not only that something did
+    tell   whether it is said what failed, not only that something did; None: where the task shows tests
     """
 
     control = "single-turn"
@@ -37,7 +37,7 @@ class Feedback:
         *,
         turns: Annotated[int, Field(ge=1)] = 3,
         chars: Annotated[int, Field(ge=20)] = 400,
-        tell: bool = True,
+        tell: bool | None = None,
     ) -> None:
         self.task, self.opening, self.read = task, opening, read
         self.left, self.chars, self.tell = turns, chars, tell
@@ -58,7 +58,8 @@ class Feedback:
             return Done(verdict.detail, "infra")
         if verdict.passed or not self.left:
             return Done(self.answer)
-        what = clipped(failures(self.public, verdict), self.chars) + "\n" if self.tell else ""
+        what = told(self.task, verdict, self.tell)
+        what = clipped(what, self.chars) + "\n" if what else ""
         said = f"Your code failed.\n{what}Give it another try."
         if not self.opening.messages:  # a text that goes on: comments, and the same beginning again
             said = "\n\n" + "\n".join(f"# {line}" for line in said.splitlines()) + f"\n\n{self.opening.text}"

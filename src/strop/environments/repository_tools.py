@@ -5,10 +5,10 @@ import shutil
 
 from strop.core.play import Ran, Services
 from strop.core.task import Task
-from strop.environments.failures import failures
+from strop.environments.failures import told
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
 from strop.environments.toolbox import Toolbox, tool
-from strop.tasks.public_tests import public_task
+from strop.tasks.public_tests import public_task, shows_tests
 from strop.verification.project.layout import is_protected, layout_of
 
 PAGE = 100
@@ -21,6 +21,9 @@ _MOST_NAMED = 200
 
 class RepositoryTools(Toolbox):
     """Tools for a folder of source files. Paths are relative to it."""
+
+    tell: bool | None = None
+    """Whether `test` says what failed: None where the task shows tests."""
 
     def __init__(self, task: Task, services: Services) -> None:
         super().__init__(task, services)
@@ -116,7 +119,10 @@ class RepositoryTools(Toolbox):
         if project_of(self.task) is None:
             task = public_task(self.task)
             verdict = self.services.verify(task, answer_in(self.task, self.before, self.folder)).result()
-            return failures(task, verdict) or f"{len(verdict.tests)} passed"
+            said = told(self.task, verdict, self.tell)
+            if not shows_tests(self.task) and not said:
+                return "passed" if verdict.passed else "failed"
+            return said or f"{len(verdict.tests)} passed"
         return self._cargo() if self.task.language == "rust" else self._pytest()
 
     def _pytest(self) -> str:

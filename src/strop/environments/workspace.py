@@ -34,6 +34,7 @@ class Workspace:
     calls   how calls are written
     files   whether the prompt names the files
     turns   answers at most
+    tell    whether `test` says what failed of tests that the task does not show
     """
 
     works, counts = "You mend and write code in a folder of files.", "The files are your answer"
@@ -41,11 +42,11 @@ class Workspace:
 
     def __init__(
         self, task: Task, opening: Opening, read: object, *, tools: str | type[Toolbox] = "", only: Sequence[str] = (),
-        calls: FormName = "tags", files: bool = True, turns: Annotated[int, Field(ge=1)] = 8,
+        calls: FormName = "tags", files: bool = True, turns: Annotated[int, Field(ge=1)] = 8, tell: bool = False,
     ) -> None:  # fmt: skip
         self.task, self.opening, self.form, self.left = task, opening, CALL_FORMS[calls], turns
         self.kind = toolbox_of(tools, "tasks.environment.tools") if tools else RepositoryTools
-        self.tools, self.listed = tools_of(self.kind, *only), files
+        self.tools, self.listed, self.tell = tools_of(self.kind, *only), files, tell
         self.waiting: list[UseTool] = []
         self.said: list[str] = []
 
@@ -54,6 +55,8 @@ class Workspace:
         self.tree, self.folder = tree_of(self.task), services.folder
         self.folder.put({**self.tree, **packages_of(self.task)})
         self.box = self.kind(self.task, services)
+        if self.tell and isinstance(self.box, RepositoryTools):
+            self.box.tell = True
 
     def begin(self) -> Opening:
         """The tools and how to call them; then the task and the names of its files."""

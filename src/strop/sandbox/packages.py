@@ -29,6 +29,9 @@ NEVER = frozenset(
 """Packages that bring tasks with their references or tests."""
 
 
+_FORM = "1"
+
+
 @dataclass(frozen=True)
 class Site:
     """An environment of Python, as venv makes them.
@@ -101,7 +104,9 @@ def site_of(names: tuple[str, ...], without: tuple[str, ...] = (), hidden: tuple
     found = closure(names, without)
     there = {name: one for name, one in found.items() if one is not None}
     links = dict(link for one in there.values() for link in _links(one, hidden))
-    text = "\n".join([str(interpreter()), *(f"{name}\t{target}" for name, target in sorted(links.items()))])
+    text = "\n".join(
+        [_FORM, str(interpreter()), *(f"{name}\t{target}" for name, target in sorted(links.items()))]
+    )
     folder = cache_dir() / "packages" / hashlib.sha256(text.encode()).hexdigest()[:16]
     if not folder.is_dir():
         try:

@@ -24,6 +24,24 @@ def public_task(task: Task) -> Task:
     return judged.model_copy(update={"check": check})
 
 
+def shows_tests(task: Task) -> bool:
+    """Whether a play may be told what its public tests expect: it has some of its own, and they are not simply all.
+
+    Raises UserError as `public_task` does.
+    """
+    judged = (
+        task
+        if task.edit is None or task.edit.judge is None
+        else task.model_copy(update={"check": task.edit.judge})
+    )
+    if judged.metadata.get("public_tests") is not None:
+        _cut(judged)
+        return True
+    if (project := judged.check.maybe(ProjectCheck)) is not None:
+        return _cut(judged).check != project
+    return any(test.shown for test in judged.check.single_tests())
+
+
 def _cut(task: Task) -> Task:
     asked: Any = task.metadata.get("public_tests")
     if (project := task.check.maybe(ProjectCheck)) is not None:

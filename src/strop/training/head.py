@@ -138,7 +138,8 @@ class _SelectedLogps(torch.autograd.Function):
         with torch.autocast(hidden.device.type, enabled=False):
             h, w = hidden.to(ctx.dtype), weight.to(ctx.dtype)
             wide, narrow = (
-                h.new_empty(min(CHUNK, len(h)), len(w), dtype=kind_of) for kind_of in (torch.float32, ctx.dtype)
+                h.new_empty(min(CHUNK, len(h)), len(w), dtype=kind_of)
+                for kind_of in (torch.float32, ctx.dtype)
             )
             for part in _chunks(len(h)):
                 size = len(h[part])

@@ -22,7 +22,7 @@ _TESTS = ("test_*.py", "*_test.py", "tests.py", "test.py")
 _TEST_FOLDERS = frozenset({"tests", "test"})
 _RUST = ("Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "clippy.toml")
 _RUST_FOLDERS = frozenset({"tests", "benches", ".cargo"})
-_MACHINERY = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "strop"})
+MACHINERY = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "strop"})
 _NAME = re.compile(r"[A-Za-z0-9._+! -]{1,64}")
 """A project's name, or a version, that is part of a file's name."""
 SITE = ".strop-site"
@@ -35,7 +35,7 @@ def is_protected(path: str, language: str = "python") -> bool:
     if language == "rust":
         return parts[-1] in _RUST or bool(_RUST_FOLDERS.intersection(parts[:-1]))
     named = any(fnmatch.fnmatchcase(parts[-1], pattern) for pattern in (*_CONFIGURATION, *_TESTS))
-    machinery = not _MACHINERY.isdisjoint({*parts[:-1], parts[-1].removesuffix(".py")})
+    machinery = not MACHINERY.isdisjoint({*parts[:-1], parts[-1].removesuffix(".py")})
     folders = any(part in _TEST_FOLDERS or part in ("__pycache__", SITE) for part in parts[:-1])
     return named or machinery or folders
 
@@ -80,7 +80,7 @@ def layout_of(files: Mapping[str, bytes]) -> Layout:
         own |= {path.partition("/")[0].removesuffix(".py") for path in inner}
     extra = _metadata(files)
     site = (SITE,) if extra else ()
-    return Layout((*roots, "", *site), frozenset(own - sys.stdlib_module_names - _MACHINERY), extra)
+    return Layout((*roots, "", *site), frozenset(own - sys.stdlib_module_names - MACHINERY), extra)
 
 
 def sources(files: Mapping[str, bytes], language: str = "python") -> list[str]:

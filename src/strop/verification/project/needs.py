@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
+from strop.core.checks import ProjectCheck
 from strop.core.snapshots import Files
+from strop.core.task import Task
 from strop.sandbox.interpreter import interpreter
 from strop.sandbox.packages import NEVER, TESTS, Site, canonical, closure, providers, site_of
-from strop.verification.project.layout import is_protected, layout_of
+from strop.verification.project.layout import MACHINERY, is_protected, layout_of
+from strop.verification.project.snapshot import load_snapshot, locate_packages
 
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)|^[ \t]*from[ \t]+(\w+)", re.MULTILINE)
 _SKIPPED = re.compile(rb"""(?:importorskip|import_module|__import__)\(\s*["'](\w+)""")
@@ -112,7 +115,12 @@ def imported(files: Mapping[str, bytes]) -> set[str]:
 
 def own_modules(files: Mapping[str, bytes]) -> set[str]:
     """Top-level modules that are the project's, those aside that every project has."""
-    return {name for name in layout_of(files).own if name.lower() not in _COMMON}
+    layout = layout_of(files)
+    tops = [path.removeprefix(f"{root}/") for root in layout.roots for path in files if path.startswith(root)]
+    machinery = {
+        path.partition("/")[0].removesuffix(".py") for path in tops if path.endswith(".py")
+    } & MACHINERY
+    return {name for name in layout.own | machinery if name.lower() not in _COMMON}
 
 
 def project_names(files: Mapping[str, bytes]) -> set[str]:
@@ -187,3 +195,20 @@ _BOILERPLATE = (b"#", b"import ", b"from ", b"if __name__", b"raise NotImplement
 def _telling(data: bytes) -> set[bytes]:
     lines = map(bytes.strip, data.splitlines())
     return {line for line in lines if len(line) >= _LEAST and not line.startswith(_BOILERPLATE)}
+
+
+def copies_left(tasks: Iterable[Task]) -> list[str]:
+    """What cannot be kept out of the jails of tasks of projects, one line a project; of the first projects alone."""
+    found: dict[str, str] = {}
+    for task in tasks:
+        check = task.edit.judge.maybe(ProjectCheck) if task.edit and task.edit.judge else None
+        if check is None or task.language != "python" or check.digest in found:
+            continue
+        if len(found) >= _PROJECTS:
+            break
+        told = needs_of(load_snapshot(check), locate_packages(check.packages)).told
+        found[check.digest] = f"task {task.id}: {'; '.join(told)}" if told else ""
+    return [line for line in found.values() if line]
+
+
+_PROJECTS = 32
