@@ -2,8 +2,9 @@
 
 A session (`/ws`) is one play after another, each begun by `reset`. The play is the one of training: the dispatcher's,
 with a policy whose completions are the client's actions. What a client is told of a task is its prompt; a play that
-could not be judged ends with reward null. Sessions, messages and waits are bounded. There is no password: whoever
-reaches the port may play.
+could not be judged ends with reward null. Sessions, messages and waits are bounded; one that has said nothing yet is
+none, and makes room for others. There is no password: whoever reaches the port may play, but no web page
+(`core.listening`).
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from strop.config.schema import Recipe
 from strop.core.errors import StropError
+from strop.core.listening import Guard, read_json, server_config
 from strop.core.protocols import Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams
 from strop.core.task import Task
@@ -190,6 +192,7 @@ class EnvironmentServer:
 
     def __init__(self, recipe: Recipe, tasks: Sequence[Task], verifier: Verifier, *, sessions: int) -> None:
         self._recipe, self._sessions, self._open = recipe, sessions, 0
+        self._silent: dict[asyncio.Future[str], None] = {}
         self._threads = ThreadPoolExecutor(sessions, "session")
         self._rubric = WeightedRubric.from_names([(one.name, one.weight) for one in recipe.rewards])
         self._player = partial(_player, recipe, verifier, played_by(recipe))
@@ -234,11 +237,12 @@ class EnvironmentServer:
         routes += [Route(path, partial(_answer_body, make), methods=["POST"]) for path, make in post.items()]
         return Starlette(routes=[*routes, WebSocketRoute("/ws", self._session)])
 
-    def run(self, socket: Any) -> None:
-        """Serves until the process is ended."""
-        config = uvicorn.Config(
-            self.app(), log_level="warning", ws="websockets-sansio", ws_max_size=MOST_BYTES
+    def run(self, socket: Any, host: str) -> None:
+        """Serves until the process is ended, where `host` is listened on."""
+        guard = Guard(
+            self.app(), host=host, most_bytes=MOST_BYTES, refusal=lambda status, message: {"detail": message}
         )
+        config = server_config(guard, ws="websockets-sansio", ws_max_size=MOST_BYTES)
         uvicorn.Server(config).run(sockets=[socket])
 
     def _of(self, body: Mapping[str, Any]) -> list[Task]:
@@ -265,25 +269,46 @@ class EnvironmentServer:
 
     async def _session(self, socket: WebSocket) -> None:
         await socket.accept()
-        if self._open >= self._sessions:
+        try:
+            text = await self._first(socket)
+            if text is not None:
+                await self._talk(socket, text)
+                return
             await _say(
                 socket, _error("CAPACITY_REACHED", f"{self._sessions} sessions are open; try again later")
             )
             await socket.close()
-            return
+        except (WebSocketDisconnect, TimeoutError, KeyError):  # KeyError: a message of bytes
+            pass
+
+    async def _first(self, socket: WebSocket) -> str | None:
+        """A client's first message; None where there is no room for it."""
+        if self._open >= self._sessions:
+            return None
+        if len(self._silent) >= self._sessions:
+            next(iter(self._silent)).cancel()
+        first = asyncio.ensure_future(asyncio.wait_for(socket.receive_text(), IDLE))
+        self._silent[first] = None
+        try:
+            await asyncio.wait([first])
+        finally:
+            self._silent.pop(first, None)
+            first.cancel()
+        said = None if first.cancelled() else first.result()
+        return said if self._open < self._sessions else None
+
+    async def _talk(self, socket: WebSocket, text: str) -> None:
         self._open += 1
         session = ClientSession(self._one, self._begin)
         try:
             while True:
-                text = await asyncio.wait_for(socket.receive_text(), IDLE)
                 working = asyncio.get_running_loop().run_in_executor(self._threads, session.reply, text)
                 reply = await working
                 if reply is None:
                     await socket.close()
                     return
                 await _say(socket, reply)
-        except (WebSocketDisconnect, TimeoutError, KeyError):  # KeyError: a message of bytes
-            pass
+                text = await asyncio.wait_for(socket.receive_text(), IDLE)
         finally:
             session.close()
             self._open -= 1
@@ -304,9 +329,9 @@ class ClientSession:
         """What is answered to a message; None ends the session. Blocks as long as tools and tests take."""
         try:
             try:
-                message = json.loads(text)
-            except (ValueError, RecursionError) as error:
-                raise ProtocolFault("INVALID_JSON", str(error)[:200]) from None
+                message = read_json(text)
+            except ValueError as error:
+                raise ProtocolFault("INVALID_JSON", str(error)) from None
             if not isinstance(message, dict) or not isinstance(data := message.get("data") or {}, dict):
                 raise ProtocolFault("VALIDATION_ERROR", "a message is an object with type and data")
             match message.get("type"):
@@ -377,7 +402,10 @@ async def _answer(make: Callable[[], Any], request: Asked) -> JSONResponse:
 
 async def _answer_body(make: Callable[[Any], Any], request: Asked) -> JSONResponse:
     try:
-        body = json.loads(await request.body() or b"{}")
+        body = read_json(await request.body() or b"{}")
+    except ValueError as error:
+        return JSONResponse({"detail": str(error)}, status_code=400)
+    try:
         return JSONResponse(make(body if isinstance(body, dict) else {}))
     except (ValueError, TypeError, ProtocolFault) as error:
         return JSONResponse({"detail": " ".join(str(error).split())[:200]}, status_code=422)

@@ -33,4 +33,4 @@ def serve_environment(
             say(f"warning: whoever reaches {host} may play; use a private network or a tunnel")
         server = EnvironmentServer(settings, tasks, verifier, sessions=sessions)
         print(f"{len(tasks)} tasks on {url_of(host, socket)}", flush=True)
-        server.run(socket)
+        server.run(socket, host)

@@ -84,7 +84,7 @@ def test_no_program_of_a_play_finds_it(name: str, verifier: Any) -> None:
     task = task_of(files, f"import {module}\n\n\ndef test_it():\n    assert {module}.__file__\n")
     own = str(Path(importlib.import_module(module).__file__ or "").parents[1])
     looks = LOOKS.replace("NAME", module).replace("OWN", repr(own))
-    call = f"<run>cd /; cat > /tmp/l.py 2>/dev/null || cd -\npython3 - <<'X'\n{looks}\nX\n</run>"
+    call = f"<run>python3 - <<'X'\n{looks}\nX\n</run>"
     rollout, _ = played(verifier, task, [call, "<test></test>", "<finish></finish>"])
     said, tested, *_ = outputs(rollout)
     assert said.splitlines()[-1].startswith("none") and "found" not in said

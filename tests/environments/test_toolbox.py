@@ -119,6 +119,11 @@ def test_head_and_tail_are_kept_and_what_is_between_is_counted() -> None:
     assert said.split("\n") == [row, row, "[5 lines, 70 characters left out]", row, row]
     assert clipped("a\nb\n", 2) == "a\nb" and clipped("a\nb\nc", 1) == "a\n[2 lines, 4 characters left out]"
     assert clipped("") == ""
+    # What a program's output has lost already counts, in a line of its own and within one.
+    note = "[7 lines, 90 characters left out]"
+    assert clipped(f"a\nb\n{note}\nc\nd", 2) == "a\n[9 lines, 94 characters left out]\nd"
+    row = f"{'a' * 9}[50 characters left out]{'b' * 9}"
+    assert clipped(row, 3, 10) == "aaaaa[58 characters left out]bbbbb"
 
 
 @pytest.mark.parametrize(

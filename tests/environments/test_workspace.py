@@ -1,6 +1,7 @@
 """Plays with tools in real jails: every form of calls, exact tokens, what the policy is told, what is judged."""
 
 import random
+import resource
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -201,6 +202,37 @@ def test_a_long_file_is_read_in_pages(tmp_path: Path, verifier: Any) -> None:
     _, first, last, _ = outputs(rollout)
     assert first.split("\n") == ["[lines 1 to 100 of 250, read on from 101]", *map(str, range(1, 101))]
     assert last.split("\n") == ["[lines 201 to 250 of 250]", *map(str, range(201, 251))]
+
+
+PRINTED = {
+    "seq 1 100000; echo END": [*range(1, 100_001), "END"],
+    "echo two >&2; seq 1 1000000; echo END": [*range(1, 1_000_001), "END", "two"],
+    "seq 1 60 >&2": range(1, 61),
+    "for i in $(seq 200); do printf 'é%.0s' $(seq 300); echo; done": ["é" * 300] * 200,
+}
+
+
+@pytest.mark.parametrize("command", PRINTED)
+def test_head_and_tail_are_true_and_so_is_the_count(command: str, tmp_path: Path, verifier: Any) -> None:
+    rollout, _ = played(verifier, project_task(tmp_path), [f"<run>{command}</run>", "<finish/>"])
+    rows = [str(row) for row in PRINTED[command]]
+    gone = rows[20:-20]
+    note = f"[{len(gone)} lines, {sum(map(len, gone)) + len(gone)} characters left out]"
+    shown = [f"{r[:100]}[{len(r) - 200} characters left out]{r[-100:]}" if len(r) > 200 else r for r in rows]
+    assert outputs(rollout)[0].split("\n") == [*shown[:20], note, *shown[-20:]]
+
+
+@pytest.mark.jail(6)
+def test_gigabytes_of_output_take_no_memory(tmp_path: Path, verifier: Any) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    lines = "<run>yes | head -c 1500000000; echo END</run>"
+    one = "<run>head -c 300000000 /dev/zero | tr '\\0' x; echo END</run>"
+    rollout, _ = played(verifier, project_task(tmp_path), [lines, one, "<finish/>"])
+    first, second, _ = outputs(rollout)
+    gone = 750_000_001 - 40
+    assert first.split("\n")[20:] == [f"[{gone} lines, {2 * gone} characters left out]", *["y"] * 19, "END"]
+    assert second == f"{'x' * 100}[{300_000_003 - 200} characters left out]{'x' * 97}END"
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
 
 
 HOSTILE = [

@@ -1,13 +1,17 @@
 """The transformers engine on the real model: its log-probs are the model's, rows do not feel their neighbours."""
 
 import gc
+import random
+import sys
 from concurrent.futures import Future
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.scale import most, seed
 
 from strop.core.errors import StropError
 from strop.core.protocols import OnePlay, Request, Trainable
@@ -246,6 +250,48 @@ def test_weights_do_not_change_under_a_row(policy: TransformersPolicy) -> None:
     with pytest.raises(StropError, match="weights cannot change"):
         policy.update(1, [])
     drive(policy, future)
+
+
+@pytest.mark.train(20)
+def test_a_signal_in_the_middle_of_a_step_gives_up_and_nothing_else(policy: TransformersPolicy) -> None:
+    """At any line: the error is the signal's own, and what is asked next is answered as ever."""
+    prompt, params = policy.tokenizer.encode("def f(x):"), SamplingParams(max_tokens=6)
+    expected = [one.token_ids for one in drive(policy, *asked(policy, prompt, params))]
+
+    def stepped(stop: int) -> int:
+        """Lines of the engine's files that ran, up to the one of that number, which is cut off."""
+        lines, ours = 0, ("transformers_engine.py", "decode_batch.py")
+
+        def trace(frame: Any, event: str, _: Any) -> Any:
+            nonlocal lines
+            if not frame.f_code.co_filename.endswith(ours):
+                return None
+            lines += event == "line"
+            if event == "line" and lines == stop:
+                raise SystemExit(143)
+            return trace
+
+        futures = asked(policy, prompt, params)
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            while not all(future.done() for future in futures):
+                policy.work(1)
+        finally:
+            sys.settrace(before)
+            for future in futures:
+                future.cancel()
+            policy.work(0)
+        return lines
+
+    for stop in random.Random(seed()).sample(range(1, stepped(0)), most(200, 40)):
+        with pytest.raises(SystemExit):
+            stepped(stop)
+        assert [one.token_ids for one in drive(policy, *asked(policy, prompt, params))] == expected
+
+
+def asked(policy: TransformersPolicy, prompt: list[int], params: SamplingParams) -> list[Future[Completion]]:
+    return [policy.submit(Request(prompt, number, params)) for number in range(3)]
 
 
 @pytest.mark.train(10)

@@ -74,7 +74,7 @@ def huge(url: str, task: Any, workspace: Any) -> None:
         assert post(url, b"x" * (5 << 20))[0] == 413
     host, port = place(url)
     with contextlib.suppress(OSError), socket.create_connection((host, port), 10) as raw:
-        raw.sendall(f"POST {urlsplit(url).path}/chat/completions HTTP/1.1\r\nHost: x\r\n".encode())
+        raw.sendall(f"POST {urlsplit(url).path}/chat/completions HTTP/1.1\r\nHost: {host}\r\n".encode())
         raw.sendall(b"Transfer-Encoding: chunked\r\n\r\n")
         for _ in range(100):
             raw.sendall(b"10000\r\n" + b"x" * 65536 + b"\r\n")

@@ -62,7 +62,7 @@ class Faces:
         self.log = EditEventLog(folder, checkpoint="weights")
         self.model = EditModel(policy, SamplingParams(max_tokens=32), FimPrompt(policy.tokenizer, 256))
         self.http = EditHttp(self.model, self.log, name="m", **options)
-        self.client = TestClient(self.http.asgi, base_url="http://127.0.0.1:8012")
+        self.client = TestClient(self.http.guard, base_url="http://127.0.0.1:8012")
 
     def post(self, path: str, body: bytes | str | dict[str, Any], **headers: str) -> httpx.Response:
         content = json.dumps(body) if isinstance(body, dict) else body

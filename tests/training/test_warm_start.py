@@ -69,7 +69,7 @@ def test_the_kl_term_refers_to_the_model_after_the_warm_start_also_when_resumed(
     stopped_after(run, 1)
     (run / "warm").rename(tmp_path / "moved")
     done = strop("train", "--resume", run)
-    assert done.returncode != 0 and "the model after the warm start, is missing" in done.stderr
+    assert done.returncode != 0 and "without the model after the warm start" in done.stderr
 
 
 @pytest.mark.train(20)

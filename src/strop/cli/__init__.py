@@ -2,7 +2,8 @@
 
 So that `strop --help` is fast, a command module imports at its top only typer, the standard library and what is
 imported here.
-Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 130 interrupted; 143 terminated.
+Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 75 a launched run stood still and may be
+tried again; 130 interrupted; 143 terminated.
 """
 
 import importlib

@@ -52,7 +52,7 @@ def serve_policy(
     models = read_models([model], answering.engine, answering.base_url)
     named = recipes_of(models, options, overrides or [])
     check_there(named)
-    key = read_key("--key-file", key_file, least=16)
+    key = read_key("--key-file", key_file)
     from strop.core.optional_packages import require
 
     for package in ("starlette", "uvicorn"):

@@ -52,4 +52,4 @@ def serve_search(
                 f"warning: {host} can be reached from other machines, and whoever reaches it can read {place}"
             )
         say(f"search_code over MCP at {url_of(host, socket)}{PATH}, for {place}")
-        serve_http(finder, place, socket, f"[{host}]" if ":" in host else host)
+        serve_http(finder, place, socket, host)

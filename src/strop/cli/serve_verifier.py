@@ -1,7 +1,6 @@
 """`strop serve-verifier`: this machine's verifier over HTTP, for training on other machines."""
 
 import os
-import secrets
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from typer import Argument, Option
 
 from strop.cli.options import Workers, recipe_of
 from strop.core.errors import UserError
-from strop.core.listening import is_loopback, listen, url_of
+from strop.core.listening import is_loopback, listen, print_new_key, url_of
 
 
 def serve_verifier(
@@ -32,7 +31,7 @@ def serve_verifier(
 ) -> None:
     """Judge answers sent by other machines, whose recipes name this one in `verifier.url`."""
     if new_token:
-        print(secrets.token_urlsafe(32))
+        print_new_key()
         return
     from strop.verification.remote.protocol import read_token
 
@@ -58,6 +57,6 @@ def serve_verifier(
         )  # uvicorn ends first, then raises the signal again
         with open_configured(box) as pool:
             assert isinstance(pool, VerifierPool)
-            app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust))
+            app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust), host)
             print(f"listening on {url_of(host, socket)} with {pool.stats()['workers']} workers", flush=True)
             VerifierServer(app).run(sockets=[socket])

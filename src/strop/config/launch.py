@@ -45,6 +45,9 @@ class LaunchConfig(Section):
     stop_seconds: int = Field(default=300, ge=15)
     """Seconds before the limit at which the run is told to save a checkpoint after its step; a step that is not done
     by then is given up, and done again by the next job."""
+    stall_minutes: float = Field(default=5.0, gt=0)
+    """Minutes after which a process of the run whose work does not move on is named, and the run ended; a job in a
+    cluster tries again. Where the recipe gives one thing longer, such as policy.timeout_seconds, it has that long."""
 
     def complaints(self) -> Iterator[Complaint]:
         """There is time to train before the run is told to stop."""

@@ -123,7 +123,10 @@ class Ran:
 
     status   exit status; -N where signal N ended it; 127 where it could not be started, and `errors` says why: no such
              program, a file name that leaves the directory, text that is no UTF-8
+    output   what it printed; of more than `Run.output_bytes` head and tail with "[12 lines, 345 characters left out]"
+             between, as in `errors`
     expired  the limit that it ran into: "cpu", "wall", "output" or nothing
+    left_out characters that are not in `output` and `errors`
     """
 
     status: int
@@ -131,6 +134,7 @@ class Ran:
     errors: str
     expired: str
     seconds: float
+    left_out: int = 0
 
     def __str__(self) -> str:
         ended = f"status {self.status}" + (f", {self.expired} limit" if self.expired else "")
@@ -232,7 +236,8 @@ class Run:
     memory_bytes  of a process at most
     lasting       in the play's folder, whose files stay; else in a work directory that is thrown away
     read          paths outside that the program may read; not with `lasting`
-    output_bytes  of what it prints; what follows is left out
+    output_bytes  of the head of what it prints, and of the tail at least; what is between is left out. One that prints
+                  16 times as much is ended, with `lasting` one that prints 4 GiB
     """
 
     argv: tuple[str, ...]

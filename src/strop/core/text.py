@@ -148,3 +148,8 @@ def _behind(pattern: re.Pattern[str], text: str, start: int) -> int:
 def squeeze(text: str) -> str:
     """The text without white space."""
     return "".join(text.split())
+
+
+def left_out(lines: int, characters: int) -> str:
+    """The note in the place of text: of `lines` lines, or, with 0, of a part of one. Ends of lines are characters."""
+    return f"[{f'{lines} lines, ' if lines else ''}{characters} characters left out]"

@@ -1,8 +1,8 @@
 """A server for clients of OpenAI's API on one listening socket: Starlette for the routes, uvicorn for the connection.
 
-Threat model: a client may be steered by what the policy said. Bodies, connections and requests that wait are bounded,
-so that one server cannot starve the process; whoever does not know the path's secret learns nothing but that. Several
-servers share a thread and nothing else.
+Threat model: that of `core.listening`, and a client may be steered by what the policy said. Requests that wait are
+bounded, so that one server cannot starve the process; whoever does not know the path's secret learns nothing but that.
+Several servers share a thread and nothing else.
 """
 
 import asyncio
@@ -18,12 +18,11 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from strop.core.listening import bounded_body, brings
+from strop.core.listening import Guard, server_config, url_of
 from strop.environments.chat_wire import (
     ChatReply,
     ChatRequest,
@@ -36,10 +35,8 @@ from strop.environments.chat_wire import (
 
 MOST_BYTES = 4 << 20
 """Of a request's body."""
-_BODIES, _BODY_SECONDS = 4, 30.0
-"""Bodies of a server that are read at the same time, and how long each may take."""
 _CONNECTIONS = 64
-"""Of a server; more are closed at once."""
+_CODES = {401: "invalid_api_key", 403: "forbidden", 408: "timeout", 413: "request_too_large"}
 _BEAT_SECONDS = 10.0
 """After which a stream says that it is alive."""
 _GONE_SECONDS = 3.0
@@ -61,11 +58,10 @@ class ChatServer:
         self, listening: socket, ask: Ask, *, model: str, secret: str = "", key: str = "",
         said: Mapping[Said, str] | None = None, connections: int = _CONNECTIONS,
     ) -> None:  # fmt: skip
-        self._ask, self.model, self._secret, self._key = ask, model, secret, key
+        self._ask, self.model, self._secret = ask, model, secret
         self._said = {} if said is None else said
-        self._bodies = asyncio.Semaphore(_BODIES)
-        host, port = listening.getsockname()[:2]
-        self.url = f"http://{host}:{port}{'/' if secret else ''}{secret}/v1"
+        host = listening.getsockname()[0]
+        self.url = f"{url_of(host, listening)}{'/' if secret else ''}{secret}/v1"
         """What clients take as their base URL."""
         prefix = "/{secret}" if secret else ""
         routes = [
@@ -73,11 +69,12 @@ class ChatServer:
             Route(f"{prefix}/v1/chat/completions", self._guarded(self._chat), methods=["POST"]),
             Route(f"{prefix}/v1/completions", self._guarded(self._text), methods=["POST"]),
         ]
-        config = uvicorn.Config(
-            Starlette(routes=routes), http=_bounded(connections), ws="none", lifespan="off", log_config=None,
-            log_level="critical", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1,
+        guard = Guard(
+            Starlette(routes=routes), host=host, key=key, most_bytes=MOST_BYTES,
+            refusal=lambda status, message: RefusedChat(message, status, _CODES[status]).body(),
         )  # fmt: skip
-        self._server, self._loop = uvicorn.Server(config), _loop()
+        self._server = uvicorn.Server(server_config(guard, connections=connections, lifespan="off"))
+        self._loop = _loop()
         self._ended = asyncio.run_coroutine_threadsafe(self._server.serve(sockets=[listening]), self._loop)
 
     def wait(self) -> None:
@@ -98,14 +95,9 @@ class ChatServer:
                 given = request.path_params.get("secret", "")
                 if not hmac.compare_digest(given.encode(), self._secret.encode()):
                     raise RefusedChat("there is nothing here", 404, "not_found")
-                if self._key and not brings(request.headers.get("Authorization", ""), self._key):
-                    raise RefusedChat("wrong or missing key", 401, "invalid_api_key")
                 return await handler(request)
             except RefusedChat as error:
-                # What is left of the body is not read.
-                return JSONResponse(error.body(), error.status, {"Connection": "close"})
-            except ClientDisconnect:
-                return Response(status_code=400)
+                return JSONResponse(error.body(), error.status)
 
         return guarded
 
@@ -120,18 +112,10 @@ class ChatServer:
         return await self._answer(request, chat=False)
 
     async def _answer(self, request: Request, *, chat: bool) -> Response:
-        async with self._bodies:
-            try:
-                async with asyncio.timeout(_BODY_SECONDS):
-                    length = request.headers.get("Content-Length", "0")
-                    body = await bounded_body(length, request.stream(), MOST_BYTES)
-            except TimeoutError:
-                raise RefusedChat("the body did not arrive in time", 408, "timeout") from None
-            if body is None:
-                raise RefusedChat(f"the body is larger than {MOST_BYTES} bytes", 413, "request_too_large")
-            if self._secret:  # no prompt depends on it
-                body = body.replace(self._secret.encode(), b"play")
-            asked = read_request(body, chat=chat, said=self._said)
+        body = await request.body()
+        if self._secret:  # no prompt depends on it
+            body = body.replace(self._secret.encode(), b"play")
+        asked = read_request(body, chat=chat, said=self._said)
         reply = asyncio.wrap_future(self._ask(asked))
         if not asked.stream:
             return JSONResponse(response(asked, await asyncio.shield(reply), self.model))
@@ -154,20 +138,6 @@ class ChatServer:
 
 def _event(data: Any) -> str:
     return f"data: {json.dumps(data)}\n\n"
-
-
-def _bounded(connections: int) -> type[asyncio.Protocol]:
-    class BoundedProtocol(H11Protocol):
-        """Hangs up on connections above the limit: each takes a descriptor of this process."""
-
-        def connection_made(self, transport: Any) -> None:
-            if len(self.connections) >= connections:
-                self.transport = transport
-                transport.abort()
-                return
-            super().connection_made(transport)
-
-    return BoundedProtocol
 
 
 @cache

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from strop.core.errors import StropError
+from strop.core.listening import read_json
 from strop.core.rollout import Completion, Message
 from strop.core.text import without_thinking
 from strop.environments.calls import CallFault, HermesCalls, ToolCall
@@ -79,9 +80,9 @@ def read_request(body: bytes, *, chat: bool, said: Mapping[Said, str] | None = N
     Raises RefusedChat.
     """
     try:
-        data = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise RefusedChat(f"the body is no JSON: {str(error)[:100]}") from None
+        data = read_json(body)
+    except ValueError as error:
+        raise RefusedChat(str(error)) from None
     if not isinstance(data, dict):
         raise RefusedChat("the body is no JSON object")
     if data.get("n") not in (None, 1):

@@ -64,7 +64,7 @@ class SearchTools(Toolbox):
             raise ValueError(f"this pattern cannot be looked for: {' '.join(ran.errors.split())[:200]}")
         found = self._found(ran.output)
         note = "[looked for as a text]\n" if as_text else ""
-        return note + (_shown_lines(found, self.shown, more=ran.expired == "output") or "nothing found")
+        return note + (_shown_lines(found, self.shown, more=ran.left_out > 0) or "nothing found")
 
     @tool(lines=PAGE + 1, width=WIDTH)
     def read(self, path: str, start: int = 1) -> str:

@@ -20,7 +20,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar, overload
 
@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from strop.core.errors import UserError
 from strop.core.play import JailedFolder, Ran, Services
 from strop.core.task import Task
+from strop.core.text import left_out
 from strop.core.threads import begun
 from strop.core.user_code import load_named, place_of
 
@@ -186,7 +187,7 @@ class Toolbox:
         ran = self.folder.run(
             argv, seconds=self._caps.seconds, memory_bytes=MEMORY_BYTES, environment=environment
         )
-        return Ran(ran.status, steady(ran.output), steady(ran.errors), ran.expired, ran.seconds)
+        return replace(ran, output=steady(ran.output), errors=steady(ran.errors))
 
 
 @dataclass(frozen=True)
@@ -282,23 +283,39 @@ def _untitled(schema: Any) -> Any:
 
 
 def clipped(text: str, lines: int = LINES, width: int = WIDTH) -> str:
-    """The head and the tail of a text, and of each line that is too long; what is left out is counted."""
+    """The head and the tail of a text, and of each line that is too long; what is left out is counted, with what a
+    note of the text says that it left out there.
+    """
     rows = text.rstrip("\n").split("\n")
+    shown = [_narrow(row, width) for row in rows]
     if len(rows) > lines:
-        head, tail = rows[: lines - lines // 2], rows[len(rows) - lines // 2 :]
-        gone = rows[len(head) : len(rows) - len(tail)]
-        note = f"[{len(gone)} lines, {sum(map(len, gone)) + len(gone)} characters left out]"
-        return "\n".join(
-            [*(_narrow(row, width) for row in head), note, *(_narrow(row, width) for row in tail)]
-        )
-    return "\n".join(_narrow(row, width) for row in rows)
+        head, tail = lines - lines // 2, len(rows) - lines // 2
+        shown = [
+            *shown[:head],
+            left_out(*_size("".join(f"{row}\n" for row in rows[head:tail]))),
+            *shown[tail:],
+        ]
+    return "\n".join(shown)
 
 
 def _narrow(row: str, width: int) -> str:
     if len(row) <= width:
         return row
-    head, tail = width - width // 2, width // 2
-    return f"{row[:head]}[{len(row) - width} characters left out]{row[len(row) - tail :]}"
+    head, tail = width - width // 2, len(row) - width // 2
+    return f"{row[:head]}{left_out(0, _size(row[head:tail])[1])}{row[tail:]}"
+
+
+_NOTE = re.compile(r"\[(?:(\d{1,15}) lines, )?(\d{1,15}) characters left out\]")
+
+
+def _size(text: str) -> tuple[int, int]:
+    """(lines, characters) of a text, each note in it counted as what it stands for."""
+    lines, characters = text.count("\n"), len(text)
+    for note in _NOTE.finditer(text):
+        whole = note[1] is not None  # a line of its own
+        lines += int(note[1]) - 1 if whole else 0
+        characters += int(note[2]) - len(note[0]) - whole
+    return lines, characters
 
 
 _UNSTEADY = (

@@ -1,4 +1,4 @@
-"""A plan as processes on this machine: the first part to end ends all, and so does Ctrl-C."""
+"""A plan as processes on this machine: the first part to end ends all, and so does Ctrl-C, and kill -9 of this one."""
 
 import os
 import signal
@@ -7,11 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from strop.core.errors import StropError, UserError
 from strop.launch.plan import Part, Plan, training_words
 from strop.reports.run_folder import STOP, SUMMARY
+from strop.sandbox.kernel import die_with_parent
+from strop.training.watch import LATE, STALLED
 
 GRACE = 45.0
 """Seconds that a part has to end by itself: torch.distributed.run gives its processes 30."""
@@ -40,11 +43,13 @@ def refuse(plan: Plan) -> None:
 
 
 def run(plan: Plan, say: Callable[[str], None]) -> int:
-    """Carries out a plan; the code that the trainer ended with. Raises PartEnded where another part ends first."""
+    """Carries out a plan; the code that the trainer ended with, STALLED where it stood still. Raises PartEnded where
+    another part ends first.
+    """
     there = gpus_here() if plan.recipe.launch.device == "gpu" else 0
     if not there and plan.recipe.launch.device == "gpu":
         say("no GPU here: every part runs on the CPU")
-    for leftover in (plan.run / STOP, *plan.folder.glob("*.url")):
+    for leftover in (plan.run / STOP, plan.run / LATE, *plan.folder.glob("*.url")):
         leftover.unlink(missing_ok=True)
     running: dict[str, subprocess.Popen[bytes]] = {}
     try:
@@ -60,15 +65,19 @@ def run(plan: Plan, say: Callable[[str], None]) -> int:
                 if (code := process.poll()) is not None:
                     if name != "trainer" and not (plan.run / SUMMARY).is_file():
                         raise PartEnded(f"{name} ended with code {code}; see {plan.folder / name}.log")
-                    return running["trainer"].wait(GRACE) if name != "trainer" else code
+                    code = running["trainer"].wait(GRACE) if name != "trainer" else code
+                    return STALLED if code and (plan.run / LATE).is_file() else code
             time.sleep(0.1)
     finally:
         _stop(running)
 
 
 def _started(plan: Plan, part: Part, devices: range | None) -> "subprocess.Popen[bytes]":
-    """A part in a session of its own: only this process hears Ctrl-C, and passes it on. The trainer writes here."""
+    """A part in a session of its own: only this process hears Ctrl-C, and passes it on. It is told to end when this
+    process does. The trainer writes here.
+    """
     environment = {**os.environ, **plan.environment}
+    dies = partial(die_with_parent, os.getpid(), signal.SIGTERM)
     if devices is not None:
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
     python = plan.python(sys.executable)
@@ -76,13 +85,15 @@ def _started(plan: Plan, part: Part, devices: range | None) -> "subprocess.Popen
         with (plan.folder / f"{part.name}.log").open("ab") as log:
             return subprocess.Popen(
                 [*python, *part.words], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
+                start_new_session=True, preexec_fn=dies,
             )  # fmt: skip
     ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(part.processes)]
+    if part.processes == 1:
+        ranks, environment["RANK"] = [], "0"
     words = [*part.words, *training_words(plan.run)]
     return subprocess.Popen(
-        [*python, *(ranks if part.processes > 1 else []), *words], env=environment, stdin=subprocess.DEVNULL,
-        start_new_session=True,
+        [*python, *ranks, *words], env=environment, stdin=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=dies,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from strop.core.progress import PROGRESS
 from strop.core.protocols import Request
 from strop.policies.attention import SharedPrompts, grouped
 from strop.policies.contexts import PlayContext, cache_of
@@ -103,6 +104,7 @@ class DecodedRows:
     def choose(self) -> Iterator[DecodedRow]:
         """Samples a token for each row, then yields the rows."""
         pairs = zip(self.rows, self._draws, strict=True)
+        PROGRESS.beat()
         drawn = torch.stack([draws[len(row.tokens) if row else 0] for row, draws in pairs])
         tokens, logprobs, entropies = self._chosen(drawn.to(self._device))
         self._tokens = tokens
@@ -292,6 +294,7 @@ class DecodeBatch(DecodedRows):
         values: list[torch.Tensor] = []
         logits: list[torch.Tensor] = [torch.empty(0)] * len(prompts)
         for part in parts:
+            PROGRESS.beat()
             cache, part_mask, part_logits = self._prefill_slice(
                 [prompts[n][known[n] :] for n in part], [context for n in part if (context := contexts[n])]
             )

@@ -98,7 +98,14 @@ class TransformersPolicy:
         return future
 
     def work(self, seconds: float) -> None:
-        """One token for each row; see `core.protocols.Policy`."""
+        """One token for each row; see `core.protocols.Policy`. What ends it in the middle gives up all requests."""
+        try:
+            self._work()
+        except BaseException:
+            self._give_up()
+            raise
+
+    def _work(self) -> None:
         self._drop_cancelled()
         if not self._futures and not self._waiting:
             if self._batch.rows:  # they were cancelled
@@ -114,6 +121,14 @@ class TransformersPolicy:
                 self._model.train()
         if not self._futures:
             self._free()
+
+    def _give_up(self) -> None:
+        """Forgets every request: of a step that did not end, such as by a signal, nobody knows what was done."""
+        futures = [*self._futures.values(), *(future for _, future in self._waiting)]
+        self._futures, self._waiting = {}, []
+        for future in futures:
+            future.cancel()
+        self._free()
 
     def _prove(self, longest: int) -> None:
         """Finds out how to decode texts of so many tokens. Rows that are being sampled end as they began."""

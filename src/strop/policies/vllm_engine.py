@@ -23,6 +23,7 @@ import torch
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.errors import StropError, UserError
+from strop.core.progress import PROGRESS
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion
 from strop.policies.tokenizer import HubTokenizer
@@ -170,6 +171,7 @@ class VllmPolicy:
                 outputs = self._engine.step()
         finally:
             torch.set_rng_state(state)
+        PROGRESS.beat()
         return [(output.request_id, output.outputs[0]) for output in outputs if output.finished]
 
     def _completion(self, output: Any, request: Request) -> Completion:

@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 from strop.config.model import VllmServerPolicyConfig as ServerConfig
 from strop.core.errors import StropError, UserError
+from strop.core.progress import PROGRESS
 from strop.core.protocols import OnePlay, Request, Tokenizer
 from strop.core.rollout import Completion
 from strop.policies.asking import AskingPolicy
@@ -254,7 +255,9 @@ class VllmServerPolicy(AskingPolicy):
         async def run() -> list[Any]:
             return await asyncio.gather(*(work(server) for server in self._servers))
 
-        return self._begin(run()).result()
+        most = self._config.wait_seconds + self._config.timeout_seconds
+        with PROGRESS.at("waiting for the vLLM servers", most=most):
+            return self._begin(run()).result()
 
     def _deadline(self) -> float:
         return time.monotonic() + self._config.wait_seconds

@@ -16,6 +16,7 @@ import torch
 
 from strop.core.errors import StropError, UserError
 from strop.core.files import writing
+from strop.core.progress import PROGRESS
 from strop.policies.sampling_server import SamplingServer, ServerRefused
 
 Weights = Iterable[tuple[str, torch.Tensor]]
@@ -67,7 +68,8 @@ class Processes:
         found: list[Any] = [value]
         if self._world > 1:
             found = [None] * self._world
-            torch.distributed.all_gather_object(found, value)
+            with PROGRESS.at("waiting for the other processes", waits=True):
+                torch.distributed.all_gather_object(found, value)
         return found
 
     def together(self, work: Callable[[], object]) -> None:

@@ -8,10 +8,10 @@ written, started or fetched.
 
 Rollouts are read while a page asks: for a moment with the first question, then with each of its questions what is new.
 
-Threat model: the page holds model-written text, and other pages of the same browser may send requests too. So every
-response names its type and forbids guessing another, the page runs only its own scripts, no response may be framed or
-read by another origin, and a request that names another host (DNS rebinding) is refused. A request chooses
-among what was found in the run folders; it never names a file. Other users of this machine can reach the port.
+Threat model: that of `core.listening`, and the page holds model-written text. So every response names its type and
+forbids guessing another, the page runs only its own scripts, and no response may be framed or read by another origin. A
+request chooses among what was found in the run folders; it never names a file. Other users of this machine can reach
+the port.
 """
 
 import json
@@ -20,6 +20,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from strop.core import files
+from strop.core import files, listening
 from strop.core.errors import UserError
 from strop.reports.page import chart_library, document, policy
 from strop.reports.page.charts import charts
 from strop.reports.page.page_run import PageRun
 from strop.reports.page.run_data import tell_apart
 
-HOSTS = ("127.0.0.1", "localhost", "[::1]")
-"""Hosts that a request may name, with any port: a tunnel has another one at its near end."""
 _MOST_ROWS = 10_000
 _FIRST_SECONDS, _MORE_SECONDS = 0.2, 1.0
 """How long rollouts are read before a page's first question is answered, and each of the others."""
@@ -69,8 +67,7 @@ class ViewApp:
         routes = [Route(path, _answering(answer), methods=["GET"]) for path, answer in paths.items()]
         app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _broken})
         app.router.redirect_slashes = False
-        header = f"{policy(live=True, charts=False)}; frame-ancestors 'none'"
-        self.asgi: ASGIApp = RequestGuard(app, header)
+        self.guard = listening.Guard(app, refusal=_fault)
 
     def _document(self, query: Query) -> Response:
         return Response(document(None, charts=False), media_type="text/html")
@@ -121,59 +118,14 @@ class ViewApp:
         return run
 
 
-class RequestGuard:
-    """Refuses what no page of ours asks, and puts the headers on every answer, errors too (ASGI)."""
-
-    def __init__(self, app: ASGIApp, policy: str) -> None:
-        self._app = app
-        self._headers = [
-            (b"content-security-policy", policy.encode()),
-            (b"x-content-type-options", b"nosniff"),
-            (b"x-frame-options", b"DENY"),
-            (b"cross-origin-resource-policy", b"same-origin"),
-            (b"cross-origin-opener-policy", b"same-origin"),
-            (b"referrer-policy", b"no-referrer"),
-            (b"cache-control", b"no-store"),
-        ]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
-
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self._headers]
-            await send(message)
-
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        refusal = _refusal(scope)
-        await (refusal or self._app)(scope, receive, guarded)
-
-
-def _refusal(scope: Scope) -> Response | None:
-    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
-    if len(hosts) != 1 or _without_port(hosts[0]) not in HOSTS:
-        return _error(f"this server answers to {' and '.join(HOSTS[:2])} only", 403)
-    sites = [value for name, value in scope["headers"] if name == b"sec-fetch-site"]
-    if any(site not in (b"same-origin", b"none") for site in sites) and scope["path"] != "/":
-        return _error("asked by a page of another origin", 403)
-    if scope["method"] != "GET":
-        return _error("only GET is answered", 405)
-    if len(scope["query_string"]) > _MOST_TARGET:
-        return _error(f"the query is longer than {_MOST_TARGET} bytes", 414)
-    return None
-
-
-def _without_port(host: str) -> str:
-    name, colon, port = host.lower().rpartition(":")
-    return name if colon and port.isdigit() else host.lower()
-
-
 def _answering(answer: Callable[[Query], Response]) -> Callable[[Request], Awaitable[Response]]:
     """A handler that answers on a thread, a user's mistake as 404 with its line."""
 
     async def handler(request: Request) -> Response:
+        if request.method != "GET":  # HEAD, which Starlette adds
+            return _error("only GET is answered", 405)
+        if len(request.scope["query_string"]) > _MOST_TARGET:
+            return _error(f"the query is longer than {_MOST_TARGET} bytes", 414)
         try:
             return await run_in_threadpool(answer, request.query_params)
         except UserError as error:
@@ -182,17 +134,21 @@ def _answering(answer: Callable[[Query], Response]) -> Callable[[Request], Await
     return handler
 
 
-def _json(value: Any) -> Response:
+def _json(value: Any, status: int = 200) -> Response:
     """JSON in ASCII, as answers may hold lone surrogates; numbers that are not finite become null."""
     try:
         text = json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
     except ValueError:
         text = files.json_line(value)
-    return Response(text, media_type="application/json")
+    return Response(text, status, media_type="application/json")
 
 
 def _error(message: str, status: int) -> Response:
-    return Response(json.dumps({"error": message, "status": status}), status, media_type="application/json")
+    return _json(_fault(status, message), status)
+
+
+def _fault(status: int, message: str) -> dict[str, Any]:
+    return {"error": message, "status": status}
 
 
 async def _refused(request: Request, error: Exception) -> Response:
@@ -217,26 +173,31 @@ HOST = "127.0.0.1"
 _FIRST_PORT, _PORTS = 6006, 20
 
 
+_HEADERS = {
+    "Content-Security-Policy": f"{policy(live=True, charts=False)}; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+"""Of every answer, errors too."""
+
+
 def listen(port: int | None) -> socket.socket:
     """A listening loopback socket at `port`: 0 is any, None a free one from 6006 on. Raises UserError."""
     if port is not None:
-        try:
-            return _bound(port)
-        except (OSError, OverflowError) as error:
-            raise UserError(
-                f"cannot listen on {HOST}:{port}: {error}; choose another --port, or leave it out for a free one"
-            ) from None
+        return listening.listen(HOST, port, "--port, or leave it out for a free one")
     for near in range(_FIRST_PORT, _FIRST_PORT + _PORTS):
-        try:
-            return _bound(near)
-        except OSError:
-            continue
-    return _bound(0)
+        with suppress(UserError):
+            return listening.listen(HOST, near)
+    return listening.listen(HOST, 0)
 
 
 def url_of(bound: socket.socket) -> str:
     """The address for a browser."""
-    return f"http://{HOST}:{bound.getsockname()[1]}/"
+    return f"{listening.url_of(HOST, bound)}/"
 
 
 class ViewServer(uvicorn.Server):
@@ -245,17 +206,7 @@ class ViewServer(uvicorn.Server):
     def __init__(self, app: ViewApp, ready: Callable[[], None]) -> None:
         self._ready = ready
         super().__init__(
-            uvicorn.Config(
-                app.asgi,
-                http="h11",
-                ws="none",
-                lifespan="off",
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                limit_concurrency=256,
-                timeout_graceful_shutdown=1,
-            )
+            listening.server_config(app.guard, connections=256, lifespan="off", headers=[*_HEADERS.items()])
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -267,7 +218,3 @@ class ViewServer(uvicorn.Server):
 def browse(url: str) -> None:
     """Opens the user's browser, on a thread: some browsers hold their caller."""
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-
-
-def _bound(port: int) -> socket.socket:
-    return socket.create_server((HOST, port), backlog=64)

@@ -19,6 +19,7 @@ from typing import Any
 from strop.core import ranges
 from strop.core.checks import RetrievalCheck
 from strop.core.errors import UserError
+from strop.core.progress import PROGRESS
 from strop.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
 from strop.core.registry import Registry
 from strop.core.rollout import Rollout, Score
@@ -290,6 +291,7 @@ class _Caller:
         while True:
             try:
                 value = call()
+                PROGRESS.beat()
             except UserError:
                 raise
             except Exception as error:

@@ -19,6 +19,7 @@ from typing import Any
 from strop.core.errors import SandboxError, StropError, UserError, VerificationError
 from strop.core.ids import derive_seed
 from strop.core.play import Converse, Do, Done, Opening, PlayLimits, Say, Verify
+from strop.core.progress import PROGRESS
 from strop.core.protocols import Environment, Policy, Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
 from strop.core.task import Task
@@ -172,7 +173,8 @@ class _Plays:
         play.began = started = time.monotonic()
         try:
             if play.setup is not None:
-                play.setup.result(max(0.0, play.made + self._limits.setup - started))
+                with PROGRESS.at("setting an environment up", most=self._limits.setup):
+                    play.setup.result(max(0.0, play.made + self._limits.setup - started))
         except TimeoutError:
             self._end(play, Done(f"no set-up in {self._limits.setup:g} s", "infra"))
         except UserError:
@@ -213,6 +215,7 @@ class _Plays:
         except StropError as error:
             self._end(play, Done(str(error), "infra"))
             return
+        PROGRESS.beat()
         play.turns.append(Turn(prompt_ids=play.given, completion=completion, row=play.row))
         play.given, play.rounds, play.over = [], 0, None
         self._decide(play, "step", completion)
@@ -275,6 +278,7 @@ class _Plays:
                 future.cancel()
             self._end(play, Done("", "deadline"))
             return None
+        PROGRESS.beat()
         for future in futures:
             match future.exception():
                 case None:
@@ -406,4 +410,5 @@ class _Plays:
             self._grading.clear()
             self._programs.close()
             self._threads.close()
-            self._lifecycle.finish()
+            with PROGRESS.at("closing environments", most=self._limits.close):
+                self._lifecycle.finish()

@@ -206,7 +206,8 @@ class Box:
             finally:
                 for fd in (in_read, out_write, err_write):
                     os.close(fd)
-            out, err, messages = Capture(limits.output_bytes), Capture(limits.output_bytes), list[bytes]()
+            out, err = (Capture(limits.output_bytes, limits.printed_bytes) for _ in range(2))
+            messages: list[bytes] = []
             pump = Pump(Limits(cpu_seconds=1e9, wall_seconds=limits.wall_seconds + ANSWER_SECONDS))
             pump.read(supervisor.control.fileno(), messages.append)
             pump.read(out_read, out)
@@ -239,6 +240,7 @@ class Box:
             left=report["left"],
             sized=self.sized(limits),
             out_of_memory=supervisor.cgroup is not None and supervisor.cgroup.kills() > kills,
+            captured=(out, err),
         )
 
     def _request(

@@ -22,7 +22,9 @@ class Limits:
     `STACKS` more addresses, but no more than this may be resident."""
     output_bytes: int = 64 * 2**10
     """Bytes of output kept; a function that prints 16 times as much is stopped. A program's whole output is bounded by
-    16 times this."""
+    16 times this, where `printed_bytes` says nothing else."""
+    printed_bytes: int | None = None
+    """Bytes that a program may print on a stream before it is ended."""
     result_bytes: int = 4 * 2**20
     """Bytes of encoded return values of one answer."""
     file_bytes: int = 16 * 2**20
@@ -38,8 +40,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            if getattr(self, name) <= 0:
-                raise ValueError(f"limit {name} must be above 0, not {getattr(self, name)}")
+            if (value := getattr(self, name)) is not None and value <= 0:
+                raise ValueError(f"limit {name} must be above 0, not {value}")
 
 
 def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool = False) -> None:

@@ -28,6 +28,8 @@ MOST_FOLDERS = 400
 """Folders at the same time: each is a process, and in most jails a user of its own."""
 WARM = 16
 """Emptied folders from which on one that finds other things is closed for a new one."""
+PRINTED_BYTES = 4 << 30
+"""What a program in a play's folder may print on a stream; a GB is read in about a second."""
 _NEVER = 1e6
 """Wall seconds of a program that another ends."""
 CLOSING_SECONDS = 20.0
@@ -164,7 +166,7 @@ class PlayFolder:
         waits: bool = False,
     ) -> Ran:
         """See `core.play.JailedFolder`."""
-        program = Run(tuple(argv), stdin=stdin, seconds=seconds, memory_bytes=memory_bytes)
+        program = Run(tuple(argv), stdin=stdin, seconds=seconds, memory_bytes=memory_bytes, lasting=True)
         with nullcontext() if waits else self._places, self._open() as inner:
             run = partial(inner.run, environment=environment)
             return _ran(run, program, inner.limits, wall=_NEVER if waits else None)
@@ -212,6 +214,7 @@ def _ran(
         wall_seconds=wall or 3 * program.seconds,
         memory_bytes=program.memory_bytes,
         output_bytes=program.output_bytes,
+        printed_bytes=PRINTED_BYTES if program.lasting else None,
     )
     try:
         result = run(program.argv, stdin=program.stdin.encode(), limits=limits)
@@ -219,13 +222,8 @@ def _ran(
         return _not_started(error)
     except (SandboxError, OSError) as error:
         raise SandboxError(f"a program could not be run: {error}") from error
-    return Ran(
-        status=result.status,
-        output=result.stdout.decode(errors="replace"),
-        errors=result.stderr.decode(errors="replace"),
-        expired=result.expired,
-        seconds=result.seconds,
-    )
+    (output, left_out), (errors, left_out_too) = (one.excerpt() for one in result.captured)
+    return Ran(result.status, output, errors, result.expired, result.seconds, left_out + left_out_too)
 
 
 def _not_started(error: Exception) -> Ran:

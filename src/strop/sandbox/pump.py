@@ -3,11 +3,13 @@
 import contextlib
 import math
 import os
+import re
 import select
 import time
 from collections.abc import Callable
 from typing import Literal
 
+from strop.core.text import left_out
 from strop.sandbox.limits import Limits
 
 _CHUNK = 1 << 16
@@ -130,27 +132,67 @@ class Pump:
                 self._poll.unregister(fd)
 
 
-class Capture:
-    """Keeps the first `limit` bytes of a stream; `flood` once 16 times as many have come."""
+_CONTINUED = bytes(range(0x80, 0xC0))
+"""Bytes of UTF-8 that begin no character."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+
+class Capture:
+    """Keeps the first `limit` bytes of a stream and the last, and counts what is between; `flood` once more than `most`
+    have come, 16 times as many where it is not given.
+    """
+
+    def __init__(self, limit: int, most: int | None = None) -> None:
+        self.limit, self.most = limit, 16 * limit if most is None else most
         self.seen = 0
-        self.kept = bytearray()
+        self.kept, self._last = bytearray(), bytearray()
+        self._lines = self._characters = 0
+        """Of what is neither kept nor among the last."""
         self.ended = False
 
     def __call__(self, data: bytes) -> None:
         """Takes the next bytes; b"" is the end."""
         self.ended = self.ended or not data
         self.seen += len(data)
-        self.kept += data[: max(0, self.limit - len(self.kept))]
+        room = max(0, self.limit - len(self.kept))
+        self.kept += data[:room]
+        self._last += data[room:]
+        if len(self._last) > 2 * self.limit:
+            gone = bytes(self._last[: -self.limit])
+            self._lines += gone.count(b"\n")
+            self._characters += _characters(gone)
+            del self._last[: len(gone)]
 
     @property
     def flood(self) -> bool:
         """Whether the sender is flooding the stream."""
-        return self.seen > 16 * self.limit
+        return self.seen > self.most
 
     @property
     def text(self) -> str:
         """The kept bytes as text; hostile."""
         return self.kept.decode("utf-8", errors="replace")
+
+    def excerpt(self) -> tuple[str, int]:
+        """(all of the stream as text, or its head, a note of what is left out, and its tail; characters left out).
+
+        Whole lines are left out, where there is an end of a line in each of the three; the note is then a line.
+        """
+        head, tail = bytes(self.kept), bytes(self._last)
+        if self.seen == len(head) + len(tail):
+            return (head + tail).decode("utf-8", errors="replace"), 0
+        if self._lines:
+            above, below = head[: head.rfind(b"\n") + 1] or head, tail[tail.find(b"\n") + 1 :]
+        else:
+            above, below = head, tail
+        above, below = re.sub(rb"[\xc0-\xff][\x80-\xbf]{0,3}\Z", b"", above), below.lstrip(_CONTINUED)
+        gone = head[len(above) :], tail[: len(tail) - len(below)]
+        lines = self._lines + sum(part.count(b"\n") for part in gone)
+        characters = self._characters + sum(map(_characters, gone))
+        note = left_out(lines, characters)
+        if lines:
+            note = f"{note}\n" if above[-1:] in (b"", b"\n") else f"\n{note}\n"
+        return f"{above.decode(errors='replace')}{note}{below.decode(errors='replace')}", characters
+
+
+def _characters(data: bytes) -> int:
+    return len(data.translate(None, _CONTINUED))

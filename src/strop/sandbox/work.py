@@ -4,12 +4,13 @@ import json
 import os
 import socket
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple
 
 from strop.core.errors import NotStarted
 from strop.sandbox.limits import Limits
+from strop.sandbox.pump import Capture
 
 Profile = Literal["run", "build"]
 """run: threads but no other process, no file written. build: processes, and writing in the work directory."""
@@ -26,7 +27,7 @@ class CommandResult:
     stdout: bytes
     stderr: bytes
     truncated: bool
-    """Whether a stream had more than limits.output_bytes; the rest was dropped."""
+    """Whether a stream had more than limits.output_bytes; the rest is not in `stdout` and `stderr`."""
     seconds: float
     """Wall seconds, start and clean-up included."""
     cpu_seconds: float
@@ -39,6 +40,8 @@ class CommandResult:
     """Whether the work directory was a tmpfs with a size; else its files were bounded one by one only."""
     out_of_memory: bool = False
     """Whether the kernel killed one of its processes because the tree used more than limits.tree_bytes."""
+    captured: tuple[Capture, Capture] = field(default_factory=lambda: (Capture(1), Capture(1)))
+    """Stdout and stderr with their ends, for who shows them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,10 @@
     POST /infill           llama.cpp's (llama.vim, llama.vscode)
     GET  /health, /v1/models
 
-Threat model: web pages of the same machine can send requests here too, and other users can. A request that names
-another host (DNS rebinding), has an Origin, or is not of type application/json (which a page may not send to another
-origin without asking first; nothing here answers that) is refused before its body is read, and with a token, one
-without it. Bodies have a length, which is bounded. No response may be read by another origin.
+Threat model: that of `core.listening`; other users of the machine are kept out by a token.
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -19,23 +15,21 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from strop.core.edit_events import Dialect
 from strop.core.errors import StropError
-from strop.core.listening import brings
+from strop.core.listening import Guard, read_json
 from strop.core.rollout import SamplingParams
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_model import EditModel, Suggested
 from strop.serve.edit_prompt import EditState, parts_of
 
-HOSTS = ("127.0.0.1", "localhost", "[::1]")
 MOST_BYTES = 1 << 20
 """Of a body."""
-_MOST_STOPS, _BODY_SECONDS = 16, 10.0
+_MOST_STOPS = 16
 
 
 class _Sampling(BaseModel):
@@ -85,7 +79,7 @@ class _Last:
 
 
 class EditHttp:
-    """The routes over one model and one log. `asgi` is the application."""
+    """The routes over one model and one log. `guard` is the application."""
 
     def __init__(self, model: EditModel, log: EditEventLog, *, name: str, token: str = "") -> None:
         self._model, self._log, self._name = model, log, name
@@ -99,7 +93,7 @@ class EditHttp:
             ]
         )
         app.router.redirect_slashes = False
-        self.asgi: ASGIApp = LoopbackGuard(app, token)
+        self.guard = Guard(app, key=token, most_bytes=MOST_BYTES, refusal=_fault)
 
     def close(self) -> None:
         """Nobody tells any more what became of the last one."""
@@ -189,59 +183,12 @@ class EditHttp:
         return id, made, text
 
 
-class LoopbackGuard:
-    """Refuses what no editor sends, before a body is read (ASGI)."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._token = app, token
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
-        if scope["type"] != "http":
-            return
-        headers: dict[str, list[str]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
-        await (self._refusal(scope["method"], headers) or self._app)(scope, receive, send)
-
-    def _refusal(self, method: str, headers: Mapping[str, list[str]]) -> Response | None:
-        hosts = headers.get("host", [])
-        if len(hosts) != 1 or _without_port(hosts[0]) not in HOSTS:
-            return _error(f"this server answers to {' and '.join(HOSTS[:2])} only", 403)
-        if "origin" in headers or {*headers.get("sec-fetch-site", [])} - {"none", "same-origin"}:
-            return _error("asked by a web page", 403)
-        if self._token and not brings(" ".join(headers.get("authorization", [])), self._token):
-            return _error("wrong or missing token", 401)
-        if method == "GET":
-            return None
-        if method != "POST":
-            return _error("only GET and POST are answered", 405)
-        kinds = headers.get("content-type", [""])
-        if any(kind.partition(";")[0].strip().lower() != "application/json" for kind in kinds):
-            return _error("the body must be application/json", 415)
-        if "content-encoding" in headers:
-            return _error("the body must not be packed", 415)
-        lengths = headers.get("content-length", [])
-        if len(lengths) != 1 or not lengths[0].isdecimal():
-            return _error("the body needs a Content-Length", 411)
-        if int(lengths[0]) > MOST_BYTES:
-            return _error(f"the body is longer than {MOST_BYTES} bytes", 413)
-        return None
-
-
 def _answering(answer: Callable[[Any, Request], Awaitable[Any]]) -> Callable[[Request], Awaitable[Response]]:
     async def handler(request: Request) -> Response:
         try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                raw = await request.body()
-        except TimeoutError:
-            return _error("the body did not arrive in time", 408)
-        except ClientDisconnect:
-            return _error("the client left", 400)
-        try:
-            body = json.loads(raw)
-        except (ValueError, RecursionError):
-            return _error("the body is no JSON", 400)
+            body = read_json(await request.body())
+        except ValueError as error:
+            return _error(str(error), 400)
         if isinstance(body, dict) and body.get("stream"):
             return _error("stream is not supported; leave it out", 400)
         try:
@@ -275,11 +222,8 @@ def _field(answer: Mapping[str, Any], path: str) -> Any:
 
 
 def _error(message: str, status: int) -> Response:
-    return JSONResponse(
-        {"error": {"message": message, "type": "invalid_request_error", "code": status}}, status
-    )
+    return JSONResponse(_fault(status, message), status)
 
 
-def _without_port(host: str) -> str:
-    name, colon, port = host.lower().rpartition(":")
-    return name if colon and port.isdigit() else host.lower()
+def _fault(status: int, message: str) -> dict[str, Any]:
+    return {"error": {"message": message, "type": "invalid_request_error", "code": status}}

@@ -23,6 +23,7 @@ from pygls.lsp.server import LanguageServer
 
 from strop import __version__
 from strop.core.errors import StropError
+from strop.core.listening import server_config
 from strop.serve.edit_events import EditEventLog, secret_in, secret_name
 from strop.serve.edit_follow import EditFollower, FollowedEdit
 from strop.serve.edit_http import EditHttp
@@ -133,9 +134,6 @@ def _path(uri: str) -> str:
     return unquote(urlsplit(uri).path)
 
 
-_CONNECTIONS = 64
-
-
 def started_by_an_editor() -> bool:
     """Whether stdin is a pipe, as editors start a language server."""
     try:
@@ -167,16 +165,7 @@ async def _serve(
     sockets: Sequence[socket],
     lsp: bool,
 ) -> None:
-    config = uvicorn.Config(
-        http.asgi,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(server_config(http.guard, lifespan="off"))
     serving = asyncio.create_task(server.serve([*sockets])) if sockets else None
     if lsp:
         stdin, stdout = _streams()

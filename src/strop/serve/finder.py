@@ -1,8 +1,7 @@
 """`PlaceFinder`: where in a folder something is, by plays of `search` on folders of one's own, with one policy.
 
-The MCP server of `strop serve-search` has one tool that answers this, on stdin and stdout or over HTTP. Over HTTP
-(streamable, without sessions) a request whose Host is not the address that is listened on, or whose Origin is a page of
-elsewhere, is refused: a page that the user visits cannot ask.
+The MCP server of `strop serve-search` has one tool that answers this, on stdin and stdout or over HTTP (streamable,
+without sessions), behind the guard of `core.listening`.
 """
 
 import asyncio
@@ -23,6 +22,7 @@ from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
 from strop.core.checks import RetrievalCheck
 from strop.core.errors import StropError, UserError
+from strop.core.listening import Guard, server_config
 from strop.core.protocols import Environment, Policy
 from strop.core.ranges import Ranges, merged, read_ranges, write_ranges
 from strop.core.rollout import SamplingParams
@@ -168,8 +168,6 @@ def _found(answer: str, tree: SearchTree) -> Found:
 
 PATH = "/mcp"
 """Of the URL."""
-_CONNECTIONS, _ENDING = 64, 1
-"""Connections that are held, and seconds that an answer which goes on is waited for at the end."""
 _WHAT = """Finds where in the repository something is: the files and lines that matter for a request.
 Answers with PATH:FIRST-LAST of each file and with those lines."""
 _Question = Annotated[
@@ -191,22 +189,15 @@ def serve_pipes(finder: PlaceFinder, root: Path) -> None:
 
 
 def serve_http(finder: PlaceFinder, root: Path, listening: Socket, host: str) -> None:
-    """Serves at PATH until a signal. `host`: how the address is written in a URL."""
+    """Serves at PATH until a signal, where `host` is listened on."""
     import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings
 
-    names = {host, "127.0.0.1", "localhost", "[::1]"}
-    security = TransportSecuritySettings(
-        allowed_hosts=[f"{name}:*" for name in names], allowed_origins=[f"http://{name}:*" for name in names]
-    )
     app = _server(finder, root, Threads()).streamable_http_app(
-        streamable_http_path=PATH, json_response=True, stateless_http=True, transport_security=security
-    )
-    config = uvicorn.Config(
-        app, http="h11", ws="none", log_level="warning", access_log=False, server_header=False,
-        limit_concurrency=_CONNECTIONS, timeout_graceful_shutdown=_ENDING,
+        streamable_http_path=PATH, json_response=True, stateless_http=True,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard's
     )  # fmt: skip
-    uvicorn.Server(config).run(sockets=[listening])
+    uvicorn.Server(server_config(Guard(app, host=host))).run(sockets=[listening])
 
 
 def _server(finder: PlaceFinder, root: Path, threads: Threads) -> "MCPServer":

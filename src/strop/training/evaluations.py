@@ -14,6 +14,7 @@ from strop.config.tasks import TasksConfig
 from strop.core.files import write_json
 from strop.core.ids import derive_seed
 from strop.core.play import PlayLimits
+from strop.core.progress import PROGRESS
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.environments.kinds import played_by
@@ -28,6 +29,7 @@ from strop.tasks.task_sets import TaskSet, tasks_source, windowed
 from strop.training.feed import DistributedRollouts
 from strop.training.setup import RunParts
 from strop.training.sinks import Sinks
+from strop.training.watch import longest_wait
 
 Say = Callable[[str], None]
 Status = Callable[[str, int, int], None]
@@ -144,7 +146,8 @@ class Evaluations:
             when = "before" if name == ROOM else name.partition("-")[0]
             more = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
             self._say(f"evaluating {when} training on {len(tasks)} {what} tasks{more} ...")
-        result, rollouts = self._play(play, tasks, recipe)
+        with PROGRESS.at(f"evaluation {name}", most=longest_wait(recipe)):
+            result, rollouts = self._play(play, tasks, recipe)
         if name == "after" and self._saved(ROOM).is_file():
             room = Evaluation.model_validate_json(self._saved(ROOM).read_text())
             result = result.model_copy(update={"controls": {**result.controls, ROOM: room}})
@@ -207,12 +210,13 @@ class Evaluations:
         """What the model may have seen of a set; found out once for its evaluations before and after."""
         key = frozenset(task.id for task in tasks)
         if key not in self._known:
-            self._known[key] = contamination(
-                tasks,
-                cutoff=self._recipe.model.cutoff,
-                training=self._parts.train,
-                source=", ".join(dict.fromkeys(tasks_source(one.recipe) for one in self._parts.sets)),
-            )
+            with PROGRESS.at("looking for contamination", busy=True):
+                self._known[key] = contamination(
+                    tasks,
+                    cutoff=self._recipe.model.cutoff,
+                    training=self._parts.train,
+                    source=", ".join(dict.fromkeys(tasks_source(one.recipe) for one in self._parts.sets)),
+                )
         return self._known[key]
 
 

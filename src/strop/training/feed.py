@@ -18,6 +18,7 @@ from strop.config.algorithms import ProcessAdvantage
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core import files
+from strop.core.progress import PROGRESS
 from strop.core.protocols import Verifier
 from strop.core.rollout import Group, Rollout, SamplingParams
 from strop.core.task import Task
@@ -30,6 +31,7 @@ from strop.rollouts.groups import MixedStream, Stream, TaskShare, fill_step, pla
 from strop.rollouts.process import with_steps
 from strop.tasks.task_sets import TaskSet, tried_tasks
 from strop.training.ranks import Ranks
+from strop.training.watch import longest_wait
 
 AHEAD = "ahead.jsonl.zst"
 """File of a checkpoint with the next step's groups, where they were played ahead."""
@@ -267,6 +269,10 @@ class TaskFeed(Feed):
 
     def _played(self, stage: RunStage, number: int) -> StepGroups:
         """The groups of a step, with the weights as published last."""
+        with PROGRESS.at(f"playing step {number}", most=longest_wait(stage.recipe)):
+            return self._play_step(stage, number)
+
+    def _play_step(self, stage: RunStage, number: int) -> StepGroups:
         release_memory()
         recipe, started = stage.recipe, time.perf_counter()
 

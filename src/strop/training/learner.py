@@ -16,6 +16,7 @@ from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.core.ids import derive_seed
+from strop.core.progress import PROGRESS
 from strop.core.rollout import Batch, Sample
 from strop.policies.open import longest_answers, longest_play
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
@@ -49,6 +50,10 @@ class Learner:
         loss, grad_norm, entropy, clip_ratio and, with a reference, kl, as means over the updates, and where there were
         any, how many updates were left out.
         """
+        with PROGRESS.at("the update", busy=self.backend.device.type == "cpu"):
+            return self._update(batch, stage, done)
+
+    def _update(self, batch: Batch, stage: RunStage, done: int) -> dict[str, float]:
         grpo = stage.recipe.grpo
         backend = self.backend
         no_dropout(backend.wrapped)
@@ -107,6 +112,7 @@ class Learner:
     def _logps(self, model: Any, samples: Sequence[Sample]) -> tuple[torch.Tensor, torch.Tensor]:
         temperature = self._recipe.sampling.temperature
         with torch.autocast(self.backend.device.type, dtype=torch.bfloat16, enabled=self._bfloat16):
+            PROGRESS.beat()
             return token_logps(model, samples, head=self.backend.head(model), temperature=temperature)
 
     @torch.no_grad()

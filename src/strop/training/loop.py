@@ -15,6 +15,7 @@ from typing import Any
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
 from strop.core.errors import StropError, TooManyErrors
+from strop.core.progress import PROGRESS
 from strop.core.rollout import Group, Rollout
 from strop.reports.run_folder import STOP, RunFolder
 from strop.rollouts.groups import failed_by_us, rollouts_of
@@ -276,6 +277,7 @@ class Loop:
             found["groups_too_old"] = left_out
         return found
 
+    @PROGRESS.at("saving a checkpoint", busy=True)
     def _save(self) -> None:
         """A checkpoint, complete or removed again. Raises NotFinite rather than save weights that are not finite."""
         if not self._parts.backend.is_finite():

@@ -5,6 +5,7 @@ same everywhere. Plays and micro-batches are shared out; rank 0 alone writes.
 """
 
 import os
+import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,16 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from strop.core.errors import StropError, UserError
+from strop.core.progress import PROGRESS
+from strop.sandbox.kernel import die_with_parent
 
 T = TypeVar("T")
 
-WAIT = timedelta(hours=12)
-"""How long a rank waits for the others: plays may take hours, and a dead process ends the launcher's others."""
+MEETING = timedelta(hours=1)
+"""In which all processes must have met, and in which an exchange ends that all of them enter together, of gradients and
+weights."""
+WHILE_IT_MOVES = timedelta(days=3650)
+"""Of `gather`: a process waits for the others' plays as long as these move on, which `training.watch` looks at."""
 
 LINGER = 0.2
 """Seconds from the last exchange to the end of the group."""
@@ -29,7 +35,7 @@ class Ranks:
     rank: int = 0
     world: int = 1
     channel: Any = None
-    """The torch process group of `gather`; None is that of all."""
+    """The torch process group of `gather`, where there are several."""
 
     @property
     def main(self) -> bool:
@@ -47,16 +53,15 @@ class Ranks:
         import torch.distributed as dist
 
         found: list[Any] = [None] * self.world
-        dist.all_gather_object(found, value, group=self.channel)
+        with PROGRESS.at("waiting for the other processes", waits=True):
+            dist.all_gather_object(found, value, group=self.channel)
         return found
 
     def apart(self) -> "Ranks":
         """The same processes over a connection of their own, for a second thread. All processes must call it."""
         if self.world == 1:
             return self
-        import torch.distributed as dist
-
-        return Ranks(self.rank, self.world, dist.new_group(backend="gloo", timeout=WAIT))
+        return Ranks(self.rank, self.world, _channel())
 
     def interleave(self, shares: Sequence[Sequence[T]]) -> list[T]:
         """The items that were shared out, in their first order again."""
@@ -88,11 +93,14 @@ class Ranks:
 
 
 def join() -> Ranks:
-    """This process's place, from the variables that torchrun and srun set. Call it once, before a model is loaded.
+    """This process's place, from the variables that torchrun and srun set. Call it once, before a model is loaded. What
+    torchrun started ends when torchrun does, even by kill -9.
 
     Raises UserError where a launcher was asked for several processes but started one.
     """
     world = int(os.environ.get("WORLD_SIZE", "1"))
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        die_with_parent(0, signal.SIGKILL)
     if (
         world == 1
         and {"ACCELERATE_MIXED_PRECISION", "MASTER_ADDR"} <= os.environ.keys()
@@ -112,8 +120,15 @@ def join() -> Ranks:
         gpus = torch.cuda.is_available()
         if gpus:
             torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-        dist.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo", timeout=WAIT)
-    return Ranks(dist.get_rank(), dist.get_world_size())
+        dist.init_process_group("cpu:gloo,cuda:nccl" if gpus else "gloo", timeout=MEETING)
+    return Ranks(dist.get_rank(), dist.get_world_size(), _channel())
+
+
+def _channel() -> Any:
+    """A connection of all processes that waits as long as work moves on. Collective."""
+    import torch.distributed as dist
+
+    return dist.new_group(backend="gloo", timeout=WHILE_IT_MOVES)
 
 
 def leave() -> None:

@@ -18,7 +18,8 @@ from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
-from strop.core.files import open_to_readers, write_json
+from strop.core.files import write_json
+from strop.core.progress import PROGRESS
 from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.hacking import hacking_curve, write_hacking
@@ -41,6 +42,7 @@ from strop.training.setup import RunParts, set_up, untrained_parts
 from strop.training.sft import examples_of, fit
 from strop.training.sinks import Sinks, check_sinks, open_sinks
 from strop.training.supervised_loop import step_count
+from strop.training.watch import watched
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]
@@ -68,6 +70,7 @@ def train(
     with ExitStack() as stack:
         stack.callback(leave)
         stack.enter_context(_on_signal())
+        stack.enter_context(watched(recipe, ranks))
         parts = set_up(recipe, ranks, stack, say, given)
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": revision()}
         run = _opened(ranks, stack, lambda: RunFolder.create(folder, overwrite=overwrite, **files), folder)
@@ -108,11 +111,15 @@ def resume(
             say(f"{folder} is already finished; give it more steps with optim.steps={2 * old.optim.steps}")
             summary: dict[str, Any] = json.loads(finished.read_text())
             return summary
+        stack.enter_context(watched(recipe, ranks))
+        ranks.from_main(lambda: checkpoints.check(checkpoint))
         ranks.from_main(lambda: given.check(folder))
         ranks.from_main(lambda: check_sinks(recipe))
         warm = folder / WARM if checkpoint and keeps_warm(recipe) else None
-        if warm is not None and not warm.is_dir():
-            raise UserError(f"{warm}, the model after the warm start, is missing: nothing to resume from")
+        if warm is not None and (fault := ranks.from_main(lambda: checkpoints.damage(warm))):
+            raise UserError(
+                f"{fault}; without the model after the warm start there is nothing to resume from"
+            )
         ranks.barrier()  # everyone has read the recipe
         stack.enter_context(_error_kept(recipe, run, ranks))
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
@@ -222,12 +229,14 @@ class _Job:
 
     def _before_last(self) -> dict[str, Evaluation]:
         with ExitStack() as stack:
-            parts = untrained_parts(self._recipe, self._parts, stack)
+            with PROGRESS.at("loading the untrained model", busy=True):
+                parts = untrained_parts(self._recipe, self._parts, stack)
             before = self._evaluations.all("before", parts=parts)
         if "" in before:
             self._watch.begin(before[""].as_json(per_task=False))
         return before
 
+    @PROGRESS.at("the warm start", busy=True)
     def _warm_up(self) -> None:
         """The supervised warm start: the same in every process, so that no weights need be sent."""
         parts, started = self._parts, time.perf_counter()
@@ -255,7 +264,8 @@ class _Job:
 
     def _train(self, checkpoint: Path | None) -> None:
         """Every step from the checkpoint on, written down as it ends; then the final model."""
-        loop = self._loop = Loop(self._recipe, self._parts, self._run, checkpoint)
+        with PROGRESS.at("preparing the update", busy=True):
+            loop = self._loop = Loop(self._recipe, self._parts, self._run, checkpoint)
         loop.feed.progress = self._status
         if proof := getattr(self._parts.policy, "proof", None):
             self._say(f"sampling {proof}")
@@ -292,6 +302,7 @@ class _Job:
             f"--resume {self._run.path} optim.learning_rate={self._recipe.optim.learning_rate / 2:g}"
         )
 
+    @PROGRESS.at("saving the model", busy=True)
     def _save_model(self, name: str) -> None:
         """Writes model and tokenizer to a folder of the run, whole or not at all."""
         with self._whole(name) as part:
@@ -308,7 +319,7 @@ class _Job:
         try:
             yield part
             if self._main:
-                open_to_readers(part)
+                checkpoints.seal(part)
                 shutil.rmtree(target, ignore_errors=True)
                 part.rename(target)
         except BaseException:
@@ -372,6 +383,7 @@ class _Job:
             self._say(f"hack audit: {share} go round their task" + (f" ({kinds})" if kinds else ""))
         return found
 
+    @PROGRESS.at("the summary", busy=True)
     def _summarise(
         self, before: dict[str, Evaluation], warm: dict[str, Evaluation], after: dict[str, Evaluation]
     ) -> dict[str, Any]:

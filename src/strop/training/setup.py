@@ -10,6 +10,7 @@ from transformers import set_seed
 
 from strop.config.algorithms import PerTurnAdvantage, ProcessAdvantage
 from strop.config.schema import Recipe
+from strop.core.progress import PROGRESS
 from strop.core.protocols import Trainable
 from strop.core.task import Task
 from strop.policies.open import open_trainable, tokenizer_of
@@ -39,10 +40,11 @@ class RunParts:
 
     def publish(self, version: int) -> None:
         """Gives the policy the model's weights, which have seen so many updates. Collective."""
-        weights = self.backend.named_weights()
-        self.policy.update(version, weights)
-        if self.backend.in_parts:  # a policy that sends from one process reads nothing in the others
-            deque(weights, maxlen=0)
+        with PROGRESS.at("giving the policy its weights", busy=True):
+            weights = self.backend.named_weights()
+            self.policy.update(version, weights)
+            if self.backend.in_parts:  # a policy that sends from one process reads nothing in the others
+                deque(weights, maxlen=0)
 
     @property
     def train(self) -> list[Task]:
@@ -55,6 +57,7 @@ class RunParts:
         return [task for one in self.sets for task in one.held_out]
 
 
+@PROGRESS.at("loading", busy=True)
 def set_up(
     recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Given = NOTHING,
     warm: Path | None = None,

@@ -17,6 +17,7 @@ from strop.config.load import dump_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
 from strop.config.training import RewardModelConfig, SftConfig
+from strop.core.progress import PROGRESS
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder
 from strop.training.logps import no_dropout
@@ -81,6 +82,7 @@ def fit_examples(
         norm = float(torch.nn.utils.clip_grad_norm_(weights, recipe.optim.max_grad_norm))
         optimizer.step()
         scheduler.step()
+        PROGRESS.beat()
         optimizer.zero_grad(set_to_none=True)
         if step % release_every == 0:
             release_memory()

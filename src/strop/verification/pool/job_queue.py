@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from strop.core.errors import StropError
+from strop.core.progress import PROGRESS
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.verifier import CLOSED, error_verdict, resolve, writable
@@ -281,6 +282,7 @@ class JobQueue:
             self._active -= active
             self._count(finished=len(everyone), errors=0 if verdict.scored else len(everyone))
             self._changed.notify_all()
+        PROGRESS.beat()
         for one in everyone:
             resolve(one.future, verdict)
 

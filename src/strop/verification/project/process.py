@@ -18,7 +18,6 @@ from strop.core.verdict import Outcome
 from strop.sandbox.jailed import JailedProcess, WorkFolder
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
-from strop.sandbox.packages import Site
 from strop.sandbox.pump import Capture, Pump, stopped
 from strop.verification.project.layout import Layout, layout_of
 from strop.verification.project.needs import needs_of
@@ -48,7 +47,11 @@ class TestsProcess(JailedProcess):
     ) -> None:
         self.base, self.warm = base, warmth
         self.layout: Layout = layout_of(base)
-        chosen, site = choose(settings.jail), site_for(base, settings.packages)
+        chosen, runs, site = (
+            choose(settings.jail),
+            testing_site(),
+            needs_of(dict(base), settings.packages).site,
+        )
         given = [settings.packages] if settings.packages else []
         ahead = [name for name in self.warm.modules if name.partition(".")[0] not in self.layout.own]
         super().__init__(
@@ -56,11 +59,12 @@ class TestsProcess(JailedProcess):
             chosen,
             allow_unsafe=settings.allow_unsafe,
             arguments=(
+                runs.packages,
                 json.dumps([*given, site.packages]),
-                json.dumps(ahead),
                 json.dumps([*given, *site.read]),
+                json.dumps(ahead),
             ),
-            read=[*given, *site.read],
+            read=[*given, *site.read, *runs.read],
             folder=WorkFolder(chosen, "strop-project-"),
             hash_seed=hash_seed,
         )
@@ -166,15 +170,6 @@ def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tu
         if run.collected or run.endless or run.status not in (_USAGE, _INTERNAL, None):
             break
     return run.warmth or Warmth(), run
-
-
-def site_for(base: Mapping[str, bytes], packages: str) -> Site:
-    """What the tests of a snapshot import beside it and the folder `packages`.
-
-    Raises VerificationError where pytest is not installed.
-    """
-    testing_site()
-    return needs_of(dict(base), packages).site
 
 
 def _cache_stem(path: str) -> tuple[str, str]:

@@ -80,17 +80,14 @@ def _signed(fd: int, secret: bytes) -> Any:
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. Own arguments: work directory; JSON lists of folders of packages, of
-    modules, and of what is read.
+    """Serves forks until the parent hangs up. Own arguments: work directory, folder with pytest; JSON lists of folders
+    of packages, of what is read, and of modules to import ahead.
     """
-    work, packages, ahead, read = sys.argv[5], *map(json.loads, sys.argv[6:9])
+    work, testing, packages, read, ahead = *sys.argv[5:7], *map(json.loads, sys.argv[7:10])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
-    sys.path += [
-        *packages[1:],
-        *packages[:1],
-    ]  # pytest and what it needs are ours, whatever the project asked for
+    sys.path += [packages[-1], testing]  # pytest and what it needs are ours, whatever the project asked for, or is
     control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(read), work=work)
-    sys.path[-len(packages) :] = packages
+    sys.path[-2:] = packages
     for name in ahead:
         with contextlib.suppress(Exception):
             __import__(name)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from strop.core.errors import StropError, UserError
+from strop.core.listening import checked_key, read_key
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 
@@ -45,7 +46,6 @@ PATIENCE_SECONDS = 60.0
 """How long answers wait while nobody can judge them."""
 ADDRESS_SECONDS = 600.0
 """How long a file may take to name an address."""
-_TOKEN_LENGTH = 16
 _NAME_LENGTH = 200
 
 
@@ -128,30 +128,22 @@ def _first_fault(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"task: {'.'.join(map(str, first['loc'])) or 'whole'}: {first['msg']}"[:300]
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deep"
     return f"{error}"[:300] or type(error).__name__
 
 
 def read_token(file: Path | None, environment: Mapping[str, str]) -> str:
     """The token, from a file or the environment variable STROP_VERIFIER_TOKEN. Raises UserError when there is none."""
     if file is not None:
-        try:
-            token = file.read_text(encoding="utf-8").strip()
-        except (OSError, ValueError) as error:
-            raise UserError(f"cannot read the token from {file}: {error}") from None
-        where = str(file)
-    else:
-        token, where = environment.get(TOKEN_VARIABLE, "").strip(), TOKEN_VARIABLE
+        return read_key("--token-file", file)
+    token = environment.get(TOKEN_VARIABLE, "").strip()
     if not token:
         raise UserError(
-            f"a verifier over HTTP needs a token and {where} holds none; make one with "
+            f"a verifier over HTTP needs a token and {TOKEN_VARIABLE} holds none; make one with "
             "`strop serve-verifier --new-token`"
         )
-    if len(token) < _TOKEN_LENGTH or not token.isascii() or not token.isprintable() or " " in token:
-        raise UserError(
-            f"the token in {where} is not valid: it needs at least {_TOKEN_LENGTH} printable ASCII characters, "
-            "without spaces"
-        )
-    return token
+    return checked_key(TOKEN_VARIABLE, token)
 
 
 def read_address(text: str) -> str:

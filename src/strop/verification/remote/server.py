@@ -1,8 +1,8 @@
 """The verifier pool over HTTP: Starlette for the routes, uvicorn for the sockets. See `protocol` for the wire format.
 
-Threat model: a caller without the token learns nothing but that. Bodies, jobs and waiting connections are bounded.
-Answers are judged in the jail as everywhere; nothing that a request holds is run or written here. The channel itself is
-not encrypted.
+Threat model: that of `core.listening`. A caller without the token learns nothing but that; jobs are bounded. Answers
+are judged in the jail as everywhere; nothing that a request holds is run or written here. The channel itself is not
+encrypted.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ import anyio
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from strop import __version__
-from strop.core.listening import bounded_body, brings
+from strop.core.listening import Guard, server_config
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.remote.protocol import (
     BEAT_SECONDS,
@@ -34,10 +34,9 @@ from strop.verification.remote.protocol import (
 )
 from strop.verification.remote.sessions import Listener, QueuedJob, Sessions
 
-_BODIES = 4
-"""Request bodies read and parsed at a time."""
+_PARSED = 4
+"""Request bodies that are parsed at a time."""
 _BODY_SECONDS = 120.0
-_CONNECTIONS = 1024
 _SWEEP_SECONDS = 30.0
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -79,22 +78,24 @@ class VerdictStream(StreamingResponse):
 
 
 class VerifierApp:
-    """The routes. `settings` are what clients compare with their own."""
+    """The routes. `settings` are what clients compare with their own; `host` is where they are listened for."""
 
-    def __init__(self, pool: VerifierPool, token: str, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, pool: VerifierPool, token: str, settings: Mapping[str, Any], host: str = "127.0.0.1"
+    ) -> None:
         self.pool = pool
         self.sessions = Sessions(pool)
         self.settings = dict(settings)
-        self._token = token
-        self._bodies = asyncio.Semaphore(_BODIES)
-        self.asgi = Starlette(
+        self._parsed = asyncio.Semaphore(_PARSED)
+        app = Starlette(
             routes=[
-                Route("/v1/health", self._guarded(self.health), methods=["GET"]),
-                Route("/v1/stats", self._guarded(self.stats), methods=["GET"]),
-                Route("/v1/verify", self._guarded(self.verify), methods=["POST"]),
+                Route("/v1/health", self._answering(self.health), methods=["GET"]),
+                Route("/v1/stats", self._answering(self.stats), methods=["GET"]),
+                Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
             ],
             lifespan=self._life,
         )
+        self.guard = Guard(app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS)
 
     async def health(self, request: Request) -> Response:
         """Who we are."""
@@ -113,24 +114,13 @@ class VerifierApp:
             raise BadRequest(f"{SESSION_HEADER} must be 8 to 100 characters, chosen at random by the client")
         if self.sessions.stopping:
             raise BadRequest("the server is shutting down", 503)
-        async with self._bodies:
-            try:
-                with anyio.fail_after(_BODY_SECONDS):
-                    length = request.headers.get("Content-Length", "0")
-                    body = await bounded_body(length, request.stream(), MOST_BYTES)
-            except TimeoutError:
-                raise BadRequest("the body did not arrive in time", 408) from None
-            if body is None:
-                raise BadRequest(
-                    f"the body is larger than {MOST_BYTES} bytes; send fewer jobs at a time", 413
-                )
+        body = await request.body()
+        async with self._parsed:
             jobs = await run_in_threadpool(parse_jobs, body)
         return VerdictStream(self.sessions, *self.sessions.attach(session, jobs))
 
-    def _guarded(self, handler: Handler) -> Handler:
-        async def guarded(request: Request) -> Response:
-            if not brings(request.headers.get("Authorization", ""), self._token):
-                return _error("wrong or missing token", 401)
+    def _answering(self, handler: Handler) -> Handler:
+        async def answering(request: Request) -> Response:
             spoken = request.headers.get(PROTOCOL_HEADER, "none")
             if spoken != PROTOCOL:
                 return _error(
@@ -142,10 +132,8 @@ class VerifierApp:
                 return await handler(request)
             except BadRequest as error:
                 return _error(str(error), error.status)
-            except ClientDisconnect:
-                return _error("the client is gone", 400)
 
-        return guarded
+        return answering
 
     @asynccontextmanager
     async def _life(self, app: Starlette) -> AsyncIterator[None]:
@@ -166,18 +154,7 @@ class VerifierServer(uvicorn.Server):
 
     def __init__(self, app: VerifierApp) -> None:
         self.app = app
-        super().__init__(
-            uvicorn.Config(
-                app.asgi,
-                http="h11",
-                ws="none",
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                limit_concurrency=_CONNECTIONS,
-                timeout_graceful_shutdown=3,
-            )
-        )
+        super().__init__(server_config(app.guard, timeout_graceful_shutdown=3))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Cuts the streams short, then waits for them as uvicorn does."""
@@ -187,6 +164,4 @@ class VerifierServer(uvicorn.Server):
 
 def _error(message: str, status: int) -> Response:
     headers = {"Retry-After": "1"} if status in (429, 503) else {}
-    if status in (401, 413):
-        headers["Connection"] = "close"  # what is left of the body is not read
     return JSONResponse({"error": message}, status, headers)
