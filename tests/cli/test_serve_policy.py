@@ -28,8 +28,10 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(answers: Path) -> Iterator[str]:
-    (answers.parent / "key").write_text(KEY + "\n")
-    words = ["serve-policy", f"scripted:{answers}", "--port", "0", "--key-file", answers.parent / "key"]
+    key = answers.parent / "key"
+    key.touch(0o600)
+    key.write_text(KEY + "\n")
+    words = ["serve-policy", f"scripted:{answers}", "--port", "0", "--key-file", key]
     process = subprocess.Popen([sys.executable, "-m", "strop.cli", *words], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     line = process.stderr.readline()
@@ -80,6 +82,7 @@ def test_it_says_what_is_wrong(url: str) -> None:
 
 
 def test_mistakes_of_the_command_line_are_told_in_a_line(answers: Path, tmp_path: Path) -> None:
+    (tmp_path / "short").touch(0o600)
     (tmp_path / "short").write_text("short")
     for words, cause in (
         (["scripted:/no/such/file"], "no such file of answers"),

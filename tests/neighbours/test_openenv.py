@@ -154,7 +154,7 @@ def test_routes_show_tasks_without_what_judges_them(url):
     assert "Double it." in whole and "expected" not in whole and "cases" not in whole
     assert httpx.post(f"{url}/strop/task", json={"index": 1}).json()["task"]["id"] == "two"
     assert httpx.post(f"{url}/strop/tasks", json={"split": "x"}).status_code == 422
-    assert httpx.post(f"{url}/strop/tasks", content=b"{").status_code == 422
+    assert httpx.post(f"{url}/strop/tasks", content=b"{").status_code == 400
 
 
 def played(url, script, **options):

@@ -276,12 +276,13 @@ def test_close_in_the_middle_settles_everything() -> None:
 
 def test_tokens(tmp_path: Any) -> None:
     file = tmp_path / "token"
+    file.touch(0o600)
     file.write_text(TOKEN + "\n")
     assert read_token(file, {}) == read_token(None, {"STROP_VERIFIER_TOKEN": TOKEN}) == TOKEN
     for environment in ({}, {"STROP_VERIFIER_TOKEN": " "}, {"STROP_VERIFIER_TOKEN": "short"}):
-        with pytest.raises(UserError, match="token"):
+        with pytest.raises(UserError, match="TOKEN holds no"):
             read_token(None, environment)
-    with pytest.raises(UserError, match="cannot read"):
+    with pytest.raises(UserError, match="cannot be read"):
         read_token(tmp_path / "none", {})
 
 

@@ -22,6 +22,7 @@ import secrets
 import socket
 import stat
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,8 @@ KEY_LENGTH = 16
 """Characters that a key has at least."""
 _AT_ONCE = 4
 """Bodies of the largest size that may be held while they arrive."""
+_LINGER_SECONDS, _LINGER_BYTES = 1.0, 8 << 20
+"""What is read and thrown away of a refused body."""
 _DEEPEST = 200
 """Levels of JSON."""
 Message = Mapping[str, Any]
@@ -169,7 +172,7 @@ class Guard:
         except _Gone:
             return
         except _Refused as error:
-            await self._refuse(scope, send, error)
+            await self._refuse(scope, receive, send, error)
             return
         await self._app(scope, receive, send)
 
@@ -232,13 +235,21 @@ class Guard:
             if not still.expired():
                 still.reschedule(0)
 
-    async def _refuse(self, scope: Any, send: Send, error: _Refused) -> None:
+    async def _refuse(self, scope: Any, receive: Receive, send: Send, error: _Refused) -> None:
         body = json.dumps(self._refusal(error.status, str(error))).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        headers.append((b"connection", b"close"))  # what is left of the body is not read
-        kind = "websocket.http.response" if scope["type"] == "websocket" else "http.response"
+        headers.append((b"connection", b"close"))
+        http = scope["type"] == "http"
+        kind = "http.response" if http else "websocket.http.response"
         await send({"type": f"{kind}.start", "status": error.status, "headers": headers})
-        await send({"type": f"{kind}.body", "body": body})
+        await send({"type": f"{kind}.body", "body": body, "more_body": http})
+        if http:  # who still writes would not get to read it, were the connection closed at once
+            left = _LINGER_BYTES
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LINGER_SECONDS):
+                    while left > 0 and (message := await receive()).get("more_body"):
+                        left -= len(message["body"])
+            await send({"type": f"{kind}.body", "body": b""})
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
