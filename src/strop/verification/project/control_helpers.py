@@ -50,6 +50,8 @@ class ControlHelpers:
 
     def __init__(self, truth: bool, names: Names, rng: random.Random) -> None:
         self.truth, self._names, self._rng = truth, names, rng
+        self.support: frozenset[str] = frozenset()
+        """Names of functions outside of the tests that fail a test where two values are not alike (`support`)."""
         self.named: dict[str, ast.expr] = {}
         """Literals of the module as control tests have them, by name."""
         self.compared: set[str] = set()

@@ -110,7 +110,7 @@ class ControlRewriter:
         arguments = {node.arg for node in own if isinstance(node, ast.arg)}
         outer = {name for node in own if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
         self._literals = {n: value for n, value in literals.items() if n not in arguments and n not in stored}
-        pairs = [pair for node in ast.walk(function) if (pair := pair_of(node))]
+        pairs = [pair for node in ast.walk(function) if (pair := self._pair(node))]
         compared = compared_only(function) - outer
         self._looped = compared & set(stored)
         """Local names that are read in comparisons alone."""
@@ -162,9 +162,19 @@ class ControlRewriter:
             if isinstance(statement, ast.For) and isinstance(statement.iter, ast.Name):
                 statement.iter = copy.deepcopy(self._literals.get(statement.iter.id, statement.iter))
             statement.body, statement.orelse = self._block(statement.body), self._block(statement.orelse)
-        elif asserts(statement):
+        elif asserts(statement) or self._supported(getattr(statement, "value", None)):
             return self._asserting(statement)
         return [statement]
+
+    def _supported(self, node: object) -> tuple[ast.expr, ast.expr] | None:
+        """The first two values of a call of a function that fails a test where they are not alike."""
+        if not isinstance(node, ast.Call) or called(node) not in self._helpers.support or len(node.args) < 2:
+            return None
+        first, second = node.args[:2]
+        return None if any(isinstance(one, ast.Starred) for one in (first, second)) else (first, second)
+
+    def _pair(self, node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+        return pair_of(node) or self._supported(node)
 
     def _raising(self, statement: ast.With) -> list[ast.stmt]:
         item = statement.items[0]
@@ -182,10 +192,10 @@ class ControlRewriter:
             return [new for one in parts for new in (self._asserting(one) if asserts(one) else [one])]
         if (order := ordered(statement, helpers)) is not None:
             return [self._tried(order)]
-        compared = next((node for node in _roots(statement) if pair_of(node)), None)
+        compared = next((node for node in _roots(statement) if self._pair(node)), None)
         if compared is None:
             return self._alone(statement)
-        given = pair_of(compared) or ()
+        given = self._pair(compared) or ()
         left, right = (self._literals.get(one.id, one) if isinstance(one, ast.Name) else one for one in given)
         names = {one.id for one in given if isinstance(one, ast.Name)}
         if names & self._begin:

@@ -34,10 +34,12 @@ def python_controls(
     recorded: Recorded = NOTHING,
     *,
     truth: bool | None = None,
+    support: frozenset[str] = frozenset(),
 ) -> ControlTests:
     """Both control tests of every test, in files beside its own; or one of them alone, in the file's own place.
 
-    There it is called as the test is, or otherwise where it stands for one set of parameters.
+    There it is called as the test is, or otherwise where it stands for one set of parameters. `support`: names of the
+    project's functions by which tests assert.
     """
     found = ControlTests()
     for home, rests in by_file(tree, tests).items():
@@ -49,7 +51,7 @@ def python_controls(
             try:
                 module = ast.parse(text)
                 called = _pinned(module, home, rests, names, recorded)
-                found.files[path], changed = _rewritten(module, rests, called, passes, names, rng)
+                found.files[path], changed = _rewritten(module, rests, called, passes, names, rng, support)
             except (SyntaxError, ValueError, RecursionError):
                 continue
             for rest in rests:
@@ -76,9 +78,11 @@ def _rewritten(
     truth: bool,
     names: Names,
     rng: random.Random,
+    support: frozenset[str],
 ) -> tuple[str, set[str]]:
     """The text, and the tests of it that could be rewritten."""
     helpers = ControlHelpers(truth, names, rng)
+    helpers.support = support
     literals, done = module_literals(tree), set[int]()
     helpers.compared = compared_only(tree)
     changed = set[str]()

@@ -18,6 +18,7 @@ from strop.verification.project.control_tests import python_controls
 from strop.verification.project.expression_values import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
 from strop.verification.project.rust_control_tests import rust_controls
+from strop.verification.project.support import Piece, asserting, bypassed, names_of
 
 NONE: Mapping[str, str] = {}
 Draw = Callable[[bool], ControlTests]
@@ -78,10 +79,11 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
         *,
         ordered: bool = False,
         edited: bool = True,
+        reach: bool = False,
     ) -> ProjectRun:
-        """`ordered`: in another order than the project's."""
+        """`ordered`: in another order than the project's. `reach`: recording which code is called."""
         order, until = self.rng.getrandbits(32) | 1 if ordered else 0, self.until if edited else math.inf
-        request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until)
+        request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until, reach=reach)
         files, removed = (self.check.files, self.check.removed) if edited else (NONE, ())
         return self.backend.run(request, files={**files, **beside, **controls.files}, removed=removed)
 
@@ -98,9 +100,11 @@ class PytestControls(ProjectControls):
     def confirm(self, first: ProjectRun) -> ProjectRun:
         """See `ProjectControls.confirm`."""
         runs, lost, beside = [first], self.tests, NONE
+        names = names_of(self.support)
         for truth in (None, False, True):
             chosen = list(dict.fromkeys([*self.check.failing, *lost])) if truth is False else lost
-            draw = self._drawn(partial(python_controls, tests=chosen, recorded=self.recorded, truth=truth))
+            made = partial(python_controls, tests=chosen, recorded=self.recorded, support=names)
+            draw = self._drawn(partial(made, truth=truth))
             controls = draw(True)
             plain = [test for test in chosen if truth is not False and test not in controls.true]
             if not (plain or controls.must):
@@ -129,9 +133,24 @@ class PytestControls(ProjectControls):
             }
             lost = [test for test in lost if not _passed(run, test)]
         if not lost and not run.tampered:
+            if around := self._around():
+                return _with_costs_of(_stopped(first, f"{around} does not run in a test that calls it"), runs)
             return _with_costs_of(first, runs)
         run.results |= {test: result for test, result in first.results.items() if test not in lost}
         return _with_costs_of(run, runs)
+
+    def _around(self) -> Piece | None:
+        """What tests call to assert in the unedited project, and do not reach with the edit."""
+        tree = {**self.base, **as_bytes(self.check.files)}
+        edited = {path: data for path, data in tree.items() if path not in self.check.removed}
+        return bypassed(
+            self.support, edited, lambda tests: self._run(ControlTests(), tests, reach=True).reached
+        )
+
+    @cached_property
+    def support(self) -> Mapping[Piece, tuple[str, ...]]:
+        """What lies outside of the tests and belongs to them."""
+        return asserting(self.check.digest, self.base, self.tests, self.backend)
 
     @cached_property
     def recorded(self) -> Recorded:
@@ -190,7 +209,10 @@ def _told(run: ProjectRun, controls: ControlTests, *, broke_off: bool) -> list[s
 
 def _forged(run: ProjectRun, test: str) -> ProjectRun:
     word = "was not reported" if test not in run.results else "did not end as it must"
-    cause = f"a test of ours {word}: the tests' results were forged"
+    return _stopped(run, f"a test of ours {word}: the tests' results were forged")
+
+
+def _stopped(run: ProjectRun, cause: str) -> ProjectRun:
     return replace(run, tampered=cause, stop=(Outcome.TAMPERED, cause))
 
 

@@ -83,9 +83,13 @@ def main() -> NoReturn:
     """Serves forks until the parent hangs up. Own arguments: work directory, folder with pytest; JSON lists of folders
     of packages, of what is read, and of modules to import ahead.
     """
-    work, testing, packages, read, ahead = *sys.argv[5:7], *map(json.loads, sys.argv[7:10])
+    work, testing = sys.argv[5:7]
+    packages, read, ahead = map(json.loads, sys.argv[7:10])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
-    sys.path += [packages[-1], testing]  # pytest and what it needs are ours, whatever the project asked for, or is
+    sys.path += [
+        packages[-1],
+        testing,
+    ]  # pytest and what it needs are ours, whatever the project asked for, or is
     control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(read), work=work)
     sys.path[-2:] = packages
     for name in ahead:

@@ -24,6 +24,7 @@ from strop.verification.project.controls import CargoControls, PytestControls
 from strop.verification.project.layout import refusal
 from strop.verification.project.runs import ProjectRun
 from strop.verification.project.snapshot import load_snapshot, locate_packages
+from strop.verification.project.support import Piece, asserting, changed, support_of
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -67,6 +68,8 @@ class ProjectToolchain:
         tests = list(dict.fromkeys([*check.failing, *check.passing]))
         try:
             backend = self._backend(check, base, task.language)
+            if task.language == "python" and (own := self._support(check, base, tests, backend)):
+                return _refused(check, str(own), Outcome.TAMPERED)
             until = time.monotonic() + _RUNS * backend.wall_seconds
             edit = json.dumps([sorted(check.files.items()), sorted(check.removed)])
             rng = drawn(task.id, edit, "project")
@@ -79,6 +82,12 @@ class ProjectToolchain:
             raise WorkerDied(str(error)) from error
         verdict = verdict_of(run, tests, time.monotonic() - began)
         return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
+
+    def _support(self, check: ProjectCheck, base: Files, tests: list[str], backend: Backend) -> Piece | None:
+        """What the edit changes of the tests' own that lies outside of them."""
+        pieces = changed(support_of(check.digest, base, tests), base, check.files, check.removed)
+        own = asserting(check.digest, base, tests, backend) if pieces else {}
+        return next((piece for piece in pieces if piece in own), None)
 
     def _backend(self, check: ProjectCheck, base: Files, language: str) -> Backend:
         key = check.digest, check.packages, language
@@ -117,8 +126,8 @@ def _kind(result: TestResult) -> str:
     return "assertion failed" if kind == "AssertionError" and colon else result.message[:300]
 
 
-def _refused(check: ProjectCheck, path: str) -> Verdict:
+def _refused(check: ProjectCheck, path: str, outcome: Outcome = Outcome.FAILED) -> Verdict:
     cause = f"{CHANGES_TESTS}: {path}"
     tests = [TestResult(id=name, outcome=Outcome.FAILED, message="not run") for name in check.failing]
     stage = Stage(name="build", passed=False, output=cause)
-    return Verdict(outcome=Outcome.FAILED, stages=[stage], tests=tests, detail=cause)
+    return Verdict(outcome=outcome, stages=[stage], tests=tests, detail=cause)
