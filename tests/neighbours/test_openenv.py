@@ -133,6 +133,16 @@ def test_more_sessions_than_allowed_are_told(url):
         one.socket.close()
 
 
+def test_who_says_nothing_holds_no_session(url):
+    for one in wait_until(lambda: three(url)):
+        one.socket.close()
+    silent = [Talk(url) for _ in range(12)]
+    talk = Talk(url)
+    assert wait_until(lambda: talk("reset", task_id="one"))[0] == "observation"
+    for one in (talk, *silent):
+        one.socket.close()
+
+
 def three(url):
     """Three sessions; nothing while the server has not noticed that earlier ones are closed."""
     talks = [Talk(url) for _ in range(3)]
