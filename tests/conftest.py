@@ -1,4 +1,6 @@
-"""What holds for every test: its tier, what a short run draws, what it needs, and how Ctrl-C reaches its children."""
+"""What holds for every test: its tier, what a short run draws, what it needs, how Ctrl-C reaches its children, and
+that a failure is told at once.
+"""
 
 import hashlib
 import os
@@ -92,6 +94,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = chosen
     if "PYTEST_XDIST_WORKER" in os.environ:
         items[:] = tiers.dear_first(items)
+
+
+class FailuresAtOnce:
+    """Prints each failure when it comes: a run that is cut off, by whatever signal, has told those that it had."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._reporter: Any = config.pluginmanager.getplugin("terminalreporter")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            said = str(getattr(crash, "message", report.longrepr)).strip().partition("\n")[0]
+            self._reporter.write(f"\nfailed: {report.nodeid} - {said:.120}\n", flush=True)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if "PYTEST_XDIST_WORKER" not in os.environ:  # workers send theirs
+        session.config.pluginmanager.register(FailuresAtOnce(session.config))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

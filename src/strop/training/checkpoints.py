@@ -14,6 +14,7 @@ from typing import Any
 
 from strop.core import files
 from strop.core.errors import StropError, UserError
+from strop.core.progress import PROGRESS
 from strop.training.failures import RunFailure, is_full
 
 MARKER = "STROP_COMPLETE"
@@ -36,6 +37,7 @@ def seal(folder: Path) -> None:
         file.write(_signed(text))
 
 
+@PROGRESS.at("checking digests", busy=True)
 def damage(folder: Path) -> str:
     """Which file of a sealed folder does not hold the bytes that were sealed; "" where all do. It reads every byte.
 
