@@ -156,3 +156,22 @@ def test_a_play_of_a_project_gets_its_packages(tmp_path: Path, verifier: Any) ->
     rollout, _ = played(verifier, task, [call, "<finish></finish>"])
     said = outputs(rollout)[0]
     assert "/pytest/__init__.py" in said and "pytest 9" in said and "No module named pip" in said
+
+
+def test_a_folder_of_packages_is_given_without_the_project(tmp_path: Path) -> None:
+    files, _ = snapshot("click")
+    folder = tmp_path / "packages-0123456789ab"
+    for name, text in {
+        "click/__init__.py": "late = 1\n", "click-99.0.dist-info/METADATA": "Name: click\nVersion: 99.0\n",
+        "other/__init__.py": "", "other/_vendor/click/core.py": "late = 2\n", "single.py": "x = 1\n",
+        "other/again.py": files["click/core.py"].decode(),
+    }.items():  # fmt: skip
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    given = needs_of(files, str(folder)).given
+    assert given is not None
+    left = {
+        os.path.relpath(os.path.join(top, name), given.packages)
+        for top, _, names in os.walk(given.packages, followlinks=True) for name in names
+    }  # fmt: skip
+    assert left == {"other/__init__.py", "single.py"}

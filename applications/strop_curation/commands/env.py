@@ -91,8 +91,10 @@ def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -
         f"{history.name}: by {', '.join(install.found) or 'no file'} it asks for {asked}; running its tests twice"
     )
 
+    settings, day = Settings(allow_unsafe=allow_unsafe), repository.date(commit)
+
     def prove(found: "ProjectInstall") -> "EnvironmentLock":
-        return environment_of(tree, found, history.name, commit, output, Settings(allow_unsafe=allow_unsafe))
+        return environment_of(tree, found, history.name, commit, output, settings, day)
 
     try:
         return prove(install)

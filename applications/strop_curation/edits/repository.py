@@ -73,6 +73,10 @@ class Repository:
                 continue
         return ""
 
+    def date(self, commit: str) -> str:
+        """When it was committed, YYYY-MM-DD."""
+        return self._call("show", "--no-patch", "--format=%cs", commit).strip()
+
     def commits(self, newest: int, start: str = "HEAD") -> list[Commit]:
         """The last `newest` commits without merges, newest first."""
         if not self.resolve(start):

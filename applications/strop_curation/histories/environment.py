@@ -22,8 +22,9 @@ from strop.core import files
 from strop.core.errors import StropError, UserError
 from strop.core.snapshots import Files
 from strop.core.verdict import Outcome
-from strop.sandbox.wheels import install_wheels, installed_in
+from strop.sandbox.wheels import install_wheels, installed_in, knows_dates
 from strop.verification.project.backend import Backend, open_backend
+from strop.verification.project.needs import copies_in, project_names
 from strop.verification.project.runs import ProjectRun, RunRequest
 from strop.verification.settings import Settings
 from strop_curation.histories.installation import ProjectInstall
@@ -81,17 +82,22 @@ class PackageFolders:
         """Why some could not be made."""
         return sorted(self._failed.values())
 
-    def named(self, requirements: Sequence[str]) -> str:
+    def named(self, requirements: Sequence[str], day: str = "", tree: Files | None = None) -> str:
         """The name of the folder that holds these; "" where this Python has them all. Raises UserError.
 
         If they cannot be installed together, their newest versions are, else those that can be by themselves: the
         tests say whether that is enough.
+
+        day   YYYY-MM-DD of the commit: packages are those of the first of its month, or of the day, where what installs
+              knows dates
+        tree  the project's files: what is the project itself in whatever release is taken out of the folder
         """
         cause: UserError | None = None
+        days = [f"{day[:8]}01", day, ""] if day and knows_dates() else [""]
         with self._lock:  # one at a time: others that ask for the same wait for it
-            for asked in self._ways(requirements):
+            for before, asked in ((one, way) for one in days for way in self._ways(requirements)):
                 try:
-                    return self._made(asked)
+                    return self._made(asked, before, tree or {})
                 except UserError as error:
                     cause = cause or error
         raise cause or UserError("nothing of it can be installed")
@@ -110,15 +116,19 @@ class PackageFolders:
                 self._alone[one] = _is_here(one) or bool(install_wheels([one], Path(folder) / "one"))
         return self._alone[one]
 
-    def _made(self, requirements: Sequence[str]) -> str:
-        if not requirements or all(map(_is_here, requirements)):
+    def _made(self, requirements: Sequence[str], before: str, tree: Files) -> str:
+        if not requirements or (not before and all(map(_is_here, requirements))):
             return ""
-        name = package_folder(requirements)
+        own = sorted(project_names(tree)) if before else []
+        name = package_folder([*requirements, *([before, *own] if before else [])])
         if name in self._failed:
             raise UserError(self._failed[name])
         if not (self.folder / name).is_dir():
             try:
-                installed = install_wheels(requirements, self.folder / name)
+                install_wheels(requirements, self.folder / name, before=before)
+                for path in copies_in(self.folder / name, tree):
+                    path.unlink()
+                installed = installed_in(self.folder / name)
             except UserError as error:
                 self._failed[name] = f"{', '.join(requirements)}: {error}"
                 raise UserError(self._failed[name]) from None
@@ -163,7 +173,13 @@ def _is_here(requirement: str) -> bool:
 
 
 def environment_of(
-    tree: Files, installation: ProjectInstall, name: str, revision: str, folder: Path, settings: Settings
+    tree: Files,
+    installation: ProjectInstall,
+    name: str,
+    revision: str,
+    folder: Path,
+    settings: Settings,
+    day: str = "",
 ) -> EnvironmentLock:
     """The environment of a tree, built and proved. UserError for what is not here, StropError if no test passes."""
     if installation.refused:
@@ -171,7 +187,7 @@ def environment_of(
     packages = ""
     if installation.language == "python":
         try:
-            packages = PackageFolders(folder).named(installation.requirements)
+            packages = PackageFolders(folder).named(installation.requirements, day, tree)
         except UserError as error:
             raise UserError(f"{name}: its packages cannot be installed: {error}") from None
     asked = set() if packages else {_bare(one) for one in installation.requirements}

@@ -163,7 +163,9 @@ class CommitTrial:
             raise LeftOut("cannot be installed here")
         tree |= {path: text.encode() for path, text in install.written.items()}
         try:
-            packages = self.folders.named(install.requirements) if language == "python" else ""
+            packages = ""
+            if language == "python":
+                packages = self.folders.named(install.requirements, candidate.commit.date, own)
         except UserError:
             raise LeftOut("its packages cannot be installed") from None
         budget = _TrialBudget(self.settings.seconds)

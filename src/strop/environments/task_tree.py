@@ -9,6 +9,7 @@
 4. A task that asks for code, not for an edit, is one file, and the answer is its text.
 """
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from strop.edits.paths import check_path
 from strop.tasks.edit_tasks import ENDINGS
 from strop.tasks.public_tests import public_task
 from strop.verification.project.layout import is_protected, layout_of, shadows
+from strop.verification.project.needs import needs_of
 from strop.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_snapshot, locate_packages
 
 PACKAGES = ".packages"
@@ -61,19 +63,21 @@ def tree_of(task: Task) -> dict[str, bytes]:
 
 
 def packages_of(task: Task) -> dict[str, bytes]:
-    """The packages that the project's tests import, below PACKAGES: in the folder, and no part of the answer.
+    """The packages that the project's tests import, below PACKAGES: in the folder, and no part of the answer. What is
+    the project itself is not among them.
 
     Raises VerificationError where they are missing.
     """
     project = project_of(task)
-    top = Path(locate_packages(project.packages)) if project and project.packages else None
-    if top is None:
+    if project is None or not project.packages:
         return {}
-    return {
-        f"{PACKAGES}/{path.relative_to(top).as_posix()}": path.read_bytes()
-        for path in sorted(top.rglob("*"))
-        if path.is_file() and path.suffix != ".pyc"
-    }
+    given = needs_of(tree_of(task), locate_packages(project.packages)).given
+    assert given is not None
+    found = {}
+    for folder, _, names in os.walk(given.packages, followlinks=True):
+        for path in (Path(folder, name) for name in names if not name.endswith(".pyc")):
+            found[f"{PACKAGES}/{path.relative_to(given.packages).as_posix()}"] = path.read_bytes()
+    return dict(sorted(found.items()))
 
 
 def answer_in(task: Task, before: Tree, folder: JailedFolder) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
+from itertools import chain
 from pathlib import Path
 
 from strop.core.cache import cache_dir
@@ -104,9 +105,23 @@ def site_of(names: tuple[str, ...], without: tuple[str, ...] = (), hidden: tuple
     found = closure(names, without)
     there = {name: one for name, one in found.items() if one is not None}
     links = dict(link for one in there.values() for link in _links(one, hidden))
-    text = "\n".join(
-        [_FORM, str(interpreter()), *(f"{name}\t{target}" for name, target in sorted(links.items()))]
-    )
+    held = tuple((name, one.version) for name, one in there.items())
+    return _linked(links, held, tuple(name for name, one in found.items() if one is None))
+
+
+def folder_site(folder: str, hidden: Iterable[Path]) -> Site:
+    """Links to all of a folder of packages but the hidden files.
+
+    Raises SandboxError where the links cannot be written.
+    """
+    left_out, top = {os.path.realpath(path) for path in hidden}, os.path.realpath(folder)
+    links = (_unhidden(name, f"{top}/{name}", left_out) for name in sorted(os.listdir(folder)))
+    return _linked(dict(chain.from_iterable(links)), (), ())
+
+
+def _linked(links: dict[str, str], held: tuple[tuple[str, str], ...], lacking: tuple[str, ...]) -> Site:
+    told = (f"{name}\t{target}" for name, target in sorted(links.items()))
+    text = "\n".join([_FORM, str(interpreter()), *told])
     folder = cache_dir() / "packages" / hashlib.sha256(text.encode()).hexdigest()[:16]
     if not folder.is_dir():
         try:
@@ -115,12 +130,7 @@ def site_of(names: tuple[str, ...], without: tuple[str, ...] = (), hidden: tuple
             raise SandboxError(
                 f"cannot write {folder}: {error.strerror}; set STROP_CACHE to another folder"
             ) from None
-    return Site(
-        str(folder),
-        (str(folder), *sorted(links.values())),
-        tuple((name, one.version) for name, one in there.items()),
-        tuple(name for name, one in found.items() if one is None),
-    )
+    return Site(str(folder), (str(folder), *sorted(links.values())), held, lacking)
 
 
 def _links(one: Distribution, hidden: Collection[str]) -> Iterator[tuple[str, str]]:

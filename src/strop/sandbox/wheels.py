@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from importlib.metadata import distributions
+from functools import cache
+from importlib.metadata import distributions, version
 from pathlib import Path
 
 from strop.core.errors import UserError
@@ -16,9 +17,18 @@ from strop.core.errors import UserError
 SECONDS = 300.0
 
 
-def install_wheels(requirements: Sequence[str], folder: Path, *, seconds: float = SECONDS) -> dict[str, str]:
+@cache
+def knows_dates() -> bool:
+    """Whether packages can be installed as they were on a day: uv does that, and pip from 26 on."""
+    return bool(shutil.which("uv")) or int(version("pip").partition(".")[0]) >= 26
+
+
+def install_wheels(
+    requirements: Sequence[str], folder: Path, *, before: str = "", seconds: float = SECONDS
+) -> dict[str, str]:
     """Puts these and what they ask for into a new folder, whole or not at all; versions by name.
 
+    before  YYYY-MM-DD: only releases of earlier days; see `knows_dates`
     Raises UserError that says in one line why not: no such version, no wheel, no network.
     """
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
@@ -28,6 +38,7 @@ def install_wheels(requirements: Sequence[str], folder: Path, *, seconds: float 
         [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
     )
     quiet = ["--quiet"] if uv else ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"]
+    quiet += [f"--exclude-newer={before}" if uv else f"--uploaded-prior-to={before}"] if before else []
     command = [*tool, *quiet, "--only-binary", ":all:", "--target", str(part), "--", *requirements]
     try:
         done = subprocess.run(

@@ -15,7 +15,16 @@ from strop.core.checks import ProjectCheck
 from strop.core.snapshots import Files
 from strop.core.task import Task
 from strop.sandbox.interpreter import interpreter
-from strop.sandbox.packages import NEVER, TESTS, Site, canonical, closure, providers, site_of
+from strop.sandbox.packages import (
+    NEVER,
+    TESTS,
+    Site,
+    canonical,
+    closure,
+    folder_site,
+    providers,
+    site_of,
+)
 from strop.verification.project.layout import MACHINERY, is_protected, layout_of
 from strop.verification.project.snapshot import load_snapshot, locate_packages
 
@@ -51,10 +60,12 @@ class Needs:
     """What a project's jails read.
 
     site    packages of the Python that runs Strop
+    given   folders of packages in front of it, without the project
     told    copies of the project that could not be kept out, one line each
     """
 
     site: Site
+    given: Site | None = None
     told: tuple[str, ...] = ()
 
 
@@ -92,7 +103,10 @@ def _found(files: Files, packages: str, more: Sequence[str]) -> Needs:
     told = [f"{path.relative_to(interpreter())} of Python is a copy of it" for path in standard]
     if machinery := sorted(itself & set(closure(TESTS))):
         told.append(f"{', '.join(machinery)} runs the tests")
-    return Needs(site_of(wanted, tuple(sorted(itself)), tuple(sorted(hidden))), tuple(told))
+    site = site_of(wanted, tuple(sorted(itself)), tuple(sorted(hidden)))
+    return Needs(
+        site, folder_site(packages, copies_in(Path(packages), files)) if packages else None, tuple(told)
+    )
 
 
 def imported(files: Mapping[str, bytes]) -> set[str]:
@@ -148,6 +162,18 @@ def _naming_part(path: str, data: bytes) -> bytes:
 def _modules_in(folder: str) -> set[str]:
     top = Path(folder)
     return {entry.name.removesuffix(".py") for entry in top.iterdir()} if folder and top.is_dir() else set()
+
+
+def copies_in(folder: Path, files: Files) -> list[Path]:
+    """Files of the project, in whatever release, in a folder of packages: by their names and by their content."""
+    own, names = own_modules(files), project_names(files)
+    found: set[Path] = set()
+    for entry in folder.iterdir() if folder.is_dir() else ():
+        stem = canonical(entry.name.partition("-")[0]) if entry.name.endswith(".dist-info") else ""
+        if entry.name.removesuffix(".py") in own or stem in names:
+            found |= {entry} if entry.is_file() else {path for path in entry.rglob("*") if path.is_file()}
+    sources = sorted(folder.rglob("*.py"))
+    return sorted({*found, *copies_by_name(sources, own), *Lines(files).copies(sources)})
 
 
 def copies_by_name(paths: Iterable[Path], own: set[str]) -> Iterator[Path]:

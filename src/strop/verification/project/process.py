@@ -47,12 +47,9 @@ class TestsProcess(JailedProcess):
     ) -> None:
         self.base, self.warm = base, warmth
         self.layout: Layout = layout_of(base)
-        chosen, runs, site = (
-            choose(settings.jail),
-            testing_site(),
-            needs_of(dict(base), settings.packages).site,
-        )
-        given = [settings.packages] if settings.packages else []
+        chosen, runs, needs = choose(settings.jail), testing_site(), needs_of(dict(base), settings.packages)
+        sites = [*([needs.given] if needs.given else []), needs.site]
+        read = [path for one in sites for path in one.read]
         ahead = [name for name in self.warm.modules if name.partition(".")[0] not in self.layout.own]
         super().__init__(
             "strop.verification.project.runner",
@@ -60,11 +57,11 @@ class TestsProcess(JailedProcess):
             allow_unsafe=settings.allow_unsafe,
             arguments=(
                 runs.packages,
-                json.dumps([*given, site.packages]),
-                json.dumps([*given, *site.read]),
+                json.dumps([one.packages for one in sites]),
+                json.dumps(read),
                 json.dumps(ahead),
             ),
-            read=[*given, *site.read, *runs.read],
+            read=[*read, *runs.read],
             folder=WorkFolder(chosen, "strop-project-"),
             hash_seed=hash_seed,
         )
