@@ -104,6 +104,14 @@ def test_curves_of_a_task_set_and_resuming(strop, tmp_path, script):
     assert {name: one["accuracy"] for name, one in again["selectors"].items()} == {
         name: one["accuracy"] for name, one in found["selectors"].items()
     }
+    # The same options without being told: the numbers go where they went last.
+    (tmp_path / "again.json").unlink()
+    (tmp_path / "c.html").unlink()
+    done = strop("scale", "--resume", "runs/one")
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "again.json").read_text())
+    assert told["inputs"] == 6 and (tmp_path / "c.html").is_file()
+    assert told["models"][script]["selectors"].keys() == again["selectors"].keys()
     after = (tmp_path / "runs/one/scaling/scripted-answers.jsonl").read_bytes()
     lines = kept.splitlines()
     assert after.splitlines()[: len(lines) - 1] == lines[:-1] and len(after.splitlines()) == len(lines)
@@ -137,7 +145,8 @@ def test_a_reward_is_a_selector_and_is_asked_once(strop, tmp_path, script):
     assert found["selectors"]["first"]["cpu_seconds"][3] < found["selectors"]["random"]["cpu_seconds"][3]
     asked = (tmp_path / "asked").read_text()
     assert len(asked) == 2 * SAMPLES
-    done = strop("scale", "--resume", "runs/one", "--reward", "mine.py:plain")
+    done = strop("scale", "--resume", "runs/one")  # it knows the reward, and where the numbers go
+    assert json.loads((tmp_path / "out.json").read_text())["models"]
     assert done.returncode == 0 and (tmp_path / "asked").read_text() == asked, done.stderr
     assert "mine.py:plain" in done.stdout
 
@@ -175,8 +184,12 @@ def test_what_goes_on_is_what_was_asked(strop, tmp_path, script):
     words = ("--tasks", "python-functions", "--limit", "1", "-n", "1", "--style", "chat", "run.name=one")
     done = strop("scale", script, *words, "--inputs", "3", "--reward", "mine.py:broken", "-o", "o ut.json")
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    asked = "strop scale --resume runs/one --inputs 3 --reward mine.py:broken --output 'o ut.json'"
-    assert f"resume with: {asked}\n" in done.stderr
+    assert "resume with: strop scale --resume runs/one\n" in done.stderr
+    (tmp_path / "mine.py").write_text("def broken(task, rollout, verdict):\n    return 1.0\n")
+    done = strop("scale", "--resume", "runs/one")
+    assert done.returncode == 0, done.stderr
+    numbers = json.loads((tmp_path / "o ut.json").read_text())
+    assert numbers["inputs"] == 3 and "mine.py:broken" in numbers["models"][script]["selectors"]
     again = strop("scale", script, *words)
     assert again.returncode == 2 and "resume it with: strop eval --resume runs/one" in again.stderr
 

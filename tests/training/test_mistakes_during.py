@@ -319,6 +319,23 @@ def test_a_damaged_model_is_neither_evaluated_nor_exported(stopped: Place) -> No
 
 
 @pytest.mark.parametrize(
+    ("left", "lost"), [(None, "1 to 4"), ([2], "1, 3 to 4"), ([1, 2, 4], "3"), ([1, 2, 3, 4], "")]
+)
+def test_steps_that_metrics_lack_are_said(stopped: Place, left: list[int] | None, lost: str) -> None:
+    lines = stopped.metrics()
+    (stopped.run / "metrics.jsonl").unlink()
+    if left is not None:
+        kept = [json.dumps(line) for line in lines if line["step"] in left]
+        (stopped.run / "metrics.jsonl").write_text("".join(f"{line}\n" for line in kept))
+    done = stopped.resume("optim.steps=5")
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stdout.splitlines() if "metrics.jsonl" in line]
+    assert len(said) == bool(lost)
+    assert not lost or f"metrics.jsonl lacks the steps {lost}, which were done" in said[0]
+    assert [line["step"] for line in stopped.metrics()] == [*(left or []), 5]
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["optim.betas=[0.5,0.9]"], "optim.betas cannot change in a run that has begun"),

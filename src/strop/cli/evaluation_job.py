@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,13 +10,14 @@ from strop.cli.evaluation_run import AnswerLog, EvaluationRun, evaluation_names
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
+from strop.core import files
 from strop.core.errors import UserError
 from strop.core.ids import content_hash
 from strop.core.protocols import Policy
 from strop.core.task import Task
 from strop.evaluation.result import Evaluation
 from strop.reports.page.rollout_data import MOST_PIECE, load_vocabulary
-from strop.reports.run_folder import RECIPE, VOCABULARY, RunFolder
+from strop.reports.run_folder import ASKED, RECIPE, VOCABULARY, RunFolder
 
 
 @dataclass
@@ -31,6 +32,8 @@ class EvaluationJob:
     chart: Path | None = None
     command: str = "eval"
     """Which goes on with it."""
+    scaling: Mapping[str, Any] = field(default_factory=dict)
+    """What `strop scale` was asked beside."""
     run: EvaluationRun | None = None
     """None until the first model is loaded: what cannot run leaves no folder."""
     _digest: str = ""
@@ -52,6 +55,7 @@ class EvaluationJob:
             output=output or places.get("output"),
             chart=chart or places.get("chart"),
             command=command,
+            scaling=asked.get("scaling", {}),
             run=run,
             _digest=asked["task_ids"],
         )
@@ -69,6 +73,13 @@ class EvaluationJob:
     def left(self) -> dict[str, Recipe]:
         """The models that are not evaluated yet."""
         return {word: recipe for word, recipe in self.recipes.items() if self.done(word) is None}
+
+    def keep_scaling(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What `strop scale` is asked: what is given, else what was given before. Notes it for who resumes it."""
+        self.scaling = {**self.scaling, **{name: value for name, value in given.items() if value}}
+        if self.run is not None and self.run.asked.get("scaling", {}) != self.scaling:
+            files.write_json(self.run.path / ASKED, {**self.run.asked, "scaling": self.scaling})
+        return self.scaling
 
     def take(self, tasks: list[Task]) -> None:
         """Notes the tasks. Raises UserError where they are not those of the run, or its folder is taken."""
@@ -172,6 +183,7 @@ class EvaluationJob:
             "task_ids": self._digest,
             "output": self.output and str(self.output.resolve()),
             "chart": self.chart and str(self.chart.resolve()),
+            **({"scaling": self.scaling} if self.scaling else {}),
         }
         text = dump_recipe(recipe.model_copy(update=changes))
         return EvaluationRun.create(self.folder, text, revision(), asked, overwrite=recipe.run.overwrite)

@@ -1,7 +1,6 @@
 """`strop scale`: how far more samples go, and which way of choosing among them gets there at what cost."""
 
 import gc
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -33,8 +32,9 @@ def scale(
         Argument(metavar="MODEL... [KEY=VALUE...]", help="as for strop eval"),
     ] = None,
     inputs: Annotated[
-        int, Option(min=1, max=48, help="public inputs on which functions are compared")
-    ] = INPUTS,
+        int | None,
+        Option(min=1, max=48, help=f"public inputs on which functions are compared; by default {INPUTS}"),
+    ] = None,
     reward: Annotated[
         list[str] | None,
         Option(
@@ -51,7 +51,8 @@ def scale(
 ) -> None:
     """Compare ways of choosing one of k samples: expected accuracy at every k up to -n, with intervals and costs.
 
-    Samples once and runs every answer once, kept in a run folder as by strop eval; --resume goes on there.
+    Samples once and runs every answer once, kept in a run folder as by strop eval; --resume goes on there, with the
+    options that were given before unless it is given others.
     No way of choosing but the oracle knows the hidden tests. With --environment feedback its rounds stand beside blind
     resampling of as many tokens.
     """
@@ -78,7 +79,10 @@ def scale(
     if samples < 1:
         raise UserError("there is nothing to choose from: ask for samples with -n")
     check_places(output, chart)
-    again = _options(inputs, reward or [], output, chart)
+    places = {name: path and str(path.resolve()) for name, path in (("output", output), ("chart", chart))}
+    wanted = job.keep_scaling({"inputs": inputs, "rewards": reward, **places})
+    inputs, rewards = wanted.get("inputs", INPUTS), wanted.get("rewards", [])
+    output, chart = (Path(wanted[name]) if name in wanted else None for name in places)
     with job:
         tasks, seen, report = prepared(job)
         results: dict[str, Scaling] = {}
@@ -88,12 +92,12 @@ def scale(
                 report.add(word, recipe.policy.engine, found)
                 gc.collect()
                 release_memory()
-                results[word] = _curves(job, word, tasks, inputs, reward or [])
+                results[word] = _curves(job, word, tasks, inputs, rewards)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(job.remedy and job.remedy + again) from None
+            raise KeyboardInterrupt(job.remedy) from None
         except StropError:
             if job.run is not None:
-                say(f"what was answered is kept; {job.remedy}{again}")
+                say(f"what was answered is kept; {job.remedy}")
             raise
         first, *others = results
         paired = {other: compare_scaling(results[first], results[other]) for other in others}
@@ -104,19 +108,6 @@ def scale(
         if chart is not None:
             write_chart(chart, scaling_chart(results, title=report.title), report.title)
         job.finish(report.summary())
-
-
-def _options(inputs: int, rewards: Sequence[str], output: Path | None, chart: Path | None) -> str:
-    """What was asked beside the models, as the run folder does not hold it: to be written behind --resume FOLDER."""
-    words = [] if inputs == INPUTS else ["--inputs", str(inputs)]
-    words += [word for name in rewards for word in ("--reward", name)]
-    words += [
-        word
-        for name, path in (("--output", output), ("--chart", chart))
-        if path is not None
-        for word in (name, str(path))
-    ]
-    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def _curves(

@@ -188,6 +188,17 @@ class RunFolder:
         if (self.path / METRICS).exists():
             yield from files.read_jsonl(self.path / METRICS)
 
+    def lost_metrics(self, step: int) -> str:
+        """The steps up to this one that metrics.jsonl has no line of, as "1 to 4, 7"; "" where it has all."""
+        lost = sorted({*range(1, step + 1)} - {line["step"] for line in self.iter_metrics()})
+        spans: list[list[int]] = []
+        for number in lost:
+            if spans and spans[-1][1] == number - 1:
+                spans[-1][1] = number
+            else:
+                spans.append([number, number])
+        return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in spans)
+
     def truncate_after(self, step: int) -> None:
         """Forgets what came after a step: later metrics, rollouts, evaluations, calls of functions, and the summary."""
         call_log.truncate_after(self.path, step)

@@ -120,6 +120,8 @@ class OnlineLoop:
     def rounds(self) -> Iterator[dict[str, Any]]:
         """Does round after round; yields the metrics of each when it is over."""
         self._run.truncate_after(self.state.round)
+        if lost := self._run.lost_metrics(self.state.round):
+            self._say(f"metrics.jsonl lacks the rounds {lost}, which were done")
         for number in range(self.state.round + 1, self._recipe.optim.steps + 1):
             yield self._round(number)
 

@@ -273,6 +273,8 @@ class _Job:
         self._resumed_at = loop.begins_after
         if self._main:
             self._run.truncate_after(loop.begins_after)
+            if lost := self._run.lost_metrics(loop.begins_after):
+                self._say(f"metrics.jsonl lacks the steps {lost}, which were done: curves go without them")
         for line in self._run.iter_metrics():
             self._watch.see(line)  # what rang then was said then
         if not loop.has_optimiser:
