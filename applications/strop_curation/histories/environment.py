@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -88,18 +89,18 @@ class PackageFolders:
         If they cannot be installed together, their newest versions are, else those that can be by themselves: the
         tests say whether that is enough.
 
-        day   YYYY-MM-DD of the commit: packages are those of the first of its month, or of the day, where what installs
-              knows dates
+        day   YYYY-MM-DD of the commit: packages are those of the first of its month, or of the day, or of the first year
+              after it for which there are wheels for this Python; where what installs knows no dates, those of today
         tree  the project's files: what is the project itself in whatever release is taken out of the folder
         """
         cause: UserError | None = None
-        days = [f"{day[:8]}01", day, ""] if day and knows_dates() else [""]
         with self._lock:  # one at a time: others that ask for the same wait for it
-            for before, asked in ((one, way) for one in days for way in self._ways(requirements)):
-                try:
-                    return self._made(asked, before, tree or {})
-                except UserError as error:
-                    cause = cause or error
+            for asked in self._ways(requirements):
+                for before in _days(day):
+                    try:
+                        return self._made(asked, before, tree or {})
+                    except UserError as error:
+                        cause = cause or error
         raise cause or UserError("nothing of it can be installed")
 
     def _ways(self, requirements: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -126,8 +127,7 @@ class PackageFolders:
         if not (self.folder / name).is_dir():
             try:
                 install_wheels(requirements, self.folder / name, before=before)
-                for path in copies_in(self.folder / name, tree):
-                    path.unlink()
+                _take_out(copies_in(self.folder / name, tree), self.folder / name)
                 installed = installed_in(self.folder / name)
             except UserError as error:
                 self._failed[name] = f"{', '.join(requirements)}: {error}"
@@ -136,6 +136,28 @@ class PackageFolders:
             pinned = {"requirements": [*requirements], "installed": installed}
             files.write_json(self.folder / f"{name}.json", {"form": _FORM, "packages": name, **pinned})
         return name
+
+
+def _days(day: str) -> list[str]:
+    """Days as of which packages are tried, the best first; "" is today."""
+    if not day or not knows_dates():
+        return [""]
+    later = (f"{int(day[:4]) + years}{day[4:8]}01" for years in range(1, _YEARS + 1))
+    now = date.today().isoformat()
+    return [f"{day[:8]}01", day, *(one for one in later if one < now), ""]
+
+
+_YEARS = 5
+
+
+def _take_out(paths: Sequence[Path], folder: Path) -> None:
+    """Removes files of a folder, and the folders that are empty then."""
+    for path in paths:
+        path.unlink()
+        for above in path.parents:
+            if above == folder or any(above.iterdir()):
+                break
+            above.rmdir()
 
 
 def package_folder(requirements: Sequence[str]) -> str:
