@@ -185,10 +185,8 @@ class Guard:
             headers[name] += value.decode("latin-1")
         if not self._is_ours(headers.get("host", "")):
             raise _Refused(403, f"this server answers to {', '.join(self._hosts)} only")
-        site = headers.get("sec-fetch-site", "none")
-        if "origin" in headers or (
-            site not in ("none", "same-origin") and scope["path"] != "/"
-        ):  # but a link
+        elsewhere = headers.get("sec-fetch-site", "none") not in ("none", "same-origin")
+        if "origin" in headers or (elsewhere and scope["path"] != "/"):  # where links may lead
             raise _Refused(403, "asked by a web page of another origin")
         if self._key and not _brings(headers.get("authorization", ""), self._key):
             raise _Refused(401, "wrong or missing token")
@@ -198,9 +196,10 @@ class Guard:
     def _is_ours(self, host: str) -> bool:
         name, colon, port = host.lower().rpartition(":")
         name = name if colon and port.isdigit() else host.lower()
-        if self._everywhere and name:  # no domain of the internet: an address, or a name without a dot
-            return name in self._hosts or "." not in name or name.replace(".", "").isdecimal()
-        return self._any_host or name in self._hosts
+        if self._any_host or name in self._hosts:
+            return True
+        # No domain of the internet: an address, or a name without a dot.
+        return self._everywhere and name != "" and ("." not in name or name.replace(".", "").isdecimal())
 
     async def _body(self, length: int, receive: Receive) -> bytes:
         """The whole body. Raises _Refused, and _Gone where the client left."""
@@ -223,6 +222,7 @@ class Guard:
                         self._hold(deadline, len(body))
                 finally:
                     self._arriving.pop(deadline, None)
+                    body.clear()
         except TimeoutError:
             raise _Refused(408, "the body did not arrive in time") from None
 
@@ -277,7 +277,8 @@ def server_config(guard: Guard, *, connections: int = 1024, **more: Any) -> "uvi
     """
     import uvicorn
 
-    most = min(connections, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    most = connections if files == resource.RLIM_INFINITY else min(connections, files // 2)
     given = {"ws": "none", "log_config": None, "log_level": "error", "timeout_graceful_shutdown": 1, **more}
     return uvicorn.Config(
         guard, http=_protocol(most), access_log=False, server_header=False, proxy_headers=False, **given

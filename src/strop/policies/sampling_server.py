@@ -6,12 +6,12 @@ gone away, as it may come back elsewhere.
 
 import asyncio
 import os
-import stat
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from strop.core import listening
 from strop.core.errors import StropError, UserError
 from strop.core.text import printable
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 KEY_FILE = "STROP_SAMPLER_KEY_FILE"
 """Environment variable that names the file with the servers' key."""
-_KEY_LENGTH = 16
 _BEAT, _PAUSE = 10.0, 0.5
 """Seconds: the deadline of a look at its health, and between two looks."""
 
@@ -43,19 +42,10 @@ class ServerRefused(StropError):
 def read_key(environment: Mapping[str, str]) -> str:
     """The key of the servers, from a file that nobody else can read. Raises UserError."""
     named = environment.get(KEY_FILE, "")
-    make = f"(umask 077; openssl rand -hex 32 > key); export {KEY_FILE}=$PWD/key"
     if not named:
+        make = f"(umask 077; openssl rand -hex 32 > key); export {KEY_FILE}=$PWD/key"
         raise UserError(f"a vLLM server needs a key and {KEY_FILE} names no file: {make}")
-    try:
-        key, mode = Path(named).read_text(encoding="utf-8").strip(), Path(named).stat().st_mode
-    except (OSError, ValueError) as error:
-        raise UserError(f"{KEY_FILE}={named}: cannot be read ({error}); make one: {make}") from None
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise UserError(f"{KEY_FILE}={named}: others can read it; run: chmod 600 {named}")
-    if len(key) < _KEY_LENGTH or not key.isascii() or not key.isprintable() or " " in key:
-        rule = f"at least {_KEY_LENGTH} printable ASCII characters, without spaces"
-        raise UserError(f"{KEY_FILE}={named}: holds no key of {rule}; make one: {make}")
-    return key
+    return listening.read_key(KEY_FILE, Path(named))
 
 
 class SamplingServer:
