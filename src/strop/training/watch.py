@@ -1,0 +1,260 @@
+"""Who is late: processes of a run that stand still are named, with what they do and where, and the run is ended.
+
+Every process has a thread that writes how far it has come to RUN/launch/ranks/N.json, and reads what the others write.
+One whose work has not moved on (`core.progress`) for `launch.stall_minutes` is late, unless it waits for others; where
+all of them wait for each other, all are. Where the recipe gives one thing a longer deadline of its own, such as a
+server's answer, the stage in which it is waited for has as long. Time in which the watching process itself did not run
+is not counted: a whole run may be stopped and go on.
+
+Each process that still answers writes its Python stacks to RUN/launch/ranks/N.stacks. The first of them says who is
+late on stderr, with the stacks in RUN/launch/late.txt and error.txt. Then all end with code STALLED, which a job in
+SLURM answers by another try; what launched them ends those that answer no more.
+"""
+
+import faulthandler
+import json
+import math
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from strop.config.schema import Recipe
+from strop.core.progress import PROGRESS
+from strop.reports.run_folder import ERROR, LAUNCH
+from strop.training.ranks import Ranks
+
+STALLED = 75
+"""Exit code of a run that was ended because it stood still: EX_TEMPFAIL of sysexits.h, try again."""
+LATE = Path(LAUNCH, "late.txt")
+"""File of a run that says who was late, since it was launched last."""
+RANKS = Path(LAUNCH, "ranks")
+_LOOKS = 20
+"""Looks in the time after which a process is late."""
+_LONGEST = 15.0
+"""Seconds between two looks, at most."""
+_BUSY = 0.2
+"""Share of one core, over the time between two looks, that counts as progress where a stage is busy."""
+_BYTES = 1 << 20
+"""Bytes read or written between two looks that do so."""
+_STATES = {
+    "R": "running", "S": "sleeping", "D": "waiting for a disk", "T": "stopped", "t": "stopped by a debugger",
+    "Z": "ended",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a process says of itself; `look` counts its looks, `moved` what it has done."""
+
+    pid: int
+    host: str
+    look: int = 0
+    moved: int = 0
+    doing: str = "the start"
+    most: float = 0.0
+    waits: bool = False
+
+
+@dataclass
+class _Seen:
+    """A process as another sees it: seconds since it last moved on, and since it last answered."""
+
+    report: Report
+    silent: float = 0.0
+    mute: float = 0.0
+
+
+@contextmanager
+def watched(recipe: Recipe, ranks: Ranks) -> Iterator[None]:
+    """Within it this process watches itself and its peers, where a launcher started it."""
+    if ranks.world == 1 and "RANK" not in os.environ:
+        yield
+        return
+    watch = Watch(recipe.run.folder, ranks, 60 * recipe.launch.stall_minutes)
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.close()
+
+
+class Watch(threading.Thread):
+    """Of one process over all."""
+
+    def __init__(self, run: Path, ranks: Ranks, seconds: float) -> None:
+        super().__init__(name="watch", daemon=True)
+        self._run, self._rank, self._world, self._seconds = run, ranks.rank, ranks.world, seconds
+        self._between = min(_LONGEST, seconds / _LOOKS)
+        self._over = threading.Event()
+        self._own = Report(os.getpid(), socket.gethostname())
+        nothing = Report(0, "")
+        self._seen = [_Seen(nothing) for _ in range(ranks.world)]
+        self._used, self._busy = _used(), 0
+        (run / RANKS).mkdir(parents=True, exist_ok=True)
+        if ranks.main:
+            (run / LATE).unlink(missing_ok=True)
+        self._written = open(self._file(self._rank, "stacks"), "w", encoding="utf-8")  # noqa: SIM115
+        self._write(self._own)
+        self._leave_stacks_if_stuck()
+
+    def close(self) -> None:
+        """Ends it. From here on this process is never late."""
+        self._over.set()
+        self.join()
+        faulthandler.cancel_dump_traceback_later()
+        self._written.close()
+        self._write(replace(self._own, doing="done", most=math.inf))
+
+    def run(self) -> None:
+        """See the module's docstring."""
+        before = time.monotonic()
+        while not self._over.wait(self._between):
+            self._leave_stacks_if_stuck()
+            now = time.monotonic()
+            passed, before = min(now - before, 2 * self._between), now
+            self._say(passed)
+            self._look(passed)
+            if late := self._late():
+                self._end(late)
+
+    def _leave_stacks_if_stuck(self) -> None:
+        """Has them written where this is not called again in time: by one who keeps the interpreter's lock."""
+        faulthandler.dump_traceback_later(self._seconds / 2, file=self._written)
+
+    def _file(self, rank: int, kind: str) -> Path:
+        return self._run / RANKS / f"{rank}.{kind}"
+
+    def _say(self, passed: float) -> None:
+        """Notes how far this process has come."""
+        stages, own = PROGRESS.stages, self._own
+        used, self._used = self._used, _used()
+        cpu, data = (new - old for new, old in zip(self._used, used, strict=True))
+        self._busy += any(stage.busy for stage in stages) and (cpu > _BUSY * passed or data > _BYTES)
+        most, waits = max((stage.most for stage in stages), default=0.0), any(stage.waits for stage in stages)
+        moved = PROGRESS.beats + self._busy
+        self._own = Report(own.pid, own.host, own.look + 1, moved, str(PROGRESS), most, waits)
+        self._write(self._own)
+
+    def _write(self, report: Report) -> None:
+        """Tells the others; what a disk refuses once it may take the next time."""
+        part = self._file(self._rank, "part")
+        with suppress(OSError):
+            part.write_text(json.dumps(asdict(report)))
+            part.replace(self._file(self._rank, "json"))
+
+    def _look(self, passed: float) -> None:
+        """Notes how far each process has come."""
+        for rank, seen in enumerate(self._seen):
+            report = seen.report
+            if rank == self._rank:
+                report = self._own
+            else:
+                with suppress(OSError, ValueError, TypeError):
+                    report = Report(**json.loads(self._file(rank, "json").read_bytes()))
+            still = report.pid == seen.report.pid
+            seen.silent = seen.silent + passed if still and report.moved == seen.report.moved else 0.0
+            seen.mute = seen.mute + passed if still and report.look == seen.report.look else 0.0
+            seen.report = report
+
+    def _late(self) -> list[int]:
+        """The processes that the others wait for. Those that do not answer explain all others."""
+        silent = [
+            rank for rank, seen in enumerate(self._seen) if seen.silent > max(self._seconds, seen.report.most)
+        ]
+        if mute := [rank for rank in silent if self._mute(rank)]:
+            return mute
+        busy = [rank for rank in silent if not self._seen[rank].report.waits]
+        return busy or (silent if len(silent) == self._world else [])
+
+    def _mute(self, rank: int) -> bool:
+        return self._seen[rank].mute > self._seconds / 2
+
+    def _end(self, late: Sequence[int]) -> None:
+        """Leaves this process's stacks, has one process say who is late, and ends this one."""
+        faulthandler.cancel_dump_traceback_later()
+        self._written.truncate(0)
+        faulthandler.dump_traceback(file=self._written, all_threads=True)
+        answering = [rank for rank in range(self._world) if not self._mute(rank)]
+        if self._rank == min(answering):
+            self._wait(lambda: all(self._stacks(rank) for rank in late if rank in answering))
+            self._tell(late)
+        else:
+            self._wait((self._run / LATE).is_file)
+        os._exit(STALLED)
+
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        """Until it is true, or a few looks of the others have passed."""
+        end = time.monotonic() + 4 * self._between + 1.0
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.05)
+
+    def _stacks(self, rank: int) -> str:
+        try:
+            return self._file(rank, "stacks").read_text(encoding="utf-8", errors="replace").lstrip("\0")
+        except OSError:
+            return ""
+
+    def _tell(self, late: Sequence[int]) -> None:
+        """Says who is late, and writes it down with the stacks of all that left some."""
+        said = "; ".join(map(self._described, late))
+        limit = f"launch.stall_minutes={self._seconds / 60:g}"
+        cause = f"the run stands still ({limit}): {said}; resume with: strop train --resume {self._run}"
+        stacks = "".join(
+            f"\nprocess {rank} of {self._world}, {self._seen[rank].report.doing}:\n{text or 'no stacks'}\n"
+            for rank in range(self._world)
+            if (text := self._stacks(rank)) or rank in late
+        )
+        with suppress(OSError):
+            with open(self._run / ERROR, "a", encoding="utf-8") as file:
+                file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}, process {self._rank}: {cause}\n{stacks}\n")
+            part = self._run / LAUNCH / "late.part"
+            part.write_text(f"{cause}\n{stacks}")
+            part.replace(self._run / LATE)
+        where = f"; stacks in {self._run / LATE}"
+        print(f"error: {cause}{where}", file=sys.stderr, flush=True)
+
+    def _described(self, rank: int) -> str:
+        """A process that is late: what it does, for how long, and where it does not answer, in which state it is."""
+        seen = self._seen[rank]
+        report = seen.report
+        if not report.pid:
+            return f"process {rank} of {self._world} never came"
+        who = f"process {rank} of {self._world} (pid {report.pid} on {report.host})"
+        text = f"{who} has been silent for {seen.silent:.0f} s in: {report.doing}"
+        if not self._mute(rank):
+            return text
+        if report.host != self._own.host:
+            return f"{text}; it does not answer, and its state cannot be seen from {self._own.host}"
+        return f"{text}; it does not answer: /proc says it is {_state(report.pid)}"
+
+
+def longest_wait(recipe: Recipe) -> float:
+    """Seconds that a play may wait for one thing, by deadlines of the recipe's own: a server's answer, or twice a
+    verdict's limit, as it may be tried again.
+    """
+    asked = sum(float(getattr(recipe.policy, name, 0.0)) for name in ("timeout_seconds", "retry_seconds"))
+    return max(2 * recipe.sandbox.wall_seconds, asked)
+
+
+def _used() -> tuple[float, float]:
+    """CPU seconds of this process, and bytes that it has read and written."""
+    found = 0
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/self/io").read_text().splitlines():
+            name, _, count = line.partition(": ")
+            found += int(count) if name in ("rchar", "wchar", "read_bytes") else 0
+    return time.process_time(), found
+
+
+def _state(pid: int) -> str:
+    try:
+        letter = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "gone"
+    return f"{_STATES.get(letter, 'in state')} ({letter})"
