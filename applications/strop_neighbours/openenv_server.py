@@ -26,7 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from strop.config.schema import Recipe
 from strop.core.errors import StropError
-from strop.core.listening import Guard, read_json, server_config
+from strop.core.listening import RequestGuard, read_json, server_config
 from strop.core.protocols import Request, Verifier
 from strop.core.rollout import Completion, Message, Rollout, SamplingParams
 from strop.core.task import Task
@@ -192,7 +192,7 @@ class EnvironmentServer:
 
     def __init__(self, recipe: Recipe, tasks: Sequence[Task], verifier: Verifier, *, sessions: int) -> None:
         self._recipe, self._sessions, self._open = recipe, sessions, 0
-        self._silent: dict[asyncio.Future[str], None] = {}
+        self._silent: dict[asyncio.Timeout, None] = {}
         self._threads = ThreadPoolExecutor(sessions, "session")
         self._rubric = WeightedRubric.from_names([(one.name, one.weight) for one in recipe.rewards])
         self._player = partial(_player, recipe, verifier, played_by(recipe))
@@ -213,10 +213,7 @@ class EnvironmentServer:
                 "observation": EnvironmentObservation.model_json_schema(),
                 "state": {"type": "object"},
             },
-            "/metadata": lambda: {
-                "name": NAME,
-                "description": f"{len(self._all)} code tasks, judged in Strop's jail",
-            },
+            "/metadata": lambda: {"name": NAME, "description": f"{len(self._all)} code tasks, run in a jail"},
             "/list_environments": lambda: [NAME],
             f"/{NAME}/splits": lambda: [
                 {"name": split, "type": "train" if split == "train" else "test"} for split in self.tasks
@@ -224,13 +221,10 @@ class EnvironmentServer:
         }
         post = {
             f"/{NAME}/num_tasks": lambda body: {"num_tasks": len(self._of(body))},
-            f"/{NAME}/tasks": lambda body: {
-                "tasks": [_shown(task) for task in self._of(body)],
-                "env_name": NAME,
-            },
+            f"/{NAME}/tasks": lambda body: {"tasks": [*map(_shown, self._of(body))], "env_name": NAME},
             f"/{NAME}/task": lambda body: {"task": _shown(self._one(ChosenTask.model_validate(body)))},
             f"/{NAME}/task_range": lambda body: {
-                "tasks": [_shown(task) for task in self._of(body)[body.get("start") : body.get("stop")]]
+                "tasks": [*map(_shown, self._of(body)[body.get("start") : body.get("stop")])]
             },
         }
         routes = [Route(path, partial(_answer, make)) for path, make in get.items()]
@@ -239,8 +233,8 @@ class EnvironmentServer:
 
     def run(self, socket: Any, host: str) -> None:
         """Serves until the process is ended, where `host` is listened on."""
-        guard = Guard(
-            self.app(), host=host, most_bytes=MOST_BYTES, refusal=lambda status, message: {"detail": message}
+        guard = RequestGuard(
+            self.app(), host=host, most_bytes=MOST_BYTES, refusal=lambda _, why: {"detail": why}
         )
         config = server_config(guard, ws="websockets-sansio", ws_max_size=MOST_BYTES)
         uvicorn.Server(config).run(sockets=[socket])
@@ -248,9 +242,8 @@ class EnvironmentServer:
     def _of(self, body: Mapping[str, Any]) -> list[Task]:
         split = body.get("split", next(iter(self.tasks)))
         if split not in self.tasks:
-            raise ProtocolFault(
-                "VALIDATION_ERROR", f"no split {split!r:.60}; there are {', '.join(self.tasks)}"
-            )
+            known = ", ".join(self.tasks)
+            raise ProtocolFault("VALIDATION_ERROR", f"no split {split!r:.60}; there are {known}")
         return self.tasks[split]
 
     def _one(self, chosen: ChosenTask) -> Task:
@@ -270,40 +263,35 @@ class EnvironmentServer:
     async def _session(self, socket: WebSocket) -> None:
         await socket.accept()
         try:
-            text = await self._first(socket)
-            if text is not None:
+            text = await self._first(socket) if self._open < self._sessions else ""
+            if self._open < self._sessions:
                 await self._talk(socket, text)
-                return
-            await _say(
-                socket, _error("CAPACITY_REACHED", f"{self._sessions} sessions are open; try again later")
-            )
-            await socket.close()
+            else:
+                full = f"{self._sessions} sessions are open; try again later"
+                await _say(socket, _error("CAPACITY_REACHED", full))
+                await socket.close()
         except (WebSocketDisconnect, TimeoutError, KeyError):  # KeyError: a message of bytes
             pass
 
-    async def _first(self, socket: WebSocket) -> str | None:
-        """A client's first message; None where there is no room for it."""
-        if self._open >= self._sessions:
-            return None
-        if len(self._silent) >= self._sessions:
-            next(iter(self._silent)).cancel()
-        first = asyncio.ensure_future(asyncio.wait_for(socket.receive_text(), IDLE))
-        self._silent[first] = None
-        try:
-            await asyncio.wait([first])
-        finally:
-            self._silent.pop(first, None)
-            first.cancel()
-        said = None if first.cancelled() else first.result()
-        return said if self._open < self._sessions else None
+    async def _first(self, socket: WebSocket) -> str:
+        """A client's first message. Raises TimeoutError, also where it had to make room."""
+        async with asyncio.timeout(IDLE) as silence:
+            self._silent[silence] = None
+            if len(self._silent) > self._sessions:
+                longest = next(iter(self._silent))
+                del self._silent[longest]
+                longest.reschedule(0)
+            try:
+                return await socket.receive_text()
+            finally:
+                self._silent.pop(silence, None)
 
     async def _talk(self, socket: WebSocket, text: str) -> None:
         self._open += 1
         session = ClientSession(self._one, self._begin)
         try:
             while True:
-                working = asyncio.get_running_loop().run_in_executor(self._threads, session.reply, text)
-                reply = await working
+                reply = await asyncio.get_running_loop().run_in_executor(self._threads, session.reply, text)
                 if reply is None:
                     await socket.close()
                     return

@@ -26,7 +26,7 @@ from tests.warm import strop
 
 from strop.core.checks import Case, CasesCheck
 from strop.core.errors import UserError
-from strop.core.listening import Guard, listen, read_json, read_key, server_config
+from strop.core.listening import RequestGuard, listen, read_json, read_key, server_config
 from strop.core.task import Task
 from strop.tasks.jsonl import write_tasks
 from strop.verification.remote.protocol import job_line, task_json
@@ -283,7 +283,7 @@ def small() -> Iterator[int]:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": str(len(message["body"])).encode()})
 
-    guard = Guard(app, most_bytes=100_000)
+    guard = RequestGuard(app, most_bytes=100_000)
     server = uvicorn.Server(server_config(guard, connections=8, lifespan="off"))
     with listen("127.0.0.1", 0) as sock:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
@@ -331,14 +331,15 @@ def test_of_too_many_bodies_that_which_stands_still_goes(small: int) -> None:
         ("0.0.0.0", "", "10.0.0.7:80", 200), ("0.0.0.0", "", "env:80", 200), ("0.0.0.0", "", "evil.example", 403),
         ("::", "", "[fe80::1]:80", 200), ("0.0.0.0", "", "", 403), ("10.0.0.7", "", "10.0.0.7:80", 200),
         ("10.0.0.7", "", "10.0.0.8", 403), ("10.0.0.7", "k" * 16, "gpu.example", 200),
-        ("0.0.0.0", "k" * 16, "gpu.example", 200), ("127.0.0.1", "k" * 16, "gpu.example", 403), ("gpu.lan", "", "GPU.lan:80", 200),
+        ("0.0.0.0", "k" * 16, "gpu.example", 200),
+        ("127.0.0.1", "k" * 16, "gpu.example", 403), ("gpu.lan", "", "GPU.lan:80", 200),
     ],
 )  # fmt: skip
 def test_hosts_beyond_this_machine(host: str, key: str, named: str, status: int) -> None:
     from starlette.responses import Response
     from starlette.testclient import TestClient
 
-    client = TestClient(Guard(Response("x"), host=host, key=key))
+    client = TestClient(RequestGuard(Response("x"), host=host, key=key))
     headers = {"Host": named, "Authorization": f"Bearer {key}"}
     assert client.get("/", headers=headers).status_code == status
 

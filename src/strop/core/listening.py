@@ -1,7 +1,7 @@
 """What every server here does alike: its socket, its address, its key, and the guard in front of its application.
 
 Threat model: other users of a machine reach its loopback, web pages of its browsers send requests there, and whoever
-reaches a port may be slow on purpose. `server_config` serves a `Guard` and nothing else:
+reaches a port may be slow on purpose. `server_config` serves a `RequestGuard` and nothing else:
 
 - A request whose Host is another than the server's (DNS rebinding), or that a page of elsewhere sent (Origin,
   Sec-Fetch-Site), or that lacks the key, is refused before its body is read; so is a WebSocket. No page has a
@@ -132,7 +132,7 @@ class _Gone(StropError):
     """The client left."""
 
 
-class Guard:
+class RequestGuard:
     """An application (ASGI), with the module's rules in front of it.
 
     host          where it listens
@@ -270,7 +270,7 @@ def _brings(authorization: str, key: str) -> bool:
     return hmac.compare_digest(authorization.encode("latin-1", errors="replace"), b"Bearer " + key.encode())
 
 
-def server_config(guard: Guard, *, connections: int = 1024, **more: Any) -> "uvicorn.Config":
+def server_config(guard: RequestGuard, *, connections: int = 1024, **more: Any) -> "uvicorn.Config":
     """How uvicorn serves an application behind its guard. `more`: of uvicorn's own settings.
 
     connections  that are held at once; never more than half of the descriptors that the process may open

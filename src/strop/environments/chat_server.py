@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from strop.core.listening import Guard, server_config, url_of
+from strop.core.listening import RequestGuard, server_config, url_of
 from strop.environments.chat_wire import (
     ChatReply,
     ChatRequest,
@@ -69,7 +69,7 @@ class ChatServer:
             Route(f"{prefix}/v1/chat/completions", self._guarded(self._chat), methods=["POST"]),
             Route(f"{prefix}/v1/completions", self._guarded(self._text), methods=["POST"]),
         ]
-        guard = Guard(
+        guard = RequestGuard(
             Starlette(routes=routes), host=host, key=key, most_bytes=MOST_BYTES,
             refusal=lambda status, message: RefusedChat(message, status, _CODES[status]).body(),
         )  # fmt: skip

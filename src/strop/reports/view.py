@@ -67,7 +67,7 @@ class ViewApp:
         routes = [Route(path, _answering(answer), methods=["GET"]) for path, answer in paths.items()]
         app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _broken})
         app.router.redirect_slashes = False
-        self.guard = listening.Guard(app, refusal=_fault)
+        self.guard = listening.RequestGuard(app, refusal=_fault)
 
     def _document(self, query: Query) -> Response:
         return Response(document(None, charts=False), media_type="text/html")

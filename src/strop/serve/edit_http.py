@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from strop.core.edit_events import Dialect
 from strop.core.errors import StropError
-from strop.core.listening import Guard, read_json
+from strop.core.listening import RequestGuard, read_json
 from strop.core.rollout import SamplingParams
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_model import EditModel, Suggested
@@ -93,7 +93,7 @@ class EditHttp:
             ]
         )
         app.router.redirect_slashes = False
-        self.guard = Guard(app, key=token, most_bytes=MOST_BYTES, refusal=_fault)
+        self.guard = RequestGuard(app, key=token, most_bytes=MOST_BYTES, refusal=_fault)
 
     def close(self) -> None:
         """Nobody tells any more what became of the last one."""

@@ -22,7 +22,7 @@ from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
 from strop.core.checks import RetrievalCheck
 from strop.core.errors import StropError, UserError
-from strop.core.listening import Guard, server_config
+from strop.core.listening import RequestGuard, server_config
 from strop.core.protocols import Environment, Policy
 from strop.core.ranges import Ranges, merged, read_ranges, write_ranges
 from strop.core.rollout import SamplingParams
@@ -197,7 +197,7 @@ def serve_http(finder: PlaceFinder, root: Path, listening: Socket, host: str) ->
         streamable_http_path=PATH, json_response=True, stateless_http=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard's
     )  # fmt: skip
-    uvicorn.Server(server_config(Guard(app, host=host))).run(sockets=[listening])
+    uvicorn.Server(server_config(RequestGuard(app, host=host))).run(sockets=[listening])
 
 
 def _server(finder: PlaceFinder, root: Path, threads: Threads) -> "MCPServer":

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from strop import __version__
-from strop.core.listening import Guard, server_config
+from strop.core.listening import RequestGuard, server_config
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.remote.protocol import (
     BEAT_SECONDS,
@@ -95,7 +95,9 @@ class VerifierApp:
             ],
             lifespan=self._life,
         )
-        self.guard = Guard(app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS)
+        self.guard = RequestGuard(
+            app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
+        )
 
     async def health(self, request: Request) -> Response:
         """Who we are."""
