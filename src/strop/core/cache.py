@@ -1,6 +1,7 @@
 """Where what can be made again is kept."""
 
 import os
+import tempfile
 from pathlib import Path
 
 
@@ -9,3 +10,20 @@ def cache_dir() -> Path:
     if root := os.environ.get("STROP_CACHE"):
         return Path(root)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "strop"
+
+
+def kept_dir() -> Path:
+    """The same where it can be written, else a folder of this user's in the temporary one. It is there."""
+    place = cache_dir()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        if os.access(place, os.W_OK):
+            return place
+    except OSError:
+        pass
+    place = Path(tempfile.gettempdir()) / f"strop-{os.getuid()}"
+    place.mkdir(mode=0o755, exist_ok=True)
+    if place.is_symlink() or place.stat().st_uid != os.getuid():
+        place = Path(tempfile.mkdtemp(prefix="strop-"))
+        place.chmod(0o755)
+    return place

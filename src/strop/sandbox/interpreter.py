@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from strop.core.cache import cache_dir
+from strop.core.cache import kept_dir
 from strop.core.errors import SandboxError
 from strop.sandbox import landlock
 
@@ -49,16 +49,16 @@ def interpreter() -> Path:
     """The folder, made where it is not there yet. Raises SandboxError where that is not possible."""
     if given := os.environ.get(GIVEN):
         return Path(given)
-    name = f"python-{_digest()}"
-    place = _place() / name
-    if not place.is_dir():
-        try:
-            place = _made(place)
-        except (OSError, shutil.Error, subprocess.SubprocessError) as error:
-            raise SandboxError(
-                f"no copy of Python for jails could be made in {place}: {_said(error)}; free some space, or set "
-                "STROP_CACHE to a folder that can be written"
-            ) from None
+    place = Path()
+    try:
+        place = _place() / f"python-{_digest()}"
+        if not place.is_dir():
+            _make(place)
+    except (OSError, shutil.Error, subprocess.SubprocessError) as error:
+        raise SandboxError(
+            f"no copy of Python for jails could be made in {place}: {_said(error)}; free some space, or set "
+            "STROP_CACHE to a folder that can be written"
+        ) from None
     return place
 
 
@@ -99,20 +99,14 @@ def _digest() -> str:
 def _place() -> Path:
     """Where it is kept: a worker with a user id of its own reads below root's home only where Landlock is there."""
     if os.getuid() == 0 and not landlock.abi() and "STROP_CACHE" not in os.environ:
-        return Path("/var/cache/strop")
-    return cache_dir()
+        place = Path("/var/cache/strop")
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+    return kept_dir()
 
 
-def _made(place: Path) -> Path:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
-    except OSError:  # a cache that cannot be written: for this machine's life, or as long as /tmp is kept
-        place = Path(tempfile.gettempdir()) / f"strop-{os.getuid()}" / place.name
-        if place.is_dir() and place.stat().st_uid == os.getuid():
-            return place
-        place.parent.mkdir(mode=0o755, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
+def _make(place: Path) -> None:
+    part = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
     try:
         part.chmod(0o755)
         _fill(part)
@@ -124,7 +118,6 @@ def _made(place: Path) -> Path:
                 raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    return place
 
 
 def _fill(folder: Path) -> None:

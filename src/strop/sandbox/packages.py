@@ -15,7 +15,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution,
 from itertools import chain
 from pathlib import Path
 
-from strop.core.cache import cache_dir
+from strop.core.cache import kept_dir
 from strop.core.errors import SandboxError
 from strop.sandbox.interpreter import interpreter
 
@@ -122,10 +122,10 @@ def folder_site(folder: str, hidden: Iterable[Path]) -> Site:
 def _linked(links: dict[str, str], held: tuple[tuple[str, str], ...], lacking: tuple[str, ...]) -> Site:
     told = (f"{name}\t{target}" for name, target in sorted(links.items()))
     text = "\n".join([_FORM, str(interpreter()), *told])
-    folder = cache_dir() / "packages" / hashlib.sha256(text.encode()).hexdigest()[:16]
+    folder = kept_dir() / "packages" / hashlib.sha256(text.encode()).hexdigest()[:16]
     if not folder.is_dir():
         try:
-            folder = _written(folder, links)
+            _write(folder, links)
         except OSError as error:
             raise SandboxError(
                 f"cannot write {folder}: {error.strerror}; set STROP_CACHE to another folder"
@@ -165,12 +165,9 @@ def _packages_in(folder: str) -> str:
     return f"{folder}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 
 
-def _written(folder: Path, links: dict[str, str]) -> Path:
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    except OSError:
-        part = folder = Path(tempfile.mkdtemp(prefix="strop-packages-"))
+def _write(folder: Path, links: dict[str, str]) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     part.chmod(0o755)
     packages = Path(_packages_in(str(part)))
     for name, target in links.items():
@@ -187,11 +184,9 @@ def _written(folder: Path, links: dict[str, str]) -> Path:
         start = "import sys\nimport pytest\nsys.exit(pytest.main())\n"
         (part / "bin" / "pytest").write_text(f"#!{folder}/bin/python3\n{start}")
         (part / "bin" / "pytest").chmod(0o755)
-    if part != folder:
-        try:
-            part.rename(folder)
-        except OSError:
-            if not folder.is_dir():
-                raise
-            shutil.rmtree(part, ignore_errors=True)
-    return folder
+    try:
+        part.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # another process was first
+            raise
+        shutil.rmtree(part, ignore_errors=True)
