@@ -1,6 +1,6 @@
 """Places that rows come from: files, folders of files, and data sets of the Hub."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -84,23 +84,32 @@ def beside(place: str, tasks: Iterable[Task]) -> Iterator[Task]:
     kind, colon, rest = place.partition(":")
     path = Path(rest if colon and kind in KINDS else place).expanduser()
     folder = path if path.is_dir() else path.parent
-    for task in tasks:
-        edit = task.edit
-        check = task.check if edit is None else edit.effective()
-        if isinstance(check, RetrievalCheck) and Path(check.tree).name == check.tree:
-            there = (folder / check.tree).resolve()
-            if there.exists():
-                task = task.model_copy(update={"check": check.model_copy(update={"tree": str(there)})})
-        if isinstance(check, ProjectCheck):
-            named = {"project": check.project, "packages": check.packages}
-            places = {
-                field: folder / name for field, name in named.items() if name and Path(name).name == name
-            }
-            if found := {field: str(there.resolve()) for field, there in places.items() if there.exists()}:
-                check = check.model_copy(update=found)
-                whole = check if edit is None else edit.model_copy(update={"judge": check})
-                task = task.model_copy(update={"check": whole})
-        yield task
+
+    def found(name: str) -> str:
+        there = folder / name
+        return str(there.resolve()) if Path(name).name == name and there.exists() else name
+
+    return (placed(task, found) for task in tasks)
+
+
+def placed(task: Task, place: Callable[[str], str]) -> Task:
+    """The task with each place that its check names, of a project's snapshot and packages or of a tree to search, put
+    through `place`.
+    """
+    edit = task.edit
+    check = task.check if edit is None else edit.effective()
+    if isinstance(check, ProjectCheck):
+        named = {"project": check.project, "packages": check.packages}
+    else:
+        named = {"tree": check.tree} if isinstance(check, RetrievalCheck) else {}
+    if not (
+        changed := {field: new for field, name in named.items() if name and (new := place(name)) != name}
+    ):
+        return task
+    check = check.model_copy(update=changed)
+    return task.model_copy(
+        update={"check": check if edit is None else edit.model_copy(update={"judge": check})}
+    )
 
 
 def _files(folder: Path) -> list[Path]:
