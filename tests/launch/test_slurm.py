@@ -78,17 +78,22 @@ def test_a_job_that_is_told_to_stop_saves_and_requeues_itself(
 
 
 @pytest.mark.soak(60)
-def test_a_rank_that_is_killed_ends_the_job_which_goes_on(
-    slurm: Slurm, undisturbed: Path, model: Path, tmp_path: Path
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_rank_that_is_killed_or_stopped_ends_the_job_which_goes_on(
+    slurm: Slurm, undisturbed: Path, model: Path, tmp_path: Path, how: int
 ) -> None:
     launched, run = Launched(tmp_path, model), tmp_path / "run"
-    job = submitted(slurm, launched, run)
+    job = submitted(slurm, launched, run, "launch.stall_minutes=0.05")
     launched.held(run)
-    os.kill(rank(job, 1), signal.SIGKILL)
+    os.kill(rank(job, 1), how)
+    if how == signal.SIGSTOP:
+        launched.hold.unlink()
     wait_until(lambda: slurm.job(job)["Restarts"] == "1")
-    launched.hold.unlink()
+    launched.hold.unlink(missing_ok=True)
     assert slurm.ended(job)["JobState"] == "COMPLETED", log(run)
     assert "trainer ended with code" in log(run)
+    stood_still = "it does not answer" in (run / "launch" / "trainer.log").read_text()
+    assert stood_still is (how == signal.SIGSTOP)
     same(run, undisturbed)
 
 
