@@ -275,6 +275,14 @@ def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     again = strop("online", "--resume", str(folder))
     assert again.returncode == 0 and "1 rounds" in again.stdout, again.stderr
     assert recipe.run.folder == folder
+    for name in ("optimizer.pt", "model.safetensors"):
+        file = folder.resolve() / "served" / name
+        data = file.read_bytes()
+        place = Random().randrange(len(data))
+        file.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        again = strop("online", "--resume", str(folder))
+        assert again.returncode == 2 and f"{name} is damaged" in again.stderr, again.stderr
+        file.write_bytes(data)
     # It is served with the sampling that it is trained with, where nobody says otherwise.
     model, asked = str(folder / "served"), ([], ["sampling.temperature=0.3"])
     trained = _next_edit_sampling(model)
