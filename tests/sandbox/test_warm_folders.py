@@ -107,7 +107,8 @@ def programs(request: pytest.FixtureRequest) -> Iterator[Programs]:
     before = traces()
     name = request.param
     made = Programs(
-        lambda: open_box(jail=name), lambda: Folder(lambda: open_box(jail=name), limits=LIMITS, read=READ)
+        lambda: open_box(jail=name),
+        lambda **_: Folder(lambda: open_box(jail=name), limits=LIMITS, read=READ),
     )
     yield made
     made.close()

@@ -233,12 +233,12 @@ def test_mini_swe_agent_solves_a_task_with_a_script_and_its_marker_counts_for_no
 
 
 def running(word: str) -> list[int]:
-    """Agents of the machine whose command line holds a word; whoever ends up as whose child."""
+    """Agents of the machine whose first argument is this word; whoever ends up as whose child."""
     found = []
     for place in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
-            words = (place / "cmdline").read_bytes().decode(errors="replace") if place.name.isdigit() else ""
-            if word in words and "strop" not in words.replace(word, "") and alive(int(place.name)):
+            line = (place / "cmdline").read_bytes().decode(errors="replace") if place.name.isdigit() else ""
+            if line.split("\0")[1:2] == [word] and alive(int(place.name)):
                 found.append(int(place.name))
     return found
 

@@ -12,6 +12,7 @@ import os
 import shlex
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +29,8 @@ from strop.core.user_code import load_named
 from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
 from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import answer_in, tree_of
+from strop.sandbox.packages import TESTS, Site, providers, site_of
+from strop.verification.project.needs import imported
 
 Agent = Callable[[str, Task, JailedFolder], object]
 _STARTS = 127
@@ -129,7 +132,9 @@ class Harness:
         return self.endpoint.converse(turn, self.opening.max_tokens)
 
     def _command(self) -> tuple[list[str], list[str]]:
-        """(the command, paths that it reads): its program, and files here that its words name, by whole paths."""
+        """(the command, paths that it reads): its program, and files here that its words name, by whole paths; with
+        what they import, where they are scripts for this Python.
+        """
         path = os.pathsep.join([surroundings_of(self.task).environment["PATH"], os.environ.get("PATH", "")])
         found = shutil.which(self.words[0], path=path)
         if found is None:
@@ -141,7 +146,25 @@ class Harness:
             here = os.path.isfile(word)  # False for words that are no path at all
             words.append(str(Path(word).absolute()) if here else word)
             reads += [words[-1]] if here else []
+        if site := self._packages(words):
+            python = f"{site.folder}/bin/python3"
+            words = [python, *(words[1:] if Path(words[0]).name.startswith("python") else words)]
+            reads += site.read
         return words, reads
+
+    def _packages(self, words: list[str]) -> Site | None:
+        """What scripts of Python among the words import, where this Python is to run them: a program installed beside
+        Strop, or one that its `python` is given. Others bring their own (`reads`).
+        """
+        own, first = Path(sys.prefix, "bin"), Path(words[0])
+        ours = (str(own), *surroundings_of(self.task).read)
+        if first.name.startswith("python") and any(first.is_relative_to(path) for path in ours):
+            scripts = [Path(word) for word in words[1:] if word.endswith(".py") and os.path.isfile(word)]
+        else:
+            scripts = [first] if first.parent == own and first.read_bytes()[:2] == b"#!" else []
+        texts = {f"{number}.py": script.read_bytes() for number, script in enumerate(scripts)}
+        names = {name for module in imported(texts) for name in providers(module)}
+        return site_of((*TESTS, *sorted(names))) if names else None
 
     def _run(self, command: list[str]) -> None:
         """The agent's whole life."""

@@ -18,7 +18,7 @@ from strop.verification.project.control_tests import python_controls
 from strop.verification.project.expression_values import Recorded, recorded_of
 from strop.verification.project.runs import ProjectRun, RunRequest, as_bytes
 from strop.verification.project.rust_control_tests import rust_controls
-from strop.verification.project.support import Piece, asserting, bypassed, names_of
+from strop.verification.project.support import SupportPart, asserting, bypassed, names_of
 
 NONE: Mapping[str, str] = {}
 Draw = Callable[[bool], ControlTests]
@@ -139,7 +139,7 @@ class PytestControls(ProjectControls):
         run.results |= {test: result for test, result in first.results.items() if test not in lost}
         return _with_costs_of(run, runs)
 
-    def _around(self) -> Piece | None:
+    def _around(self) -> SupportPart | None:
         """What tests call to assert in the unedited project, and do not reach with the edit."""
         tree = {**self.base, **as_bytes(self.check.files)}
         edited = {path: data for path, data in tree.items() if path not in self.check.removed}
@@ -148,7 +148,7 @@ class PytestControls(ProjectControls):
         )
 
     @cached_property
-    def support(self) -> Mapping[Piece, tuple[str, ...]]:
+    def support(self) -> Mapping[SupportPart, tuple[str, ...]]:
         """What lies outside of the tests and belongs to them."""
         return asserting(self.check.digest, self.base, self.tests, self.backend)
 

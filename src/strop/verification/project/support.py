@@ -27,7 +27,7 @@ _Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True)
-class Piece:
+class SupportPart:
     """A function or class of the project.
 
     path, name  its file, and its name within that, with the classes around it
@@ -86,7 +86,7 @@ def _bases(tree: ast.Module, names: set[str]) -> set[str]:
     return found - {""}
 
 
-def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[Piece, ...]:
+def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[SupportPart, ...]:
     """What may belong to the tests, by the text of the project; the last few tasks' are kept."""
     key = digest, tuple(sorted(tests))
     with _lock:
@@ -102,10 +102,10 @@ def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[Piece,
 
 
 _lock = threading.Lock()
-_known: "OrderedDict[tuple[str, tuple[str, ...]], tuple[Piece, ...]]" = OrderedDict()
+_known: "OrderedDict[tuple[str, tuple[str, ...]], tuple[SupportPart, ...]]" = OrderedDict()
 
 
-def _found(base: Files, asked: Asked) -> Iterator[Piece]:
+def _found(base: Files, asked: Asked) -> Iterator[SupportPart]:
     sources = {path: data for path, data in base.items() if path.endswith(".py") and not is_protected(path)}
     trees = {path: _parsed(data) for path, data in sources.items() if _says_any(data, asked)}
     bases, wanted = set[str](), set(asked.bases)
@@ -120,12 +120,12 @@ def _found(base: Files, asked: Asked) -> Iterator[Piece]:
             line = _line(node)
             if isinstance(node, ast.ClassDef):
                 if node.name in bases:
-                    yield Piece(path, name, line, True)
+                    yield SupportPart(path, name, line, True)
             elif any("fixture" in ast.unparse(mark) for mark in node.decorator_list):
                 if node.name in asked.fixtures:
-                    yield Piece(path, name, line, True)
+                    yield SupportPart(path, name, line, True)
             elif node.name in asked.calls and _can_fail(node):
-                yield Piece(path, name, line, False)
+                yield SupportPart(path, name, line, False)
 
 
 def _says_any(data: bytes, asked: Asked) -> bool:
@@ -144,8 +144,8 @@ def _can_fail(node: ast.AST) -> bool:
 
 
 def changed(
-    pieces: Collection[Piece], base: Files, files: Mapping[str, str], removed: Collection[str]
-) -> list[Piece]:
+    pieces: Collection[SupportPart], base: Files, files: Mapping[str, str], removed: Collection[str]
+) -> list[SupportPart]:
     """Those that an edit changes, or takes away."""
     found = []
     for path in {piece.path for piece in pieces} & ({*files} | {*removed}):
@@ -159,7 +159,7 @@ def changed(
 
 def asserting(
     digest: str, base: Files, tests: Sequence[str], backend: Backend
-) -> Mapping[Piece, tuple[str, ...]]:
+) -> Mapping[SupportPart, tuple[str, ...]]:
     """Those that do nothing but assert, and the tests that call them: emptied, they are missed by no test that passes.
     With them what belongs to the tests in any case. The last few tasks' are kept. Raises WorkerDied.
     """
@@ -177,13 +177,13 @@ def asserting(
     return found
 
 
-_proven: "OrderedDict[tuple[str, tuple[str, ...]], Mapping[Piece, tuple[str, ...]]]" = OrderedDict()
+_proven: "OrderedDict[tuple[str, tuple[str, ...]], Mapping[SupportPart, tuple[str, ...]]]" = OrderedDict()
 
 
 def _asserting(
-    pieces: Sequence[Piece], base: Files, tests: Sequence[str], backend: Backend
-) -> Mapping[Piece, tuple[str, ...]]:
-    found: dict[Piece, tuple[str, ...]] = {piece: () for piece in pieces if piece.sure}
+    pieces: Sequence[SupportPart], base: Files, tests: Sequence[str], backend: Backend
+) -> Mapping[SupportPart, tuple[str, ...]]:
+    found: dict[SupportPart, tuple[str, ...]] = {piece: () for piece in pieces if piece.sure}
     if len(found) == len(pieces):
         return found
     usual = backend.run(RunRequest(tests=tests, reach=True))
@@ -205,10 +205,10 @@ def _asserting(
 
 
 def bypassed(
-    own: Mapping[Piece, tuple[str, ...]],
+    own: Mapping[SupportPart, tuple[str, ...]],
     edited: Files,
     reach: Callable[[list[str]], Mapping[str, TestReach]],
-) -> Piece | None:
+) -> SupportPart | None:
     """One that a test calls in the unedited project and does not run with the edit: another stands in its place."""
     tests = sorted({test for calling in own.values() for test in calling})
     reached = reach(tests) if tests else {}
@@ -221,7 +221,7 @@ def bypassed(
     return None
 
 
-def names_of(own: Iterable[Piece]) -> frozenset[str]:
+def names_of(own: Iterable[SupportPart]) -> frozenset[str]:
     """How tests call those that assert."""
     return frozenset(piece.name.rpartition(".")[2] for piece in own if not piece.sure)
 

@@ -24,7 +24,7 @@ from strop.verification.project.controls import CargoControls, PytestControls
 from strop.verification.project.layout import refusal
 from strop.verification.project.runs import ProjectRun
 from strop.verification.project.snapshot import load_snapshot, locate_packages
-from strop.verification.project.support import Piece, asserting, changed, support_of
+from strop.verification.project.support import SupportPart, asserting, changed, support_of
 from strop.verification.python.child import Findings
 from strop.verification.settings import Settings
 
@@ -83,7 +83,9 @@ class ProjectToolchain:
         verdict = verdict_of(run, tests, time.monotonic() - began)
         return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
 
-    def _support(self, check: ProjectCheck, base: Files, tests: list[str], backend: Backend) -> Piece | None:
+    def _support(
+        self, check: ProjectCheck, base: Files, tests: list[str], backend: Backend
+    ) -> SupportPart | None:
         """What the edit changes of the tests' own that lies outside of them."""
         pieces = changed(support_of(check.digest, base, tests), base, check.files, check.removed)
         own = asserting(check.digest, base, tests, backend) if pieces else {}
