@@ -81,7 +81,7 @@ def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -
         if not commit:
             raise UserError(f"--rev {rev}: {source} has no such revision on its branch")
         try:
-            tree = repository.files(commit)
+            tree, day = repository.files(commit), repository.date(commit)
         except (UserError, VerificationError) as error:
             why = str(error).rpartition("git cannot read it: ")[2].replace(folder, "")
             raise UserError(f"{source}: the tree of {commit[:12]} cannot be read: {why}") from None
@@ -91,7 +91,7 @@ def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -
         f"{history.name}: by {', '.join(install.found) or 'no file'} it asks for {asked}; running its tests twice"
     )
 
-    settings, day = Settings(allow_unsafe=allow_unsafe), repository.date(commit)
+    settings = Settings(allow_unsafe=allow_unsafe)
 
     def prove(found: "ProjectInstall") -> "EnvironmentLock":
         return environment_of(tree, found, history.name, commit, output, settings, day)
