@@ -5,7 +5,8 @@ import re
 import tempfile
 import time
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from strop.config.schema import Recipe
 from strop.core.errors import StropError, UserError
 from strop.core.user_code import at_line
 from strop.reports.run_folder import ERROR
+from strop.training.ranks import Ranks
 
 _FULL = ("No space left", "os error 28", "inline_container", "Disk quota", "File too large", "os error 27")
 """What a full disk is called by the system, by safetensors and by torch.save."""
@@ -54,6 +56,23 @@ def is_full(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return True
     return any(sign in str(error) for sign in _FULL)
+
+
+@contextmanager
+def error_kept(recipe: Recipe, run: Path, ranks: Ranks) -> Iterator[None]:
+    """Keeps the cause and the trace of what ends a run in its error.txt; there is none when a run is finished."""
+    who = f"process {ranks.rank} of {ranks.world}"
+    try:
+        yield
+    except RunStopped:
+        raise
+    except BaseException as error:
+        stops = {KeyboardInterrupt: "interrupted", SystemExit: "terminated", GeneratorExit: "terminated"}
+        cause = str(explained(error, recipe)) if isinstance(error, Exception) else stops.get(type(error), "")
+        kept_trace(run, error, cause, who)
+        raise
+    if ranks.main:
+        (run / ERROR).unlink(missing_ok=True)
 
 
 def kept_trace(folder: Path, error: BaseException, cause: str, who: str) -> None:

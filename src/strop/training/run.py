@@ -32,7 +32,7 @@ from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
 from strop.training.changes import changed_recipe, note_changes
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
-from strop.training.failures import RunStopped, explained, kept_trace
+from strop.training.failures import error_kept
 from strop.training.inputs import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.model_card import write_card
@@ -81,7 +81,7 @@ def train(
                 shutil.rmtree(folder / name, ignore_errors=True)
             if given.names():
                 write_json(folder / GIVEN, given.names())
-        stack.enter_context(_error_kept(recipe, run, ranks))
+        stack.enter_context(error_kept(recipe, run.path, ranks))
         if ranks.main:
             keep_code(run.path, recipe)
             run.write_vocabulary(parts.tokenizer.vocabulary())
@@ -121,7 +121,7 @@ def resume(
                 f"{fault}; without the model after the warm start there is nothing to resume from"
             )
         ranks.barrier()  # everyone has read the recipe
-        stack.enter_context(_error_kept(recipe, run, ranks))
+        stack.enter_context(error_kept(recipe, run.path, ranks))
         say(f"resuming {folder} from {checkpoint.name if checkpoint else 'the start'}")
         located = find_code(folder, recipe, step, say, main=ranks.main)
         parts = set_up(located, ranks, stack, say, given, warm)
@@ -141,23 +141,6 @@ def _go(
     job = _Job(recipe, run, parts, sinks, say, show, status)
     stack.enter_context(_on_signal(job.request_checkpoint))
     return job.go(checkpoint)
-
-
-@contextmanager
-def _error_kept(recipe: Recipe, run: RunFolder, ranks: Ranks) -> Iterator[None]:
-    """Keeps the cause and the trace of what ends the run in its error.txt; there is none when a run is finished."""
-    who = f"process {ranks.rank} of {ranks.world}"
-    try:
-        yield
-    except RunStopped:
-        raise
-    except BaseException as error:
-        stops = {KeyboardInterrupt: "interrupted", SystemExit: "terminated", GeneratorExit: "terminated"}
-        cause = str(explained(error, recipe)) if isinstance(error, Exception) else stops.get(type(error), "")
-        kept_trace(run.path, error, cause, who)
-        raise
-    if ranks.main:
-        (run.path / ERROR).unlink(missing_ok=True)
 
 
 @contextmanager
