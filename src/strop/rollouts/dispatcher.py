@@ -9,6 +9,7 @@ after it was asked for, whenever it came: which completions are decoded side by 
 CPU the same seeds give the same bits whatever tools take. In the order `as-ready` nothing holds decoding up.
 """
 
+import copy
 import time
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -55,8 +56,7 @@ class Dispatcher:
         """`open_one` opens the jails of the effect `Run`, `open_folder` those that last as long as a play, whose
         programs find the task's `surroundings`.
         """
-        self.policy = policy
-        self.verifier = verifier
+        self.policy, self.verifier = policy, verifier
         self.clock = Clock()
         self.count = Count()
         self.environment = environment
@@ -68,16 +68,10 @@ class Dispatcher:
         self, policy: Policy, environment: Callable[[Task], Environment], limits: PlayLimits | None = None
     ) -> "Dispatcher":
         """Another with the same verifier and settings, but for what is given."""
-        return Dispatcher(
-            policy,
-            self.verifier,
-            environment,
-            limits=limits or self.limits,
-            order=self.order,
-            open_one=self.open_one,
-            open_folder=self.open_folder,
-            surroundings=self.surroundings,
-        )
+        made = copy.copy(self)
+        made.policy, made.environment, made.limits = policy, environment, limits or self.limits
+        made.clock, made.count = Clock(), Count()
+        return made
 
     def control(self) -> "Dispatcher | None":
         """What its environment is held against at equal sampled tokens (`environments.kinds.Played.control`)."""
@@ -120,20 +114,19 @@ class _Plays:
         self._owner, self._params = owner, params
         self._limits, self._policy = owner.limits, owner.policy
         self._context = min(
-            self._limits.context, getattr(self._policy, "context", None) or PlayLimits.context
+            self._limits.context, getattr(owner.policy, "context", None) or PlayLimits.context
         )
         self._threads, self._programs = Threads(), Programs(owner.open_one, owner.open_folder)
         self._lifecycle = Lifecycle(self._threads, self._limits.close)
-
-        def services(task: Task) -> PlayServices:
-            found = partial(owner.surroundings, task)
-            return PlayServices(owner.verifier, self._threads, self._programs, found)
-
-        more = (services, self._lifecycle, self._limits, owner.order)
+        more = (self._services, self._lifecycle, self._limits, owner.order)
         self._admission = Admission(queue, owner.environment, *more)
         self._tick = 0
         self._playing: list[Play] = []
         self._grading: deque[Play] = deque()
+
+    def _services(self, task: Task) -> PlayServices:
+        found = partial(self._owner.surroundings, task)
+        return PlayServices(self._owner.verifier, self._threads, self._programs, found)
 
     def all(self) -> Iterator[Rollout]:
         """The rollouts; before the error of an engine or of a user's code, what was answered until then."""
@@ -187,18 +180,15 @@ class _Plays:
 
     def _decide(self, play: Play, method: str, *given: Any) -> None:
         """Calls the environment, in a thread, and starts the effects that it asks for."""
-
-        def decide() -> Decision:
-            return Decision.of(getattr(play.environment, method)(*given), play.services)
-
         play.awaits, play.method, play.effects, play.asked = "decision", method, (), time.monotonic()
-        play.pending = self._threads.submit(decide)
+        play.pending = self._threads.submit(
+            lambda: Decision.of(getattr(play.environment, method)(*given), play.services)
+        )
 
     def _sample(self) -> None:
         """One step of the policy, and what its completions lead to."""
         started = time.perf_counter()
-        sampling = self._waiting("completion")
-        if sampling:
+        if sampling := self._waiting("completion"):
             self._policy.work(WAIT)
             self._owner.clock.sampling += time.perf_counter() - started
         self._tick += 1
@@ -348,15 +338,13 @@ class _Plays:
 
     def _ask(self, play: Play) -> None:
         """The policy's next turn, if there is room for one. A first answer may fill what room there is."""
-        context = play.context
-        room = self._context - len(context)
+        room = self._context - len(context := play.context)
         most = play.opening.max_tokens or self._params.max_tokens
         if room < (most if play.turns else 1):
             self._end(play, Done("", "context"))
             return
-        params = self._params.model_copy(
-            update={"stop": self._params.stop or play.opening.stop, "max_tokens": min(most, room)}
-        )
+        changed = {"stop": self._params.stop or play.opening.stop, "max_tokens": min(most, room)}
+        params = self._params.model_copy(update=changed)
         request = Request(context, derive_seed(play.seed, len(play.turns)), params, play.one)
         play.awaits, play.pending = "completion", self._policy.submit(request)
 
@@ -376,9 +364,8 @@ class _Plays:
         deciding = play.pending if play.awaits == "decision" else None
         for one in play.effects:
             one.future.cancel()
-        self._lifecycle.close(
-            play.environment, play.services, deciding or play.setup, held=play.setup is not None
-        )
+        before, held = deciding or play.setup, play.setup is not None
+        self._lifecycle.close(play.environment, play.services, before, held=held)
 
     def _graded(self) -> Iterator[Rollout]:
         """Rollouts whose verdict is there, in the order in which their plays ended."""
@@ -396,8 +383,7 @@ class _Plays:
 
     def cancel(self) -> None:
         """Gives up what is still being played, and closes everything."""
-        left = [*self._playing, *self._grading]
-        for play in left:
+        for play in (left := [*self._playing, *self._grading]):
             play.pending.cancel()
         try:
             if left:

@@ -35,17 +35,15 @@ from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.demos import read_demos
-from strop.tasks.public_tests import shows_tests
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
 from strop.training.feed import failed, reference_verdicts, why
 from strop.training.inputs import NOTHING, Given, environment_of
 from strop.training.machine import Comparison, disk, memory
-from strop.training.shown_play import shown_play
+from strop.training.shown_play import shown_play, unseen
 from strop.training.sinks import check_sinks
 from strop.verification import open_configured
-from strop.verification.project.needs import copies_left
 from strop.verification.toolchains import missing_programs
 
 SAMPLE = 4
@@ -206,7 +204,7 @@ class Preflight:
             if one.name:
                 sides = f"{len(one.train)} training tasks, {len(one.held_out)} held out"
                 self.facts.append(f"{one.name}: {sides}")
-            self._look_at_shown(one)
+            self.warnings += unseen(one)
         if nameless := [task for one in self.sets for task in one.tasks if not _has_entry_point(task)]:
             first, more = nameless[0], f" (and {len(nameless) - 1} more)" if len(nameless) > 1 else ""
             self.faults.append(
@@ -226,20 +224,6 @@ class Preflight:
             with self.noting():
                 place = f"window of evaluation.extra {check.name}"
                 self.extra += windowed(load_tasks(check.source), check.window, place).tasks[: check.limit]
-
-    def _look_at_shown(self, one: TaskSet) -> None:
-        """What plays are told of tests, and copies of a project that its jails cannot be without."""
-        environment = one.recipe.task_set.environment
-        place = f"{one.name}: " if one.name else ""
-        if environment.type in ("feedback", "workspace") and not environment.options.get("tell"):
-            hidden = sum(not shows_tests(task) for task in one.tasks)
-            if hidden and environment.options.get("tell") is None:
-                self.warnings.append(
-                    f"{place}{hidden} of {len(one.tasks)} tasks show no tests, so plays are told only whether they "
-                    "passed; tasks.environment.tell=true tells what failed, by the tests that judge"
-                )
-        for line in copies_left(one.tasks):
-            self.warnings.append(f"{place}{line}; it may hold what the task asks for")
 
     def look_at_prompts(self) -> None:
         """Templates, the environment, and every prompt in tokens, against what the model has positions for."""
