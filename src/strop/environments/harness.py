@@ -29,7 +29,7 @@ from strop.core.user_code import load_named
 from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
 from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import answer_in, tree_of
-from strop.sandbox.packages import TESTS, Site, providers, site_of
+from strop.sandbox.packages import TESTS, PackageSite, providers, site_of
 from strop.verification.project.needs import imported
 
 Agent = Callable[[str, Task, JailedFolder], object]
@@ -152,7 +152,7 @@ class Harness:
             reads += site.read
         return words, reads
 
-    def _packages(self, words: list[str]) -> Site | None:
+    def _packages(self, words: list[str]) -> PackageSite | None:
         """What scripts of Python among the words import, where this Python is to run them: a program installed beside
         Strop, or one that its `python` is given. Others bring their own (`reads`).
         """

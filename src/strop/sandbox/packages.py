@@ -34,7 +34,7 @@ _FORM = "1"
 
 
 @dataclass(frozen=True)
-class Site:
+class PackageSite:
     """An environment of Python, as venv makes them.
 
     folder  that its bin lies in
@@ -97,7 +97,9 @@ def _providers() -> dict[str, list[str]]:
 
 
 @lru_cache(maxsize=256)
-def site_of(names: tuple[str, ...], without: tuple[str, ...] = (), hidden: tuple[str, ...] = ()) -> Site:
+def site_of(
+    names: tuple[str, ...], without: tuple[str, ...] = (), hidden: tuple[str, ...] = ()
+) -> PackageSite:
     """The packages that these names ask for; `hidden` files and folders of them are left out.
 
     Raises SandboxError where the links cannot be written.
@@ -109,7 +111,7 @@ def site_of(names: tuple[str, ...], without: tuple[str, ...] = (), hidden: tuple
     return _linked(links, held, tuple(name for name, one in found.items() if one is None))
 
 
-def folder_site(folder: str, hidden: Iterable[Path]) -> Site:
+def folder_site(folder: str, hidden: Iterable[Path]) -> PackageSite:
     """Links to all of a folder of packages but the hidden files.
 
     Raises SandboxError where the links cannot be written.
@@ -119,7 +121,9 @@ def folder_site(folder: str, hidden: Iterable[Path]) -> Site:
     return _linked(dict(chain.from_iterable(links)), (), ())
 
 
-def _linked(links: dict[str, str], held: tuple[tuple[str, str], ...], lacking: tuple[str, ...]) -> Site:
+def _linked(
+    links: dict[str, str], held: tuple[tuple[str, str], ...], lacking: tuple[str, ...]
+) -> PackageSite:
     told = (f"{name}\t{target}" for name, target in sorted(links.items()))
     text = "\n".join([_FORM, str(interpreter()), *told])
     folder = kept_dir() / "packages" / hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -130,7 +134,7 @@ def _linked(links: dict[str, str], held: tuple[tuple[str, str], ...], lacking: t
             raise SandboxError(
                 f"cannot write {folder}: {error.strerror}; set STROP_CACHE to another folder"
             ) from None
-    return Site(str(folder), (str(folder), *sorted(links.values())), held, lacking)
+    return PackageSite(str(folder), (str(folder), *sorted(links.values())), held, lacking)
 
 
 def _links(one: Distribution, hidden: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from strop.sandbox.interpreter import interpreter
 from strop.sandbox.packages import (
     NEVER,
     TESTS,
-    Site,
+    PackageSite,
     canonical,
     closure,
     folder_site,
@@ -64,8 +64,8 @@ class Needs:
     told    copies of the project that could not be kept out, one line each
     """
 
-    site: Site
-    given: Site | None = None
+    site: PackageSite
+    given: PackageSite | None = None
     told: tuple[str, ...] = ()
 
 

@@ -19,7 +19,7 @@ from strop.core.verdict import Outcome, TestResult
 from strop.sandbox.jailed import JailedProcess, WorkFolder
 from strop.sandbox.jails import choose
 from strop.sandbox.limits import Limits
-from strop.sandbox.packages import TESTS, Site, site_of
+from strop.sandbox.packages import TESTS, PackageSite, site_of
 from strop.sandbox.pump import Capture, Pump
 from strop.sandbox.work import safe_name
 from strop.verification.draws import drawn
@@ -94,7 +94,7 @@ def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
     )
 
 
-def testing_site() -> Site:
+def testing_site() -> PackageSite:
     """pytest and what it needs. Raises VerificationError where it is not installed."""
     site = site_of(TESTS)
     if "pytest" in site.lacking:
