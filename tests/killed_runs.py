@@ -76,8 +76,14 @@ def counted(
 
 def command(place: dict[str, str], *words: str) -> None:
     with tempfile.TemporaryFile("w+") as said:
-        path = f"/proc/self/fd/{said.fileno()}"
-        warm._run(list(words), path, path, os.getcwd(), {**os.environ, **place})
+        path, errors = f"/proc/self/fd/{said.fileno()}", os.dup(2)
+        try:
+            warm._run(list(words), path, path, os.getcwd(), {**os.environ, **place})
+        except SystemExit as end:
+            if end.code:
+                said.seek(0)
+                os.write(errors, said.read()[-2000:].encode())
+            raise
 
 
 def rounds(edits: str, model: str, folder: str) -> None:

@@ -25,7 +25,7 @@ class Stage:
     waits: bool = False
 
 
-class Progress:
+class RunProgress:
     """Of one process; any thread may call it.
 
     beats  how much was done; two threads at once may count as one
@@ -63,5 +63,5 @@ class Progress:
         return ", ".join(names) or f"after {self._last}"
 
 
-PROGRESS = Progress()
+PROGRESS = RunProgress()
 """This process's."""

@@ -47,7 +47,10 @@ class Head:
         found: list[torch.Tensor] = []
         hook = head.register_forward_hook(lambda _module, _inputs, out: found.append(out))
         try:
-            ids = torch.arange(3, 11, device=head.weight.device) % len(head.weight)
+            words = min(
+                len(head.weight), getattr(model.config.get_text_config(), "vocab_size", len(head.weight))
+            )
+            ids = torch.linspace(3, words - 1, 24, device=head.weight.device).long()
             logits = model(input_ids=ids[None], use_cache=False).logits.double()
         finally:
             hook.remove()
@@ -69,6 +72,8 @@ class Head:
 def _factor_in(config: Any, plain: torch.Tensor, changed: torch.Tensor, where: torch.Tensor) -> float:
     """The factor between two, by least squares: to the last digit where it is 1, or a number of the configuration."""
     one, other = plain[where], changed[where]
+    if not one.any():  # a model that says nothing of these tokens
+        return 1.0
     ratio = float((one * other).sum() / (one * one).sum().clamp(min=1e-30))
     known = [float(value) for value in vars(config).values() if type(value) in (int, float) and value]
     exact = (number for value in [1.0, *known] for number in (value, 1 / value))

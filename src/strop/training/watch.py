@@ -49,7 +49,7 @@ _STATES = {
 
 
 @dataclass(frozen=True)
-class Report:
+class RankReport:
     """What a process says of itself; `look` counts its looks, `moved` what it has done."""
 
     pid: int
@@ -65,7 +65,7 @@ class Report:
 class _Seen:
     """A process as another sees it: seconds since it last moved on, and since it last answered."""
 
-    report: Report
+    report: RankReport
     silent: float = 0.0
     mute: float = 0.0
 
@@ -92,8 +92,8 @@ class Watch(threading.Thread):
         self._run, self._rank, self._world, self._seconds = run, ranks.rank, ranks.world, seconds
         self._between = min(_LONGEST, seconds / _LOOKS)
         self._over = threading.Event()
-        self._own = Report(os.getpid(), socket.gethostname())
-        nothing = Report(0, "")
+        self._own = RankReport(os.getpid(), socket.gethostname())
+        nothing = RankReport(0, "")
         self._seen = [_Seen(nothing) for _ in range(ranks.world)]
         self._used, self._busy = _used(), 0
         (run / RANKS).mkdir(parents=True, exist_ok=True)
@@ -138,10 +138,10 @@ class Watch(threading.Thread):
         self._busy += any(stage.busy for stage in stages) and (cpu > _BUSY * passed or data > _BYTES)
         most, waits = max((stage.most for stage in stages), default=0.0), any(stage.waits for stage in stages)
         moved = PROGRESS.beats + self._busy
-        self._own = Report(own.pid, own.host, own.look + 1, moved, str(PROGRESS), most, waits)
+        self._own = RankReport(own.pid, own.host, own.look + 1, moved, str(PROGRESS), most, waits)
         self._write(self._own)
 
-    def _write(self, report: Report) -> None:
+    def _write(self, report: RankReport) -> None:
         """Tells the others; what a disk refuses once it may take the next time."""
         part = self._file(self._rank, "part")
         with suppress(OSError):
@@ -156,7 +156,7 @@ class Watch(threading.Thread):
                 report = self._own
             else:
                 with suppress(OSError, ValueError, TypeError):
-                    report = Report(**json.loads(self._file(rank, "json").read_bytes()))
+                    report = RankReport(**json.loads(self._file(rank, "json").read_bytes()))
             still = report.pid == seen.report.pid
             seen.silent = seen.silent + passed if still and report.moved == seen.report.moved else 0.0
             seen.mute = seen.mute + passed if still and report.look == seen.report.look else 0.0
