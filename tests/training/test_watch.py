@@ -22,7 +22,7 @@ import re, sys, threading, time
 from pathlib import Path
 from strop.core.progress import PROGRESS
 from strop.training.ranks import Ranks
-from strop.training.watch import Watch
+from strop.training.watch import RankWatch
 
 def until(seconds, do):
     end = time.monotonic() + seconds
@@ -56,7 +56,7 @@ def is_given_time():
         time.sleep(LONG)
 
 run, rank, *names = sys.argv[1:]
-watch = Watch(Path(run), Ranks(int(rank), len(names)), LIMIT)
+watch = RankWatch(Path(run), Ranks(int(rank), len(names)), LIMIT)
 watch.start()
 with PROGRESS.at(f"what {names[int(rank)]} does"):
     globals()[names[int(rank)]]()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class ProgressStage:
     """What a thread is doing.
 
     busy   whether CPU time and bytes count as progress
@@ -33,7 +33,7 @@ class RunProgress:
 
     def __init__(self) -> None:
         self.beats = 0
-        self._stages: list[Stage] = []
+        self._stages: list[ProgressStage] = []
         self._last = "the start"
 
     def beat(self) -> None:
@@ -42,8 +42,8 @@ class RunProgress:
 
     @contextmanager
     def at(self, name: str, *, busy: bool = False, most: float = 0.0, waits: bool = False) -> Iterator[None]:
-        """Within it this thread does what `name` says; see `Stage`."""
-        stage = Stage(name, busy, most, waits)
+        """Within it this thread does what `name` says; see `ProgressStage`."""
+        stage = ProgressStage(name, busy, most, waits)
         self._stages.append(stage)
         self.beat()
         try:
@@ -54,7 +54,7 @@ class RunProgress:
             self.beat()
 
     @property
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[ProgressStage]:
         """Of all threads, the outer ones first."""
         return list(self._stages)
 

@@ -76,7 +76,7 @@ def watched(recipe: Recipe, ranks: Ranks) -> Iterator[None]:
     if ranks.world == 1 and "RANK" not in os.environ:
         yield
         return
-    watch = Watch(recipe.run.folder, ranks, 60 * recipe.launch.stall_minutes)
+    watch = RankWatch(recipe.run.folder, ranks, 60 * recipe.launch.stall_minutes)
     watch.start()
     try:
         yield
@@ -84,7 +84,7 @@ def watched(recipe: Recipe, ranks: Ranks) -> Iterator[None]:
         watch.close()
 
 
-class Watch(threading.Thread):
+class RankWatch(threading.Thread):
     """Of one process over all."""
 
     def __init__(self, run: Path, ranks: Ranks, seconds: float) -> None:
