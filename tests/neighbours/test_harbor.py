@@ -65,7 +65,7 @@ def test_rewards_are_those_of_the_verifier(tmp_path):
         None: 0.0,
     }
     for answer, reward in answers.items():
-        with Machine() as box:
+        with Machine(grades=True) as box:
             box.put({"/app/solution.py": answer} if answer is not None else {})
             box.put({f"/tests/{p.name}": p.read_bytes() for p in (task / "tests").iterdir()})
             done = box.run(["bash", "/tests/test.sh"])
