@@ -21,6 +21,8 @@ from strop.sandbox.dockerfile import ImagePlan, furnish, image_plan
 from strop.sandbox.machine import LIMITS, Machine
 
 _MIB = 1 << 20
+_VERIFIER = "__verifier__"
+"""In the name of a box in which tests alone run, so that they may ask Strop."""
 _LONGEST = 24 * 3600.0
 """Seconds of a command without a limit of its own; Harbor ends it with its phase."""
 
@@ -31,9 +33,7 @@ class JailEnvironment(BaseEnvironment):
     _box: Machine | None = None
 
     def __init__(self, *args: Any, jail: str = "auto", **kwargs: Any) -> None:
-        self._jail, self._ran = jail, False
-        self._uploads: list[tuple[dict[str, bytes], list[str]]] = []
-        """What was put into the box before anything ran in it."""
+        self._jail = jail
         super().__init__(*args, **kwargs)
 
     @staticmethod
@@ -67,9 +67,9 @@ class JailEnvironment(BaseEnvironment):
         Raises UserError where the task needs more than this machine has, or a step of its Dockerfile fails;
         SandboxError without a jail.
         """
-        self._box = await asyncio.to_thread(self._made, grades=self.environment_dir.name == "tests")
+        self._box = await asyncio.to_thread(self._made)
 
-    def _made(self, *, grades: bool) -> Machine:
+    def _made(self) -> Machine:
         plan = self._planned()
         config, limits = self.task_env_config, replace(LIMITS, wall_seconds=_LONGEST)
         room = (config.storage_mb or 1024) * _MIB
@@ -82,7 +82,7 @@ class JailEnvironment(BaseEnvironment):
             environment={**plan.environment, **self._startup_env()},
             limits=replace(limits, dir_bytes=room),
             jail=self._jail,
-            grades=grades,
+            grades=_VERIFIER in self.session_id,
         )
         context = {
             path.relative_to(self.environment_dir).as_posix(): path
@@ -112,7 +112,7 @@ class JailEnvironment(BaseEnvironment):
         user: str | int | None = None,
     ) -> ExecResult:
         """Raises RuntimeError for a command that took too long, SandboxError where the jail broke."""
-        variables, self._ran = self._merge_env(env), True
+        variables = self._merge_env(env)
         try:
             done = await asyncio.to_thread(
                 self._opened.shell, command, cwd=cwd, environment=variables, seconds=timeout_sec
@@ -162,16 +162,6 @@ class JailEnvironment(BaseEnvironment):
     def _put(self, files: Mapping[str, Path]) -> None:
         programs = [name for name, path in files.items() if path.stat().st_mode & 0o100]
         data = {name: path.read_bytes() for name, path in files.items()}
-        if not self._ran:
-            self._uploads.append((data, programs))
-            if any(
-                name.startswith("/tests/") for name in data
-            ):  # tests alone will run here: they may ask Strop
-                self._opened.close()
-                self._box, self._ran = self._made(grades=True), True
-                for earlier, runs in self._uploads:
-                    self._opened.put(earlier, executable=runs)
-                return
         self._opened.put(data, executable=programs)
 
     def _get(self, source: str, target: Path) -> None:
