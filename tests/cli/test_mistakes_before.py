@@ -58,6 +58,9 @@ class Begins:
 
     def step(self, completion):
         return strop.Done("")
+
+def leaves(task, rollout, verdict):
+    raise SystemExit(3)
 """
 
 
@@ -236,6 +239,9 @@ MISTAKES: dict[str, tuple[Callable[[Path], object], str, str]] = {
         nothing, "rewards=[{name: 'r.py:one_argument'}]",
         "reward 'one_argument' must take (task, rollout, verdict), or (rollouts) under @strop.batched: too many "
         "positional arguments (r.py:8)",
+    ),
+    "a reward that ends the process": (
+        nothing, "rewards=[{name: 'r.py:leaves'}]", "reward 'leaves' raised SystemExit: 3 (r.py:44), task one",
     ),
     "a reward that raises": (
         nothing, "rewards=[{name: 'r.py:raises'}]", "reward 'raises' raised KeyError: '' (r.py:13), task one",

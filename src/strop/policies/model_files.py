@@ -300,7 +300,9 @@ def _header(path: Path) -> dict[str, Sequence[int]]:
         return {name: [int(side) for side in one["shape"]] for name, one in header.items()}
     except FileNotFoundError:
         raise _fault(str(path.parent), f"{path.name} is missing; copy the model anew") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise _fault(str(path.parent), f"{path.name} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         cause = str(error) if type(error) is ValueError else "its header is damaged"
         raise _fault(str(path.parent), f"{path.name} cannot be read: {cause}; copy the model anew") from None
 

@@ -294,6 +294,8 @@ class _Caller:
                 PROGRESS.beat()
             except UserError:
                 raise
+            except SystemExit as error:  # else the run would end without a word
+                return self._failed(error, task)
             except Exception as error:
                 if self._left:
                     time.sleep(self._left.pop(0))
@@ -303,7 +305,7 @@ class _Caller:
                 self._left = list(self._waits)
             return value
 
-    def _failed(self, error: Exception, task: Task | None) -> _Failed:
+    def _failed(self, error: BaseException, task: Task | None) -> _Failed:
         where = f", task {task.id}" if task else ""
         if isinstance(error, _Failed):
             return _Failed(f"reward {self._name!r} {error}{where}")
