@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import distributions, version
+from importlib.metadata import distributions
 from pathlib import Path
 
 from strop.core.errors import UserError
@@ -19,8 +19,10 @@ SECONDS = 300.0
 
 @cache
 def knows_dates() -> bool:
-    """Whether packages can be installed as they were on a day: uv does that, and pip from 26 on."""
-    return bool(shutil.which("uv")) or int(version("pip").partition(".")[0]) >= 26
+    """Whether packages can be installed as they were on a day: uv does that. pip 26 has such an option, and was seen to
+    install later releases all the same.
+    """
+    return bool(shutil.which("uv"))
 
 
 def install_wheels(
@@ -38,7 +40,9 @@ def install_wheels(
         [uv, "pip", "install", "--python", sys.executable] if uv else [sys.executable, "-m", "pip", "install"]
     )
     quiet = ["--quiet"] if uv else ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"]
-    quiet += [f"--exclude-newer={before}" if uv else f"--uploaded-prior-to={before}"] if before else []
+    if before and not uv:
+        raise UserError("packages as of a day need uv: pip install uv")
+    quiet += [f"--exclude-newer={before}"] if before else []
     command = [*tool, *quiet, "--only-binary", ":all:", "--target", str(part), "--", *requirements]
     try:
         done = subprocess.run(
