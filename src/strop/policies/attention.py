@@ -318,10 +318,8 @@ def _attend_behind_prompts(
 def _masses(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor | None, scale: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1)), in float32 on a CPU."""
-    if (
-        query.device.type == "cpu" and query.dtype == torch.float32
-    ):  # by the kernel of scaled_dot_product_attention
+    """(values (..., length, size), logarithm of the softmax's denominator (..., length, 1) in float32)."""
+    if query.device.type == "cpu":  # by the kernel of scaled_dot_product_attention
         bias = (
             None
             if mask is None
