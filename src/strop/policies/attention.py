@@ -5,7 +5,7 @@ query positions, so that no key is repeated.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -43,12 +43,14 @@ class PrefixTree:
     """Sequences of tokens as one row of L tokens, in which what they begin with in common stands once.
 
     ids, positions  (L,) of the tokens; a position is the token's index in its sequence
-    origin  (L,) for each token its index among the padded segments of all forks, laid end to end
+    reads   the padded segments of all forks end to end, then their paths
+    origin  (L,) for each token its index in `reads`
     """
 
     ids: torch.Tensor
     positions: torch.Tensor
     forks: list[Fork]
+    reads: torch.Tensor
     origin: torch.Tensor
 
 
@@ -79,7 +81,8 @@ def prefix_tree(sequences: Sequence[Sequence[int]], device: Any) -> tuple[Prefix
             Fork(torch.tensor(path, dtype=torch.long, device=device), torch.tensor(padded, device=device))
         )
     row, where, back = (torch.tensor(values, device=device) for values in (ids, positions, origin))
-    return PrefixTree(row, where, forks, back), places
+    reads = torch.cat([*(fork.segments.flatten() for fork in forks), *(fork.path for fork in forks)])
+    return PrefixTree(row, where, forks, reads, back), places
 
 
 def _bunches(sequences: Sequence[Sequence[int]], numbers: list[int], start: int) -> list[list[int]]:
@@ -197,8 +200,7 @@ def group_attention(
     if shared_prompts is not None:
         return _attend_behind_prompts(module.layer_idx, query, key, value, shared_prompts, scale), None
     assert prefix_tree is not None
-    blocks = [_attend_fork(fork, query[0], key[0], value[0], scale, window) for fork in prefix_tree.forks]
-    return torch.cat(blocks).index_select(0, prefix_tree.origin)[None], None
+    return _attend_tree(prefix_tree, query[0], key[0], value[0], scale, window)[None], None
 
 
 _OTHERS = ("softcap", "s_aux", "position_bias", "indices")
@@ -215,34 +217,64 @@ def _no_mask(*arguments: Any, usual: Callable[..., Any], **options: Any) -> Any:
     return None
 
 
+SHORT = 512
+"""Keys up to which a CPU attends in float32: its kernel's backward pass takes three times as long in bfloat16 there."""
 BLOCK = 512
 """Queries at a time, where they need a mask: it has BLOCK rows, so memory grows with the length and not its square."""
 
 
-def _attend_fork(
-    fork: Fork, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scale: float, window: int | None
+def _attend_tree(
+    tree: PrefixTree,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    scale: float,
+    window: int | None,
 ) -> torch.Tensor:
-    """(G x C, heads, size): what the segments' tokens take in, from query, key and value (heads, L, size)."""
+    """(L, heads, size): what the tree's tokens take in, from query, key and value (heads, L, size)."""
+    own = [fork.segments.numel() for fork in tree.forks]
+    sizes = [*own, *(len(fork.path) for fork in tree.forks)]
+    queries = query.index_select(1, tree.reads[: sum(own)]).split(own, dim=1)
+    keys, values = (tensor.index_select(1, tree.reads).split(sizes, dim=1) for tensor in (key, value))
+    paths, blocks = len(own), list[torch.Tensor]()
+    for at, fork in enumerate(tree.forks):
+        segment, path = (keys[at], values[at]), (keys[paths + at], values[paths + at])
+        blocks.append(_attend_fork(fork, queries[at], segment, path, scale, window))
+    return torch.cat(blocks).index_select(0, tree.origin)
+
+
+def _attend_fork(
+    fork: Fork,
+    query: torch.Tensor,
+    segment: tuple[torch.Tensor, torch.Tensor],
+    path: tuple[torch.Tensor, torch.Tensor],
+    scale: float,
+    window: int | None,
+) -> torch.Tensor:
+    """(G x C, heads, size), from the segments' query (heads, G x C, size), their key and value, and the path's key and
+    value (key heads, P, size).
+    """
     rows, longest = fork.segments.shape
-    before, own = len(fork.path), fork.segments.flatten()
-    queries, keys, values = (
-        tensor.index_select(1, own).unflatten(1, (rows, longest)).transpose(0, 1)
-        for tensor in (query, key, value)
-    )
+    before, dtype = len(fork.path), segment[1].dtype
+    short = query.device.type == "cpu" and before + longest <= SHORT
+    read = [query, *segment, *path]
+    query, *pairs = [one.float() for one in read] if short else read
+    queries, keys, values = (one.unflatten(1, (rows, longest)).transpose(0, 1) for one in (query, *pairs[:2]))
     if before:
         keys, values = (
-            torch.cat([tensor.index_select(1, fork.path).expand(rows, -1, -1, -1), mine], dim=2)
-            for tensor, mine in ((key, keys), (value, values))
+            torch.cat([one.expand(rows, -1, -1, -1), mine], dim=2)
+            for one, mine in zip(pairs[2:], (keys, values), strict=True)
         )
     if window and window >= before + longest:
         window = None
-    if not before and window is None:
-        out = scaled_dot_product_attention(
-            queries, keys, values, is_causal=True, scale=scale, enable_gqa=True
-        )
-    else:
-        out = _attend_in_blocks(queries, keys, values, scale, window)
-    return out.transpose(1, 2).flatten(0, 1)
+    with torch.autocast("cpu", enabled=False) if short else nullcontext():
+        if not before and window is None:
+            out = scaled_dot_product_attention(
+                queries, keys, values, is_causal=True, scale=scale, enable_gqa=True
+            )
+        else:
+            out = _attend_in_blocks(queries, keys, values, scale, window)
+    return out.to(dtype).transpose(1, 2).flatten(0, 1)
 
 
 def _attend_in_blocks(

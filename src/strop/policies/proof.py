@@ -153,8 +153,8 @@ def at_rest(model: Any) -> Iterator[None]:
 
 
 _watched: WeakKeyDictionary[Any, Watch | None] = WeakKeyDictionary()
-_kinds: dict[tuple[type, str], Watch | None] = {}
-"""The same by a model's class and configuration, from which its layers are made."""
+_kinds: dict[tuple[type, str, str], Watch | None] = {}
+"""The same by a model's class, attention and configuration, of which its layers are made."""
 
 
 def watch(model: PreTrainedModel) -> Watch | None:
@@ -162,7 +162,8 @@ def watch(model: PreTrainedModel) -> Watch | None:
     or ask for what is not done in groups. Such a model is left as it is; the others attend in groups from now on.
     """
     if model not in _watched:
-        kind = type(model), model.config.to_json_string(use_diff=False)
+        config = model.config
+        kind = type(model), config._attn_implementation, config.to_json_string(use_diff=False)
         attend_in_groups(model)
         if kind not in _kinds:
             _kinds[kind] = _seen(model)
