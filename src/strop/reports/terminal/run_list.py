@@ -6,9 +6,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from strop.config.revision import VERSIONS
 from strop.core.errors import UserError
 from strop.reports.page.run_data import run_data
-from strop.reports.run_folder import METRICS, SUMMARY, VERSIONS
+from strop.reports.run_folder import METRICS, SUMMARY
 from strop.reports.run_state import last_cause
 from strop.reports.shapes import is_number
 
