@@ -11,8 +11,11 @@ from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.verification.settings import Settings
 
-_CLASSES = {"python": "PythonToolchain", "command": "CommandToolchain", "project": "ProjectToolchain"}
-"""By the folder whose module `toolchain` has it."""
+_CLASSES = {
+    "python": ("plain", "PythonVerifier"),
+    "command": ("command.toolchain", "CommandToolchain"),
+    "project": ("project.toolchain", "ProjectToolchain"),
+}
 _COMPARING = {
     "label": ("label", "LabelToolchain"),
     "retrieval": ("comparison", "RetrievalToolchain"),
@@ -25,7 +28,8 @@ def build(name: str, settings: Settings) -> Toolchain:
     """A new toolchain; light, its processes start with the first job. Raises VerificationError, ImportError."""
     kind, _, judge = name.partition(":")
     if name in _CLASSES:
-        made: Toolchain = getattr(import_module(f"{__package__}.{name}.toolchain"), _CLASSES[name])(settings)
+        module, called = _CLASSES[name]
+        made: Toolchain = getattr(import_module(f"{__package__}.{module}"), called)(settings)
         return made
     if name == "rust":
         from strop.verification.rust import RustToolchain

@@ -1,0 +1,159 @@
+"""Python test code judged as it was written to run: beside the answer in one process, where apart is not enough.
+
+Apart (`verification.python`), answer and tests exchange values. Test code may do more than that: patch a library, read
+a docstring or a log, compare by `is`. Whether it does is found out by the task's reference, once a task, when an answer
+has failed: the first way that passes the reference judges. So what does not cross is never an answer's fault.
+
+    apart    in two processes; a pass of this way counts in any case
+    watched  in one process, with canaries and control tests, as a project's tests are (`verification.project`)
+    plain    in one process, by the tests alone, where the controls do not fit the reference
+
+A task without a reference is watched where something that does not cross is seen in its test code (`uncrossed`).
+"""
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from strop.code.python import source as pysource
+from strop.core.checks import AssertsCheck, ProjectCheck, PytestCheck
+from strop.core.errors import SandboxError, VerificationError, WorkerDied
+from strop.core.snapshots import Files, digest_of
+from strop.core.task import Task
+from strop.core.verdict import Outcome, Verdict
+from strop.verification.draws import drawn
+from strop.verification.project.backend import PytestBackend
+from strop.verification.project.controls import PytestControls
+from strop.verification.project.runs import ProjectRun, RunRequest
+from strop.verification.project.support import SupportPart
+from strop.verification.project.toolchain import verdict_of
+from strop.verification.python.toolchain import PythonToolchain
+from strop.verification.settings import Settings
+
+_OPEN = 4
+"""Tasks whose processes are kept running."""
+_KNOWN = 4096
+_TEST_SECONDS = 5.0
+_RUNS = 3
+_SETTLED = (Outcome.PASSED, Outcome.NO_ANSWER)
+ASSERTS = "test_asserts.py"
+_MODULE = "answer_under_test"
+_CALLS = """import {module}
+
+CODE = {code!r}
+
+
+def test_code():
+    exec(compile(CODE, "<tests>", "exec"), dict(vars({module}), __name__="__tests__"))
+"""
+Way = Callable[[Task, str], Verdict]
+
+
+class PlainControls(PytestControls):
+    """Controls of an answer that stands in for a whole module: nothing outside of the tests belongs to them."""
+
+    @cached_property
+    def support(self) -> dict[SupportPart, tuple[str, ...]]:
+        """Nothing."""
+        return {}
+
+
+class PythonVerifier:
+    """Implements `strop.core.protocols.Toolchain` for tasks whose language is python."""
+
+    batch = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._apart = PythonToolchain(settings)
+        self.wall_seconds = self._apart.wall_seconds
+        self._backends: OrderedDict[str, PytestBackend] = OrderedDict()
+        self._ways: OrderedDict[bytes, Way | None] = OrderedDict()
+        """By digest of a task, how its answers are judged that fail apart; None: not at all."""
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        return [self._judge(task, answer) for task, answer in jobs]
+
+    def close(self) -> None:
+        """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
+        self._apart.close()
+        backends, self._backends = self._backends, OrderedDict()
+        for backend in backends.values():
+            backend.close()
+
+    def _judge(self, task: Task, answer: str) -> Verdict:
+        try:
+            (verdict,) = self._apart.judge([(task, answer)])
+        except WorkerDied:
+            raise
+        except VerificationError:
+            if (way := self._way(task)) is None:
+                raise
+            return way(task, answer)
+        if verdict.outcome in _SETTLED or (way := self._way(task)) is None:
+            return verdict
+        return way(task, answer)
+
+    def _way(self, task: Task) -> Way | None:
+        if not isinstance(task.check, PytestCheck | AssertsCheck):
+            return None
+        parts = (task.id, task.check.model_dump_json(), task.reference)
+        key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+        if key not in self._ways:
+            self._ways[key] = self._found(task)
+            while len(self._ways) > _KNOWN:
+                self._ways.popitem(last=False)
+        return self._ways[key]
+
+    def _found(self, task: Task) -> Way | None:
+        if not task.reference.strip():
+            return self._watched if task.check.uncrossed() else None
+        if self._apart.passes(task, task.reference):
+            return None
+        ways = (self._watched, self._plain)
+        return next((way for way in ways if way(task, task.reference).passed), None)
+
+    def _watched(self, task: Task, answer: str) -> Verdict:
+        check, base, backend, until = self._opened(task, answer)
+        rng = drawn(task.id, answer, "watched")
+        controls = PlainControls(check, base, check.failing, backend, until, rng)
+        return self._verdict(
+            check, lambda: controls.run(lambda one: verdict_of(one, check.failing, 0.0).passed)
+        )
+
+    def _plain(self, task: Task, answer: str) -> Verdict:
+        check, _, backend, until = self._opened(task, answer)
+        request = RunRequest(tests=check.failing, until=until)
+        return self._verdict(check, lambda: backend.run(request, files=check.files))
+
+    def _opened(self, task: Task, answer: str) -> tuple[ProjectCheck, Files, PytestBackend, float]:
+        """The answer as an edit of a project: the tests, with the reference where the answer goes."""
+        check = task.check
+        if isinstance(check, AssertsCheck):
+            above, path, tests = check.preamble, f"{_MODULE}.py", [f"{ASSERTS}::test_code"]
+            files = {ASSERTS: _CALLS.format(module=_MODULE, code=check.code)}
+        else:
+            suite = check.only(PytestCheck)
+            above, path, tests, files = "", suite.path, list(dict.fromkeys(suite.tests)), suite.files
+        reference, edit = (pysource.below(above, code) if above else code for code in (task.reference, answer))
+        base = {name: text.encode("utf-8", "surrogatepass") for name, text in files.items()}
+        base[path] = reference.encode("utf-8", "surrogatepass")
+        digest = digest_of(base)
+        backend = self._backends.pop(digest, None) or PytestBackend(base, self._settings, _TEST_SECONDS)
+        self._backends[digest] = backend
+        while len(self._backends) > _OPEN:
+            self._backends.popitem(last=False)[1].close()
+        edited = ProjectCheck(project="", digest=digest, files={path: edit}, failing=tests)
+        return edited, base, backend, time.monotonic() + _RUNS * backend.wall_seconds
+
+    def _verdict(self, check: ProjectCheck, run: Callable[[], ProjectRun]) -> Verdict:
+        began = time.monotonic()
+        try:
+            verdict = verdict_of(run(), check.failing, time.monotonic() - began)
+        except (SandboxError, WorkerDied) as error:
+            self.close()
+            raise WorkerDied(str(error)) from error
+        return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
