@@ -5,8 +5,6 @@ import pytest
 from strop.cli.tasks_import import ImportTable
 from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.task import Task
-from strop_curation.audit import AuditSettings
-from strop_curation.audit.form import form_findings
 
 CLASS = "class Node:\n    pass\n"
 
@@ -22,6 +20,10 @@ CLASS = "class Node:\n    pass\n"
         ("class E(ValueError): pass\nassert f(E()) == 1", ""),
         ("assert f(lambda x: x, range(3), iter([1])) == 1", ""),
         ("assert f(", ""),
+        ("assert f.__doc__ == 'd'", "the tests use __doc__"),
+        ("import inspect\nassert inspect.signature(f)", "the tests use inspect"),
+        ("l = [1]\nassert f(l) is l", "whether two objects are the same one"),
+        ("assert f(1) is None and f(2) is not True", ""),
     ],
 )
 def test_asserts(code: str, found: str) -> None:
@@ -46,13 +48,10 @@ def test_suites(head: str, body: str, found: str) -> None:
     assert (found in words.uncrossed()[0]) if found else words.uncrossed() == []
 
 
-def test_import_and_audit_say_it() -> None:
+def test_the_import_says_it() -> None:
     check = AssertsCheck(
         entry_point="f", code=CLASS + "\n".join(f"assert f(Node()) != {n}" for n in range(5))
     )
-    task = Task(id="one", statement="s", reference="def f(n): return 9", check=check)
     table = ImportTable()
-    table.came_in(task)
+    table.came_in(Task(id="one", statement="s", reference="def f(n): return 9", check=check))
     assert any("class Node is an argument (first: one)" in line for line in table.lines())
-    found = [f for f in form_findings(task, AuditSettings()) if f.code == "unverifiable"]
-    assert [f.severity for f in found] == ["warning"] and "class Node" in found[0].text

@@ -6,8 +6,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop.core.checks.asserts import imported, uncrossed
 from strop.core.checks.base import ANY, CheckBase, SingleTest, words_of
+from strop.core.checks.uncrossed import imported, uncrossed
 from strop.core.ids import canonical_json
 from strop.core.verdict import Trust
 

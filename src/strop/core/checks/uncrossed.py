@@ -1,0 +1,109 @@
+"""What can be seen in Python test code that does not cross to an answer in another process (docs/formats.md)."""
+
+import ast
+from collections.abc import Collection, Iterator
+
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What parsing code may raise."""
+_CROSS = ("NamedTuple", "namedtuple", "Exception", "BaseException")
+_NAMES = frozenset(
+    {
+        "inspect", "monkeypatch", "patch", "caplog", "assertLogs", "recwarn", "warns", "catch_warnings", "assertWarns",
+        "assertWarnsRegex", "deprecated_call", "environ", "putenv", "seed", "setstate", "chdir", "redirect_stdout",
+        "redirect_stderr", "get_type_hints", "is_dataclass", "asdict", "astuple", "singledispatch", "gc", "weakref",
+        "tracemalloc", "getrefcount", "setrecursionlimit", "freeze_time", "pickle", "logging",
+    }
+)  # fmt: skip
+"""Names, attributes, arguments and modules by which tests reach into the process that they run in."""
+_OF_OBJECTS = frozenset(
+    f"__{name}__"
+    for name in (
+        "doc", "annotations", "wrapped", "defaults", "kwdefaults", "code", "closure", "dict", "qualname", "module",
+        "mro", "bases", "subclasses", "slots", "cause", "context", "traceback", "suppress_context", "notes",
+        "dataclass_fields", "members",
+    )
+)  # fmt: skip
+"""Attributes by which tests look at more than values."""
+
+
+def uncrossed(code: str, functions: Collection[str]) -> list[str]:
+    """In words: objects of the test code's own classes as arguments of the answer's functions, classes that extend the
+    answer's, coroutines, what reaches into the process or looks at more than values. Empty for code that cannot be
+    parsed.
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except UNREADABLE:
+        return []
+    return list(dict.fromkeys([*_classes(nodes, functions), *_reaching(nodes)]))
+
+
+def _classes(nodes: list[ast.AST], functions: Collection[str]) -> Iterator[str]:
+    classes = {node.name: [_last(b) for b in node.bases] for node in nodes if isinstance(node, ast.ClassDef)}
+    own = {
+        name
+        for name, bases in classes.items()
+        if not any(base in _CROSS or base.endswith("Error") for base in bases)
+    }
+    called = set(functions)
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef):  # check(candidate)
+            called.update(a.arg for a in node.args.args)
+    given = {
+        inner.func.id
+        for node in nodes
+        if isinstance(node, ast.Call) and _last(node.func) in called
+        for argument in (*node.args, *(k.value for k in node.keywords))
+        for inner in ast.walk(argument)
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in own
+    }
+    yield from (f"an object of the tests' class {name} is an argument" for name in sorted(given))
+    extended = [name for name, bases in classes.items() if not called.isdisjoint(bases)]
+    yield from (f"the tests' class {name} extends a class of the answer" for name in sorted(extended))
+
+
+def _reaching(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        for name in _named(node):
+            if name == "asyncio" or isinstance(node, ast.Await | ast.AsyncFunctionDef):
+                yield "the tests use coroutines"
+            elif name in _NAMES or (name in _OF_OBJECTS and isinstance(node, ast.Attribute)):
+                yield f"the tests use {name}"
+        if _asks_which(node):
+            yield "the tests ask whether two objects are the same one"
+
+
+def _asks_which(node: ast.AST) -> bool:
+    """Whether it is `a is b` of two that are no constants."""
+    if not isinstance(node, ast.Compare) or any(
+        isinstance(one, ast.Constant) for one in (node.left, *node.comparators)
+    ):
+        return False
+    return any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops)
+
+
+def _named(node: ast.AST) -> list[str]:
+    """Names that a node brings in or reads; one without a name has an empty one."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        module = (getattr(node, "module", "") or "").split(".")
+        return [*module, *(part for alias in node.names for part in alias.name.split("."))]
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.Name):
+        return [node.id]
+    return [node.arg] if isinstance(node, ast.arg) else [""]
+
+
+def imported(code: str, module: str) -> set[str]:
+    """What test code imports from a module of the answer by name."""
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except UNREADABLE:
+        return set()
+    names = (n for n in nodes if isinstance(n, ast.ImportFrom) and (n.module or "").endswith(module))
+    return {alias.asname or alias.name for node in names for alias in node.names}
+
+
+def _last(node: ast.expr) -> str:
+    """The last name of a dotted one."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
