@@ -7,20 +7,24 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
-from strop.core.checks.base import CheckBase, RevealedTests, SingleTest, one_text, words_of
+from strop.core.checks.base import CheckBase, EntryPoint, RevealedTests, SingleTest, one_text, words_of
 from strop.core.checks.uncrossed import UNREADABLE, uncrossed
 from strop.core.ids import canonical_json
+from strop.core.test_code import never_fails
 from strop.core.text import squeeze
 
 
 class AssertsCheck(CheckBase):
-    """Trusted Python test code that calls `entry_point`; every top-level statement with an assert is one test."""
+    """Trusted Python test code that calls `entry_point`: whatever raises in it fails the answer.
+
+    Every top-level statement that judges is one test; see `strop.core.test_code`.
+    """
 
     optional: ClassVar[tuple[str, ...]] = ("helpers", "preamble", "shown")
     answer = "function"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
     kind: Literal["asserts"] = "asserts"
-    entry_point: str
+    entry_point: EntryPoint
     code: str
     helpers: list[str] = Field(default_factory=list)
     """Further functions of the answer that the test code may call; it sees no other names of the answer."""
@@ -116,6 +120,9 @@ class AssertsCheck(CheckBase):
 
     def strength(self) -> str:
         return "values asserted"
+
+    def never_fails(self) -> str:
+        return never_fails(self.code, self.functions())
 
     def uncrossed(self) -> list[str]:
         return uncrossed(self.code, self.functions())

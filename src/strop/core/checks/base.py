@@ -4,11 +4,12 @@
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator, SerializerFunctionWrapHandler, model_serializer
 
 from strop.core.errors import VerificationError
 from strop.core.records import Record
@@ -26,6 +27,20 @@ ANY = "*"
 """Every other language, in `CheckBase.toolchains`."""
 
 C = TypeVar("C", bound="CheckBase")
+
+_METHOD = re.compile(r"Solution(?:\(\))?\.(\w+)")
+
+
+def _entry_point(name: str) -> str:
+    if method := _METHOD.fullmatch(name.strip()):
+        return method[1]
+    if "." in name or "(" in name:
+        raise ValueError("an entry point is the name of a function, or of a method: Solution().NAME")
+    return name
+
+
+EntryPoint = Annotated[str, AfterValidator(_entry_point)]
+"""Name of the answer's function, or of the method of its class `Solution`; `Solution().NAME` is read as NAME."""
 
 
 class SingleTest(NamedTuple):
@@ -186,6 +201,10 @@ class CheckBase(Record):
     def uncrossed(self) -> list[str]:
         """What can be seen in its tests that does not cross to an answer in another process, in words."""
         return []
+
+    def never_fails(self) -> str:
+        """Why no answer can fail it, in words; "" where that is not seen."""
+        return ""
 
     def effective(self) -> "CheckBase":
         """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""

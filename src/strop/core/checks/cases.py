@@ -10,6 +10,7 @@ from pydantic import Field
 from strop.core.checks.base import (
     ANY,
     CheckBase,
+    EntryPoint,
     RevealedTests,
     SingleTest,
     longest_first,
@@ -46,7 +47,7 @@ class CasesCheck(CheckBase):
     answer = "function"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
     kind: Literal["cases"] = "cases"
-    entry_point: str
+    entry_point: EntryPoint
     cases: list[Case]
     tolerance: float = 0.0
     """Largest absolute or relative difference allowed between floats; 0 = equal."""

@@ -92,8 +92,10 @@ def run_asserts(
 
     `changes`: whether what calls do to their arguments reaches the tests.
 
-    Raises WorkerDied when a process of ours broke, VerificationError when the test code breaks.
+    Raises WorkerDied when a process of ours broke, VerificationError when the test code breaks or can never fail.
     """
+    if why := check.never_fails():
+        raise TaskFault(f"no answer can fail the test code: {why}")
     report, output, pump = TesterReport(), Capture(limits.output_bytes), Pump(limits)
     about = {"code": answer, "entry": check.entry_point, "helpers": check.helpers, "test": check.code}
     job = frame({**about, "changes": changes, "result_bytes": limits.result_bytes})
@@ -119,9 +121,9 @@ def run_asserts(
         pump.drain(child.output)
     findings = report.findings
     findings.account(end, output)
-    stop = stopped(report, output, pump, end)
-    if findings.stop is None and (len(findings.results) < findings.count or not findings.count):
-        findings.count = max(findings.count, 1)
+    stop, whole = stopped(report, output, pump, end), report.done and not report.fault
+    if findings.stop is None and not (whole and len(findings.results) == findings.count):
+        findings.count = max(findings.count, len(findings.results) + 1)
         findings.stop = stop
     return findings
 

@@ -7,7 +7,8 @@ another process's descriptor. What it sends is data to be judged, and saying "pa
 Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why}, then for each
 call {"i", "a"} (with "k" if it has keyword arguments, "f" for a helper's number, "m" to hear of changed arguments)
 sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}. Values are fields of bytes. In
-asserts (a job with "helpers") it may call functions of the tests meanwhile: see `verification.python.functions`.
+asserts (a job with "helpers") it may call functions of the tests meanwhile (`verification.python.functions`), and "e"
+says more of an exception: (name, builtin class, arguments, attributes, text).
 """
 
 import builtins
@@ -57,7 +58,7 @@ def _serve(job: dict[str, Any], reader: FrameReader) -> None:
     module = types.ModuleType("solution")
     sys.modules["solution"] = module
     try:
-        compiled = compile(code, "<answer>", "exec", dont_inherit=True)
+        compiled = compile(code.removeprefix("\ufeff"), "<answer>", "exec", dont_inherit=True)
     except BaseException as error:
         return _send({"build": _describe(error)})
     _write(_BUILT)
@@ -126,7 +127,20 @@ class Functions(StandIns):
         except Unencodable as error:
             return {"i": call["i"], "u": str(error)}
         except BaseException as error:
-            return {"i": call["i"], "x": _describe(error), "l": _line(error)}
+            reply = {"i": call["i"], "x": _describe(error), "l": _line(error)}
+            return reply | ({"e": self._raised(error)} if self._encoder else {})
+
+    def _raised(self, error: BaseException) -> bytes:
+        """What the tests can see of an exception; less where not all of it crosses."""
+        kind = next(c for c in type(error).__mro__ if c.__module__ == "builtins")
+        names = (type(error).__name__, kind.__name__)
+        with contextlib.suppress(BaseException):
+            reduced: Any = kind.__reduce__(error)  # type: ignore[call-arg]
+            return self.encode((*names, reduced[1], reduced[2] if len(reduced) > 2 else {}, str(error)))
+        try:
+            return encode((*names, (), {}, str(error)[:TEXT]))
+        except BaseException:
+            return encode((*names, (), {}, ""))
 
 
 class _GivenEncoder(ValueEncoder):

@@ -21,6 +21,7 @@ from strop.verification.python.wire import Closed, FrameReader, read_blocking, w
 
 _SHORT = struct.pack("ll", 0, 20_000)
 """A struct timeval of 20 ms."""
+_RAISED = (Exception, SystemExit, KeyboardInterrupt)
 _NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
 GONE = "gone"
 """Why a conversation ended when the candidate's process did."""
@@ -170,7 +171,8 @@ class Candidate(CandidateClient):
         if "x" in reply:
             if ends and described(reply["x"])[0] == "StopIteration":
                 raise StopIteration
-            self.raised, self.line = _exception(reply["x"]), reply.get("l")
+            described(reply["x"])
+            self.raised, self.line = _exception(self.decode(reply.get("e"))), reply.get("l")
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
@@ -253,12 +255,27 @@ def described(description: Any) -> list[str]:
     return description
 
 
-def _exception(description: Any) -> BaseException:
-    name, text = described(description)
-    kind = getattr(builtins, name, None)
-    if not (isinstance(kind, type) and issubclass(kind, Exception)) or issubclass(kind, _NOT_RAISED):
-        return RuntimeError(f"{name}: {text}")  # nothing of the answer's ends the tests, or a loop of theirs
+def _exception(parts: Any) -> BaseException:
+    """The exception that a candidate says it raised; one of its own is of a local class with the name of that one's.
+
+    Nothing of the answer's ends the tests, or a loop of theirs. Raises Malformed.
+    """
+    if type(parts) is not tuple or [type(part) for part in parts] != [str, str, tuple, dict, str]:
+        raise Malformed("a malformed exception")
+    name, known, args, state, text = parts
+    base = getattr(builtins, known, None)
+    if not (isinstance(base, type) and issubclass(base, _RAISED)) or issubclass(base, _NOT_RAISED):
+        return RuntimeError(f"{name}: {text}")
+    kind = (
+        base if name == known and issubclass(base, Exception) else type(name.replace("\0", ""), (base,), {})
+    )
     try:
-        return kind(text)
-    except Exception:
-        return RuntimeError(f"{name}: {text}")  # the Unicode errors take five arguments
+        error: BaseException = kind(*args)
+    except Exception:  # the Unicode errors take five arguments
+        return RuntimeError(f"{name}: {text}")
+    if str(error) != text:
+        error = type(kind.__name__, (kind,), {"__str__": lambda _: text})(*args)
+    for attribute, value in state.items():
+        if type(attribute) is str and not hasattr(error, attribute) and not callable(value):
+            setattr(error, attribute, value)
+    return error

@@ -74,7 +74,7 @@ class TestsEncoder(ValueEncoder):
         if name and vars(builtins).get(name) is value:
             self.out += tagged("name", name)
         elif isinstance(value, BaseException) and kind.__module__ == "builtins":
-            self.out += tagged("exc", kind.__name__, str(value))
+            self.out += tagged("exc", kind.__name__, *value.args)
         elif is_function(value):
             self.out += tagged("cb", self.functions.number_of(value))
         elif isinstance(value, Iterator) and kind.__module__ in _OF_ITERATORS:
@@ -123,7 +123,7 @@ def called_back(
         raise Malformed("a call of no values")
     try:
         return {"r": encode(function(*args, **kwargs))}
-    except Exception as error:
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
         if isinstance(error, AssertionError | Unencodable):
             fault(f"{type(error).__name__} in a function of the tests")
         known = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")

@@ -11,6 +11,8 @@ of tests} or {"broken": why} (with "alone" where no answer had been called yet),
 number, "ok", "x", "s"} each, then {"done": why or null, "changed"}.
 """
 
+import __future__
+
 import ast
 import builtins
 import contextlib
@@ -23,9 +25,12 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
+from strop.core.test_code import names_bound, tests_among
 from strop.sandbox import confine
 from strop.verification.python.candidate_client import (
     Candidate,
@@ -40,31 +45,9 @@ from strop.verification.python.fork_server import start
 from strop.verification.python.names import bound_names
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking, write_all
 
-
-def is_test(node: ast.stmt, entry: str, checkers: set[str]) -> bool:
-    """Whether a top-level statement judges: it holds an assert, or calls a checker or something with `entry`."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return False
-    if any(isinstance(inner, ast.Assert) for inner in ast.walk(node)):
-        return True
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-        return False
-    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    return bool(names & (checkers | {entry}))
-
-
-def plan(body: list[ast.stmt], entry: str) -> list[tuple[ast.stmt, bool]]:
-    """Top-level statements and whether each is a test. Raises ValueError when none is."""
-    checkers = {
-        node.name
-        for node in body
-        if isinstance(node, ast.FunctionDef)
-        and any(isinstance(inner, ast.Assert) for inner in ast.walk(node))
-    }
-    statements = [(node, is_test(node, entry, checkers)) for node in body]
-    if not any(judges for _, judges in statements):
-        raise ValueError("no statement of the test code is a test")
-    return statements
+_TESTS = "<tests>"
+_HELD_BACK = 0.02
+"""Seconds for which results may wait for others, so that the parent is not woken for each."""
 
 
 def visible(entry: str, helpers: tuple[str, ...], body: list[ast.stmt]) -> list[str]:
@@ -76,66 +59,104 @@ def visible(entry: str, helpers: tuple[str, ...], body: list[ast.stmt]) -> list[
     return [entry, *(name for name in dict.fromkeys(helpers) if name != entry and name not in bound)]
 
 
-@lru_cache(maxsize=256)
-def prepare(code: str, entry: str, helpers: tuple[str, ...]) -> tuple[list[tuple[Any, bool]], list[str]]:
-    """Compiled statements, each with whether it is a test, and the names of the answer that they see.
+@dataclass(frozen=True)
+class TestCode:
+    """The tests of a task, ready to run."""
 
-    Kept for the next answers to the same task. Raises SyntaxError, ValueError.
-    """
-    body = ast.parse(code).body
-    statements = plan(body, entry)
-    names = visible(entry, helpers, body)
-    return [
-        (compile(ast.Module([node], []), "<tests>", "exec"), judges) for node, judges in statements
-    ], names
+    statements: list[tuple[CodeType, bool]]
+    """Those of the top level, each with whether it is a test."""
+    names: list[str]
+    """The answer's names that they see, the entry point first."""
+    bound: frozenset[str] | None
+    """Every name that something in them binds; None where that cannot be told."""
+
+
+@lru_cache(maxsize=256)
+def prepare(code: str, entry: str, helpers: tuple[str, ...]) -> TestCode:
+    """Kept for the next answers to the same task. Raises SyntaxError, ValueError."""
+    tree = ast.parse(code)
+    flags = compile(code, _TESTS, "exec", dont_inherit=True).co_flags & __future__.annotations.compiler_flag
+    judging = tests_among(tree.body, [entry])
+    compiled = [compile(ast.Module([n], []), _TESTS, "exec", flags, dont_inherit=True) for n in tree.body]
+    names = visible(entry, helpers, tree.body)
+    return TestCode(list(zip(compiled, judging, strict=True)), names, names_bound(tree))
 
 
 def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str, Any]], None]) -> None:
     """Runs one job from the plan to {"done"}."""
     try:
-        code, names = prepare(job["test"], job["entry"], tuple(job["helpers"]))
+        tests = prepare(job["test"], job["entry"], tuple(job["helpers"]))
     except (SyntaxError, ValueError, RecursionError) as error:
         return send({"broken": f"test code: {type(error).__name__}: {error}", "alone": True})
-    send({"plan": sum(judges for _, judges in code)})
+    send({"plan": sum(judges for _, judges in tests.statements)})
     candidate.takes_changes = job["changes"]
-    if candidate.begin({"code": job["code"], "entry": names[0], "helpers": names[1:]}, send):
-        _run_statements(code, names, candidate, send)
+    if not candidate.begin({"code": job["code"], "entry": tests.names[0], "helpers": tests.names[1:]}, send):
+        return
+    ours = sys.modules["__main__"]
+    try:
+        send(_Run(tests, candidate, send).whole())
+    finally:
+        sys.modules["__main__"] = ours
 
 
-def _run_statements(
-    code: list[tuple[Any, bool]],
-    names: list[str],
-    candidate: Candidate,
-    send: Callable[[dict[str, Any]], None],
-) -> None:
-    namespace: dict[str, Any] = {name: proxy(candidate, n, name) for n, name in enumerate(names)}
-    namespace["__name__"] = "__tests__"
-    random.seed(0)
-    number, flushed = 0, time.perf_counter()
-    for compiled, judges in code:
-        began, calls = time.perf_counter(), candidate.calls
-        if began - flushed > _HELD_BACK:
+class _Run:
+    """The statements, run one after the other as those of a program, whichever tests of them fail."""
+
+    def __init__(self, tests: TestCode, candidate: Candidate, send: Callable[[dict[str, Any]], None]) -> None:
+        self.tests, self.candidate, self.send = tests, candidate, send
+        self.flushed, self.left = time.perf_counter(), False
+        module = sys.modules["__main__"] = ModuleType("__main__")
+        functions = {name: proxy(candidate, number, name) for number, name in enumerate(tests.names)}
+        methods = {name: staticmethod(function) for name, function in functions.items()}
+        self.namespace = vars(module)
+        self.namespace |= {"Solution": type("Solution", (), methods), **functions}
+        random.seed(0)
+
+    def whole(self) -> dict[str, Any]:
+        """Runs them and sends each test's result; the last frame."""
+        candidate, number = self.candidate, 0
+        for compiled, judges in self.tests.statements:
+            began = time.perf_counter()
+            failure, broken = ("", False) if self.left else self._statement(compiled, began)
+            if candidate.gone:
+                return {"done": candidate.gone}
+            if broken or (failure and not judges and not candidate.calls):
+                return {"broken": f"test code: {failure}", "alone": not candidate.calls}
+            if judges:
+                seconds = time.perf_counter() - began
+                self.send({"test": number, "ok": not failure, "x": failure, "s": seconds})
+                number += 1
+            elif failure:
+                return {"done": f"setup: {failure}"}
+        return {"done": None, "changed": candidate.changed}
+
+    def _statement(self, compiled: CodeType, now: float) -> tuple[str, bool]:
+        """Why it failed, and whether the test code itself is at fault, whatever the answer is."""
+        candidate = self.candidate
+        if now - self.flushed > _HELD_BACK:
             candidate.idle()
-            flushed = began
-        candidate.unencodable, candidate.returned, failure = "", [], ""
+            self.flushed = now
+        calls, candidate.unencodable, candidate.returned = candidate.calls, "", []
         try:
-            exec(compiled, namespace)
+            exec(compiled, self.namespace)
         except CandidateGone:
             pass
+        except SystemExit as error:
+            self.left = type(error) is SystemExit and not error.code
+            return ("" if self.left else _failure(error, candidate)), False
         except BaseException as error:
-            failure = _failure(error, candidate)
-        if candidate.gone:
-            return send({"done": candidate.gone})
-        if candidate.unencodable:
-            failure = failure or candidate.unencodable
-        if judges:
-            send({"test": number, "ok": not failure, "x": failure, "s": time.perf_counter() - began})
-            number += 1
-        elif failure and candidate.calls == calls:
-            return send({"broken": f"test code: {failure}", "alone": calls == 0})
-        elif failure:
-            return send({"done": f"setup: {failure}"})
-    send({"done": None, "changed": candidate.changed})
+            at_fault = isinstance(error, ImportError) and candidate.calls == calls
+            return _failure(error, candidate), at_fault or self._is_of_no_name(error)
+        return candidate.unencodable, False
+
+    def _is_of_no_name(self, error: BaseException) -> bool:
+        """Whether the test code asks for a name that nothing binds."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if type(error) is not NameError or trace is None or trace.tb_frame.f_code.co_filename != _TESTS:
+            return False
+        return self.tests.bound is not None and error.name not in self.tests.bound
 
 
 def _failure(error: BaseException, candidate: Candidate) -> str:
@@ -151,10 +172,6 @@ def _failure(error: BaseException, candidate: Candidate) -> str:
         ):  # an integer of too many digits, a very deep list
             return f"{failure}: the last call returned {candidate.returned[0]!r}"[:300]
     return failure
-
-
-_HELD_BACK = 0.02
-"""Seconds for which results may wait for others, so that the parent is not woken for each."""
 
 
 class Sender:
