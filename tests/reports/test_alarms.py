@@ -144,22 +144,38 @@ def test_a_warm_start_is_where_training_starts_from() -> None:
     assert alarms(lines, [*sides(0.0, 0.61), {"name": "warm", "set": "extra", "result": result(0.6)}]) == []
 
 
-def test_an_alarm_rings_again_after_it_was_gone_and_only_then() -> None:
-    def line(step: int, share: float) -> dict[str, Any]:
-        return {"step": step, "truncated": share}
-
-    shares = [0.6] * 10 + [0.45, 0.55] * 5 + [0.1] * 5 + [0.9] * 5
-    rang = [a.step for a in alarms([line(i, s) for i, s in enumerate(shares, 1)])]
-    assert rang == [3, 27]
+def truncated(*runs: tuple[float, int]) -> list[dict[str, Any]]:
+    shares = [share for share, steps in runs for _ in range(steps)]
+    return [{"step": step, "truncated": share} for step, share in enumerate(shares, 1)]
 
 
-def test_the_watch_says_line_by_line_what_alarms_says_of_the_whole() -> None:
+def test_an_alarm_that_comes_again_is_one_that_tells_from_when_to_when_and_how_often() -> None:
+    lines = truncated((0.6, 10), *[(0.45, 1), (0.55, 1)] * 5, (0.1, 5), (0.9, 5))
+    (found,) = alarms(lines)
+    assert (found.step, found.last, found.times) == (3, 30, 2)
+    assert found.when == "at steps 3 to 30, 2 times" and found.text.startswith("63.3 %")
+    assert [one.when for end in (2, 3, 4, 25, 27) for one in alarms(lines[:end])] == [
+        "at step 3", "at steps 3 to 4", "at steps 3 to 20", "at steps 3 to 27, 2 times",
+    ]  # fmt: skip
+
+
+def test_a_run_says_an_alarm_that_comes_again_ever_less_often() -> None:
+    watch = AlarmWatch()
+    said = [one for line in truncated(*[(0.9, 5), (0.0, 5)] * 100) for one in watch.see(line)]
+    assert [one.times for one in said] == [1, 2, 4, 8, 16, 32, 64]
+    assert [(one.step, one.times) for one in watch.found] == [(3, 100)]
+    assert said[-1].when == "at steps 3 to 632, 64 times"
+
+
+def test_the_watch_finds_line_by_line_what_alarms_finds_in_the_whole() -> None:
     lines = [
         line | ({"truncated": 0.9, "loss": None} if line["step"] >= 20 else {}) for line in healthy(50, 3)
     ]
     watch = AlarmWatch()
     watch.begin(result(0.2))
-    assert [a for line in lines for a in watch.see(line)] == alarms(lines, sides(0.2))
+    said = [one for line in lines for one in watch.see(line)]
+    assert watch.found == alarms(lines, sides(0.2))
+    assert [one.name for one in said] == [one.name for one in watch.found] == ["not finite", "truncation"]
 
 
 def test_what_is_on_disk_reads_the_same_as_what_was_seen() -> None:

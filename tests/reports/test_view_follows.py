@@ -18,10 +18,10 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Page:
-    """What a page does with the answers: it takes the page afresh when there is another."""
+    """What a page does with the answers: it takes what has changed."""
 
     def __init__(self, server: Viewed) -> None:
-        self.server, self.resets = server, 0
+        self.server, self.resets, self.sizes = server, 0, list[int]()
         self.page = server.json("page")
 
     @property
@@ -29,12 +29,19 @@ class Page:
         return self.page["runs"][0]
 
     def poll(self) -> Any:
-        fresh = self.server.json("page", stamp=self.page["stamp"])
-        if "runs" in fresh:
-            self.resets += fresh["runs"][0]["epoch"] != self.run["epoch"]
-            assert fresh != self.page
-            self.page = fresh
-        assert fresh["stamp"] == self.page["stamp"]
+        answer = self.server.json("page", stamp=self.page["stamp"])
+        assert "runs" not in answer
+        if "changed" in answer:
+            (changed,) = answer["changed"]
+            assert len(changed) > 1
+            self.sizes.append(len(str(changed)))
+            epoch, tasks = self.run["epoch"], self.run["tasks"] | changed.get("tasks", {})
+            for name, (at, gone, more) in changed.pop("spliced").items():
+                self.run[name][at : at + gone] = more
+            self.run.update(changed | {"tasks": tasks})
+            self.resets += self.run["epoch"] != epoch
+            self.page["stamp"] = answer["stamp"]
+        assert answer["stamp"] == self.page["stamp"]
         return self.run
 
     def until(self, kind: str, steps: int) -> Any:
@@ -54,7 +61,8 @@ class Page:
 
         until(self.poll, there)
         fresh = self.server.run()
-        for key in ("metrics", "steps", "tasks", "epoch", "recipe", "notice", "groups"):
+        assert self.run["tasks"].items() >= fresh["tasks"].items()
+        for key in fresh.keys() - {"tasks"}:
             assert self.run[key] == fresh[key], key
         return self.run
 
@@ -76,6 +84,26 @@ def test_a_run_is_followed_from_its_first_moment_to_its_end(source: Path, tmp_pa
         assert len(server.rows(evaluation="after")) == 15
         found = server.json("search", limit=1000)
         assert found["matched"] == found["total"] == 6 * 4 + 15
+
+
+def test_a_page_gets_what_a_step_brought_and_no_more(source: Path, tmp_path: Path) -> None:
+    long = make_run(tmp_path / "long", steps=200, groups=1, size=2, evaluations=(), finished=False)
+    with (
+        viewed(long) as server,
+        Writer(make_run(tmp_path / "more", steps=203, groups=1, size=2), long, "resume") as writer,
+    ):
+        server.complete()
+        page, other = Page(server), Page(server)
+        page.until("running", 200)
+        page.sizes.clear()
+        writer.say("step", "step", "step")
+        page.until("running", 203)
+        assert 1000 < sum(page.sizes) < 15_000 < 100_000 < len(str(page.page))
+        other.until("running", 203)  # of the stamp that both had
+        packed = server.get("/api/page")
+        assert packed.headers["content-encoding"] == "gzip"
+        assert packed.num_bytes_downloaded < len(packed.content) / 2
+        assert server.json("page", stamp="of another server")["runs"][0]["metrics"] == page.run["metrics"]
 
 
 def test_a_torn_line_is_left_out_and_a_resumed_run_goes_on(source: Path, tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from strop.reports.page import chart_library
+from strop.reports.page.page_run import PageRun
+
 from .made_runs import make_run
 from .viewing import Writer, until, viewed
 
@@ -125,3 +128,75 @@ def test_another_name_for_this_address_gets_nothing(source: Path, browser: Any) 
         answer = page.goto(server.url.replace("127.0.0.1", "rebound.localhost"))
         assert answer is not None and answer.status == 403
         context.close()
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run that asked for no evaluation: step 2 is cut off, step 3 is garbage, steps 4 and 5 are gone."""
+    none = ["evaluation.before=false", "evaluation.after=false"]
+    folder = make_run(
+        tmp_path_factory.mktemp("lost") / "run", steps=6, groups=1, size=2, evaluations=(), overrides=none
+    )
+    files = {step: folder / "rollouts" / f"step-{step:06d}.jsonl.zst" for step in range(2, 6)}
+    files[2].write_bytes(files[2].read_bytes()[:50])
+    files[3].write_bytes(b"no rollouts")
+    files[4].unlink()
+    files[5].unlink()
+    return folder
+
+
+def test_what_is_damaged_or_gone_is_known_by_its_step(damaged: Path) -> None:
+    page = PageRun(damaged, "0").page(60)
+    assert page["steps"] == [1, 2, 3, 4, 5, 6] and sorted(page["lost"]) == ["t.2", "t.3", "t.4", "t.5"]
+    assert "torn" in page["lost"]["t.2"] and "damaged" in page["lost"]["t.3"]
+    assert page["lost"]["t.4"].endswith("step-000004.jsonl.zst: no such file")
+    assert page["state"]["text"] == "finished after step 6 of 6; 4 files of rollouts cannot be read"
+    gone = f"rollouts of steps 4 to 5 are gone: no such files in {damaged}/rollouts"
+    assert page["state"]["problems"] == [page["lost"]["t.3"], page["lost"]["t.2"], gone]
+
+
+def test_what_is_damaged_or_gone_is_said_at_its_step_and_in_the_head(
+    damaged: Path, open_page: OpenPage
+) -> None:
+    with viewed(damaged) as server:
+        server.complete()
+        page = open_page(server.url, "#view=overview")
+        state(page, "finished after step 6 of 6; 4 files of rollouts cannot be read")
+        assert page.locator(".status .state-finished").count() == 0
+        assert page.locator(".o-state").inner_text().startswith("⚠")
+        assert page.locator(".o-said").inner_text() == "The recipe asks for no evaluation."
+        for step, why in ((2, "torn"), (3, "damaged"), (4, "no such file")):
+            page.goto(f"{server.url}#view=rollouts&run=0&step={step}")
+            page.locator(".count", has_text=f"Step {step}").locator(".bad", has_text=why).wait_for()
+        assert page.locator(".place-list .name").all_inner_texts() == ["1", "2 ⚠", "3 ⚠", "4 ⚠", "5 ⚠", "6"]
+        page.close()
+
+
+def test_curves_say_that_their_library_is_loading(source: Path, browser: Any) -> None:
+    with viewed(source) as server:
+        page = browser.new_page()
+        held: list[Any] = []
+        page.route("**/vega.js", lambda asked: held.append(asked))
+        page.goto(f"{server.url}#view=overview")
+        page.locator(".o-curves", has_text="The chart library is loading").wait_for(timeout=300 * SECONDS)
+        until(lambda: page.wait_for_timeout(100) or held, bool)
+        held[0].continue_()
+        page.locator("main [data-drawn]").wait_for(timeout=300 * SECONDS)
+        assert page.locator(".o-curves", has_text="is loading").count() == 0
+        page.close()
+
+
+def test_the_chart_library_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pytest.importorskip("vl_convert")
+    monkeypatch.setenv("STROP_CACHE", str(tmp_path))
+    (tmp_path / "charts-0.0.js").write_text("an older one")
+    text = chart_library.__wrapped__()
+    assert "vegaEmbed" in text and [path.name for path in tmp_path.iterdir()] == [
+        f"charts-{made.__version__}.js"
+    ]
+    (kept,) = tmp_path.iterdir()
+    assert kept.read_text() == text
+    kept.write_text("// kept")
+    assert chart_library.__wrapped__() == "// kept"
+    kept.write_bytes(b"\xff")  # and what cannot be read is made again
+    assert chart_library.__wrapped__() == text

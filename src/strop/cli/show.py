@@ -159,7 +159,7 @@ def _overview(out: "Console", finder: "RolloutFinder") -> None:
     if run["comparison"]:
         out.print(*comparison(run["comparison"], out), sep="\n")
     for alarm in run["alarms"]:
-        text = printable(f"alarm at step {alarm['step']}: {alarm['name']}: {alarm['text']}")
+        text = printable(f"alarm {alarm['when']}: {alarm['name']}: {alarm['text']}")
         out.print(Text(text, style="yellow"))
     if run["kind"] == "evaluation" and (names := [p.evaluation for p in finder.places() if p.evaluation]):
         _note(out, f"answers: strop show {finder.folder} --evaluation {names[0]} --failed")

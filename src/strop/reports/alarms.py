@@ -1,10 +1,10 @@
 """Alarms: problems that a person should look at now, found in a run's metrics during and after training.
 
 Pure: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one line with
-its numbers. It rings once; it may ring again after its cause was gone (its level fell below `CLEAR`). Missing or null
-metrics raise no alarm, except loss and gradient norm: there null is how "not finite" is stored on disk. docs/report.md
-lists the alarms. A rule gives the level of a trouble at the newest step, 1 at its threshold, and a text; None if the
-metrics do not say.
+its numbers. It may ring again after its cause was gone (its level fell below `CLEAR`); it stays one alarm, which says
+from which step to which and how often. Missing or null metrics raise no alarm, except loss and gradient norm: there
+null is how "not finite" is stored on disk. docs/report.md lists the alarms. A rule gives the level of a trouble at the
+newest step, 1 at its threshold, and a text; None if the metrics do not say.
 """
 
 import math
@@ -259,17 +259,36 @@ class Alarm(Record):
     """Something to look at."""
 
     step: int
+    """Where it first rang."""
+    last: int
+    """The newest step at which its cause was still there."""
+    times: int = 1
+    """How often it began to ring."""
     name: str
     text: str
-    """One line, with the numbers."""
+    """One line, with the numbers of the newest time."""
+
+    @property
+    def when(self) -> str:
+        """Such as "at step 3", "at steps 3 to 5", "at steps 3 to 40, 6 times"."""
+        steps = f"at step {self.step}" if self.last == self.step else f"at steps {self.step} to {self.last}"
+        return steps if self.times == 1 else f"{steps}, {self.times} times"
 
 
 class AlarmWatch:
-    """Follows a run line by line; `see` and `evaluated` return the alarms that begin to ring."""
+    """Follows a run line by line; `see` and `evaluated` return the alarms that should be said now: those that begin to
+    ring for the 1st, 2nd, 4th, 8th, ... time.
+    """
 
     def __init__(self) -> None:
         self._history = History()
         self._ringing: set[str] = set()
+        self._found: dict[str, Alarm] = {}
+
+    @property
+    def found(self) -> list[Alarm]:
+        """Every alarm so far, in the order in which they first rang."""
+        return [*self._found.values()]
 
     def begin(self, result: Mapping[str, Any]) -> None:
         """The held-out result of the model that training starts from; the last one given counts."""
@@ -295,13 +314,20 @@ class AlarmWatch:
             return
         if level[0] < CLEAR:
             self._ringing.discard(name)
-        elif level[0] >= 1 and name not in self._ringing:
+        elif name in self._ringing:
+            self._found[name] = self._found[name].model_copy(update={"last": step})
+        elif level[0] >= 1:
             self._ringing.add(name)
-            yield Alarm(step=step, name=name, text=level[1])
+            before = self._found.get(name)
+            first, times = (before.step, before.times + 1) if before else (step, 1)
+            alarm = Alarm(step=first, last=step, times=times, name=name, text=level[1])
+            self._found[name] = alarm
+            if times.bit_count() == 1:
+                yield alarm
 
 
 def alarms(metrics: Sequence[Line], evaluations: Sequence[Mapping[str, Any]] = ()) -> list[Alarm]:
-    """Every alarm of a run, in the order in which it rang.
+    """Every alarm of a run, in the order in which they first rang.
 
     metrics      lines of metrics.jsonl; those without a step are left out
     evaluations  {"name", "set", "result"} each; of the held-out set ("") before, warm and after count: the others are
@@ -313,7 +339,8 @@ def alarms(metrics: Sequence[Line], evaluations: Sequence[Mapping[str, Any]] = (
         if name in results:
             watch.begin(results[name])
     lines = [line for line in metrics if isinstance(line.get("step"), int)]
-    found = [alarm for line in lines for alarm in watch.see(line)]
+    for line in lines:
+        watch.see(line)
     if lines and "after" in results:
-        found += watch.evaluated(lines[-1]["step"], results["after"])
-    return found
+        watch.evaluated(lines[-1]["step"], results["after"])
+    return watch.found

@@ -191,14 +191,7 @@ class RunFolder:
 
     def lost_metrics(self, step: int) -> str:
         """The steps up to this one that metrics.jsonl has no line of, as "1 to 4, 7"; "" where it has all."""
-        lost = sorted({*range(1, step + 1)} - {line["step"] for line in self.iter_metrics()})
-        spans: list[list[int]] = []
-        for number in lost:
-            if spans and spans[-1][1] == number - 1:
-                spans[-1][1] = number
-            else:
-                spans.append([number, number])
-        return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in spans)
+        return spans({*range(1, step + 1)} - {line["step"] for line in self.iter_metrics()})
 
     def truncate_after(self, step: int) -> None:
         """Forgets what came after a step: later metrics, rollouts, evaluations, calls of functions, and the summary."""
@@ -267,6 +260,17 @@ class RunFolder:
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Writes summary.json, whole or not at all."""
         files.write_json(self.path / SUMMARY, summary)
+
+
+def spans(steps: Iterable[int]) -> str:
+    """Steps as "1 to 4, 7"."""
+    found: list[list[int]] = []
+    for number in sorted(steps):
+        if found and found[-1][1] == number - 1:
+            found[-1][1] = number
+        else:
+            found.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in found)
 
 
 def record_file(folder: Path, name: str) -> Path:

@@ -2,10 +2,11 @@
 written, started or fetched.
 
     GET /              the page                     GET /vega.js       the chart library, when charts are drawn
-    GET /api/page      the runs, if they are new    GET /api/charts    the charts' specifications
+    GET /api/page      the runs, or what is new     GET /api/charts    the charts' specifications
     GET /api/rows      rows of a step, evaluation   GET /api/task      a task's groups and rows
     GET /api/search    rows that match              GET /api/detail    one rollout, whole
 
+A page names the stamp of what it has: of a stamp that was given lately it gets what has changed since, else the whole.
 Rollouts are read while a page asks: for a moment with the first question, then with each of its questions what is new.
 
 Threat model: that of `core.listening`, and the page holds model-written text. So every response names its type and
@@ -19,6 +20,7 @@ import socket
 import threading
 import time
 import webbrowser
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +30,8 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -42,6 +46,8 @@ from strop.reports.page.run_data import tell_apart
 _MOST_ROWS = 10_000
 _FIRST_SECONDS, _MORE_SECONDS = 0.2, 1.0
 """How long rollouts are read before a page's first question is answered, and each of the others."""
+_KEPT = 4
+"""Pages that are kept to say what has changed since: as many as there are tabs that follow a run at once."""
 _MOST_TARGET = 4096
 """Bytes of a request's query."""
 Query = Mapping[str, str]
@@ -53,7 +59,8 @@ class ViewApp:
     def __init__(self, folders: Sequence[Path]) -> None:
         self.runs = {str(n): PageRun(folder, str(n)) for n, folder in enumerate(folders)}
         self._born = time.time_ns()
-        self._building = threading.Lock()
+        self._building, self._giving = threading.Lock(), threading.Lock()
+        self._given: OrderedDict[str, list[dict[str, Any]]] = OrderedDict()
         paths: dict[str, Callable[[Query], Response]] = {
             "/": self._document,
             "/vega.js": self._vega,
@@ -65,7 +72,11 @@ class ViewApp:
             "/api/detail": self._detail,
         }
         routes = [Route(path, _answering(answer), methods=["GET"]) for path, answer in paths.items()]
-        app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _broken})
+        app = Starlette(
+            routes=routes,
+            middleware=[Middleware(GZipMiddleware, minimum_size=10_000, compresslevel=5)],
+            exception_handlers={HTTPException: _refused, Exception: _broken},
+        )
         app.router.redirect_slashes = False
         self.guard = listening.RequestGuard(app, refusal=_fault)
 
@@ -80,6 +91,13 @@ class ViewApp:
         stamp = ".".join(str(part) for part in (self._born, *(run["stamp"] for run in runs)))
         if stamp == known:
             return _json({"stamp": stamp})
+        with self._giving:
+            before = self._given.get(known)
+            self._given[stamp] = runs
+            while len(self._given) > _KEPT:
+                self._given.popitem(last=False)
+        if before is not None:
+            return _json({"stamp": stamp, "changed": [*map(changes, before, runs)]})
         return _json(
             {"version": 1, "mode": "live", "sampling": "", "stamp": stamp, "runs": runs, "charts": {}}
         )
@@ -116,6 +134,32 @@ class ViewApp:
             raise HTTPException(404, f"no such run here; there are {len(self.runs)}")
         run.look()
         return run
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes of a run's page the one of now.
+
+    Values that are others, whole; of `tasks` those that are new or others; and of lists `spliced`: {name: [first index,
+    how many go, what comes there]}.
+    """
+    found: dict[str, Any] = {}
+    spliced: dict[str, list[Any]] = {}
+    for name, new in now.items():
+        old = before[name]
+        if old == new:
+            continue
+        if name == "tasks":
+            found[name] = {task: about for task, about in new.items() if old.get(task) != about}
+        elif isinstance(new, list):
+            same = [a == b for a, b in zip(old, new, strict=False)]
+            head = same.index(False) if False in same else len(same)
+            most, tail = min(len(old), len(new)) - head, 0
+            while tail < most and old[-1 - tail] == new[-1 - tail]:
+                tail += 1
+            spliced[name] = [head, len(old) - head - tail, new[head : len(new) - tail]]
+        else:
+            found[name] = new
+    return {**found, "spliced": spliced}
 
 
 def _answering(answer: Callable[[Query], Response]) -> Callable[[Request], Awaitable[Response]]:

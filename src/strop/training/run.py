@@ -352,7 +352,7 @@ class _Job:
 
     def _ring(self, alarms: Sequence[Alarm]) -> None:
         for alarm in alarms:
-            self._say(f"alarm at step {alarm.step}: {alarm.name}: {alarm.text}")
+            self._say(f"alarm {alarm.when}: {alarm.name}: {alarm.text}")
 
     def _audit(self) -> dict[str, Any]:
         """How many of the trained model's answers go round their task, for tasks that can be looked at."""

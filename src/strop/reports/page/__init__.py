@@ -11,17 +11,21 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from strop.core import files
+from strop.core.cache import kept_dir
+from strop.core.errors import UserError
 from strop.core.optional_packages import require
 from strop.core.text import printable
 
 _HERE = Path(__file__).parent
 _FIRST, _LAST = ("dom.js", "source.js", "router.js"), ("main.js",)
+_CHARTS = "charts-"
 _MARK = '<link rel="icon" href="data:,">'  # keeps browsers from asking for one
 
 
@@ -99,9 +103,21 @@ def _safe(text: str) -> str:
 
 @cache
 def chart_library() -> str:
-    """The chart library as one script, which sets `vegaEmbed`. Raises UserError when it is not installed."""
+    """The chart library as one script, which sets `vegaEmbed`. Raises UserError when it is not installed.
+
+    It is put together in seconds, once for each version: the cache keeps it.
+    """
     made = require("vl_convert", package="vl-convert-python", extra="report", purpose="drawing charts")
-    return str(made.javascript_bundle(None))  # None: its own beginning
+    kept = kept_dir() / f"{_CHARTS}{made.__version__}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
+    text = str(made.javascript_bundle(None))  # None: its own beginning
+    with suppress(OSError, UserError):
+        for old in kept.parent.glob(f"{_CHARTS}*.js"):
+            old.unlink()
+        with files.atomic(kept) as file:
+            file.write(text.encode())
+    return text
 
 
 def _hashes(texts: tuple[str, ...]) -> str:

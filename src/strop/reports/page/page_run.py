@@ -19,8 +19,8 @@ from strop.reports import run_folder
 from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabulary
 from strop.reports.page.rollout_index import Block, Index, Row
 from strop.reports.page.run_data import run_data
-from strop.reports.rollout_files import LOG, evaluation_file
-from strop.reports.run_folder import EVALUATION, RECIPE, SCALING, VOCABULARY
+from strop.reports.rollout_files import LOG, evaluation_file, step_file
+from strop.reports.run_folder import EVALUATION, RECIPE, ROLLOUTS, SCALING, VOCABULARY, spans
 from strop.reports.run_state import check_run, in_use
 from strop.reports.shapes import is_count
 
@@ -71,11 +71,13 @@ class PageRun:
         self.look()
         self.index.read(seconds)
         with self._lock:
-            blocks, progress = self.index.blocks, self.index.progress()
+            blocks, progress, gone = self.index.blocks, self.index.progress(), self.index.gone
+            lost = self._lost([block for block in blocks if block.problem], gone)
             found = {
                 **self._data,
-                "state": self._state([block.problem for block in blocks if block.problem]),
-                "steps": self.index.steps,
+                "state": self._state(lost, gone),
+                "lost": lost,
+                "steps": sorted({*self.index.steps, *gone}),
                 "flags": sorted({flag for block in blocks for flag in block.flags}),
                 "groups": self.index.groups,
                 "tasks": self.index.tasks,
@@ -105,14 +107,25 @@ class PageRun:
                 f"{block.file.path} has changed: a line is no longer a rollout ({error!r})"
             ) from error
 
-    def _state(self, problems: list[str]) -> dict[str, Any]:
-        state = self._data["state"]
-        names = [
-            one["file"] for one in self._data["evaluations"] if f"e.{one['file']}" not in self.index.found
-        ]
-        lost = [f"cannot read {evaluation_file(self.folder, name).path}: no such file" for name in names]
+    def _lost(self, damaged: list[Block], gone: list[int]) -> dict[str, str]:
+        """{name of a block: why} of rollouts that should be there and cannot be read."""
+        files = [step_file(self.folder, step) for step in gone]
+        files += [evaluation_file(self.folder, one["file"]) for one in self._data["evaluations"]]
+        absent = [file for file in files if file.name not in self.index.found]
+        found = {file.name: f"cannot read {file.path}: no such file" for file in absent}
+        return {**{block.file.name: block.problem for block in damaged}, **found}
+
+    def _state(self, lost: dict[str, str], gone: list[int]) -> dict[str, Any]:
+        state, steps = self._data["state"], {f"t.{step}" for step in gone}
+        problems = [why for name, why in lost.items() if name not in steps]
+        if gone:
+            problems.append(
+                f"rollouts of steps {spans(gone)} are gone: no such files in {self.folder / ROLLOUTS}"
+            )
+        files = f"; {len(lost)} {'file' if len(lost) == 1 else 'files'} of rollouts cannot be read"
         told = {"kind": "stopped", "text": self.notice} if self.notice else state
-        return {**told, "problems": list(dict.fromkeys([*state["problems"], *problems, *lost]))}
+        text = told["text"] + (files if lost and not self.notice else "")
+        return {**told, "text": text, "problems": list(dict.fromkeys([*state["problems"], *problems]))}
 
     def _texts(self) -> list[str]:
         """The text of each token id, read again when the file is another; empty when there is none."""

@@ -116,6 +116,12 @@ class Index:
         return sorted(found.step for found in self.found.values() if found.step is not None)
 
     @property
+    def gone(self) -> list[int]:
+        """Steps of training that had rollouts and have no file of them."""
+        with self._lock:
+            return sorted(s for s, count in self._planned.items() if count and f"t.{s}" not in self.found)
+
+    @property
     def groups(self) -> list[list[Any]]:
         """Every group that was read, by step."""
         return sorted((group for block in self.blocks for group in block.groups), key=itemgetter(0, 1))

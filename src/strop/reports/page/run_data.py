@@ -76,7 +76,8 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
         "versions": versions,
         "metrics": metrics.lines,
         "alarms": [
-            alarm.model_dump(mode="json") for alarm in alarms(metrics.lines, [] if asked else evaluations)
+            {**alarm.model_dump(mode="json"), "when": alarm.when}
+            for alarm in alarms(metrics.lines, [] if asked else evaluations)
         ],
         "summary": summary,
         "evaluations": evaluations,

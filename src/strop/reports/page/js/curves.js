@@ -3,6 +3,7 @@
 (() => {
   const el = Strop.el;
   const ROWS = 1000; // of a table below a chart
+  const LOADING = "The chart library is loading; the first time on a machine it is put together, which takes some seconds.";
   const settings = { window: 5, axis: "step", hidden: new Set() };
   const alive = new Set(); // figures whose charts hold listeners
 
@@ -81,6 +82,7 @@
   async function draw(state) {
     const turn = (state.turn += 1);
     delete state.body.dataset.drawn;
+    if (!state.body.firstChild) state.body.append(el("p", { class: "muted", role: "status" }, LOADING));
     const [embed, specs] = await Promise.all([Strop.vega(), Strop.source.charts()]);
     if (turn !== state.turn) return;
     const charts = Strop.charts(specs, state.page.runs, settings);

@@ -1,4 +1,4 @@
-// The live page: asks the server that sent it, and every two seconds whether its runs have changed. Then callbacks of
+// The live page: asks the server that sent it, and every two seconds what of its runs has changed. Then callbacks of
 // onchange get a new page object. While the server has not yet read all rollouts it is asked again at once.
 "use strict";
 (() => {
@@ -51,7 +51,14 @@
     return current;
   }
 
-  function taken(fresh) {
+  // A run with what has changed, as reports/view.py tells it.
+  function renewed(run, { spliced, ...changed }) {
+    const lists = Object.entries(spliced).map(([name, [at, gone, more]]) => [name, [...run[name].slice(0, at), ...more, ...run[name].slice(at + gone)]]);
+    return { ...run, ...changed, ...Object.fromEntries(lists) };
+  }
+
+  function taken(answer) {
+    const fresh = answer.runs ? answer : { ...latest, stamp: answer.stamp, runs: answer.changed.map((one, at) => renewed(latest.runs[at], one)) };
     const runs = fresh.runs.map((run, at) => ({ ...run, tasks: keep(latest?.runs[at].tasks ?? {}, run.tasks) }));
     latest = { ...fresh, runs, notice: runs.find((run) => run.notice)?.notice ?? "" };
     wait = runs.every((run) => run.index.complete) ? EVERY : GROWING;
@@ -69,7 +76,7 @@
     const before = latest;
     try {
       const fresh = await ask("page", { stamp: latest.lost ? "" : latest.stamp });
-      if (fresh.runs) taken(fresh);
+      if (fresh.runs || fresh.changed) taken(fresh);
     } catch (error) {
       if (error.message !== latest.notice) latest = { ...latest, notice: error.message, lost: true };
       wait = Math.min(SLOWEST, Math.max(EVERY, wait * 1.5));

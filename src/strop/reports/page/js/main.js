@@ -87,7 +87,7 @@
     const { kind, text, problems } = run.state;
     const alarms = run.alarms ?? [];
     return [
-      el("span", { class: `state state-${["running", "finished", "stopped"].includes(kind) ? kind : "empty"}` }, text || kind),
+      el("span", { class: `state state-${problems?.length ? "flawed" : kind}` }, text || kind),
       page.notice && page.notice !== text ? el("span", { class: "warn", role: "alert" }, page.notice) : null,
       alarms.length ? more(`${alarms.length} ${alarms.length === 1 ? "alarm" : "alarms"}`, alarms.map(alarm), "warn") : null,
       problems?.length ? more(`${problems.length} ${problems.length === 1 ? "problem" : "problems"}`, problems.map((line) => el("li", {}, line)), "bad") : null,
@@ -95,10 +95,8 @@
     ].filter(Boolean);
   }
 
-  const alarm = ({ step, name, text }) =>
-    el("li", {}, el("b", {}, name), Number.isFinite(step) ? [" · ", toStep(step)] : null, ` · ${text}`);
-
-  const toStep = (step) => el("a", { href: Strop.link({ view: "rollouts", step }) }, `step ${step}`);
+  const alarm = ({ step, when, name, text }) =>
+    el("li", {}, el("b", {}, name), " · ", el("a", { href: Strop.link({ view: "rollouts", step }) }, when), ` · ${text}`);
 
   const more = (title, lines, kind) =>
     el("details", { class: `status-more ${kind}` }, el("summary", {}, title), el("ul", {}, ...lines));

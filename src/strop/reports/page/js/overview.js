@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const el = Strop.el;
-  const SIGNS = { running: "▶", finished: "✓", stopped: "■", empty: "○" };
+  const SIGNS = { running: "▶", finished: "✓", stopped: "■", empty: "○", flawed: "⚠" };
 
   Strop.view("overview", {
     title: "Overview",
@@ -58,14 +58,23 @@
         { class: "panel o-headline" },
         said.map(([node, lines], index) => [
           el("p", { class: "o-state" }, several(runs, index), node),
-          lines.length ? lines.map(([text, meant, kind]) => el("p", { class: "o-said" }, text, meant && [" ", el("b", { class: kind }, meant)])) : el("p", { class: "o-said muted" }, "No evaluation yet."),
+          lines.length ? lines.map(([text, meant, kind]) => el("p", { class: "o-said" }, text, meant && [" ", el("b", { class: kind }, meant)])) : el("p", { class: "o-said muted" }, unevaluated(runs[index])),
         ]),
       ),
     ];
     return { seen, nodes };
   }
 
-  const state = (run) => run.state && el("span", { class: `state state-${kindOf(run)}` }, `${SIGNS[kindOf(run)]} ${run.state.text || kindOf(run)}`);
+  function unevaluated(run) {
+    const asked = ["before", "after"].some((when) => setting(run, `evaluation.${when}`) !== "false") || setting(run, "evaluation.every") > 0;
+    if (!asked) return "The recipe asks for no evaluation.";
+    return kindOf(run) === "finished" ? "No evaluation." : "No evaluation yet.";
+  }
+
+  const state = (run) => {
+    const kind = run.state?.problems?.length ? "flawed" : kindOf(run);
+    return run.state && el("span", { class: `state state-${kind}` }, `${SIGNS[kind]} ${run.state.text || kind}`);
+  };
 
   // What each run is: a row a fact, a column a run.
   const FACTS = [
@@ -187,17 +196,18 @@
 
   function alarms(runs) {
     const all = runs.flatMap((run, index) => (run.alarms ?? []).map((alarm) => ({ run, index, ...alarm })));
-    const item = ({ run, index, step, name, text }) =>
+    const item = ({ run, index, step, when, name, text }) =>
       el(
         "li",
         {},
         several(runs, index),
         el("b", { class: "warn" }, `⚠ ${name}`),
-        Number.isFinite(step) ? [" at ", el("a", { href: Strop.link({ view: "rollouts", run: run.id, step }) }, `step ${step}`)] : null,
+        " ",
+        el("a", { href: Strop.link({ view: "rollouts", run: run.id, step }) }, when),
         `: ${text}`,
       );
     const nodes = () => (all.length ? [el("h2", {}, "Alarms"), el("ul", { class: "panel o-list" }, all.map(item))] : []);
-    return { seen: all.map(({ index, step, name, text }) => [index, step, name, text]), nodes };
+    return { seen: all.map(({ index, when, name, text }) => [index, when, name, text]), nodes };
   }
 
   const FLAGGED = 20; // answers that are linked to

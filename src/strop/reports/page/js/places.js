@@ -32,8 +32,11 @@
 
   function evaluationItems(run, here) {
     return run.evaluations.map(({ file, label, result }) =>
-      item(short(file), result?.["pass@1"] ?? result?.greedy ?? null, toEvaluation(file), file === here.evaluation, false, `evaluation ${label || file}`));
+      item(short(file) + sign(run, `e.${file}`), result?.["pass@1"] ?? result?.greedy ?? null, toEvaluation(file), file === here.evaluation, false, Strop.get(run.lost, `e.${file}`) ?? `evaluation ${label || file}`));
   }
+
+  // Rollouts that are damaged or gone.
+  const sign = (run, name) => (Strop.get(run.lost, name) ? " ⚠" : "");
 
   const short = (name) => name.replace(/^step-0*(\d)/, "step $1");
 
@@ -51,8 +54,9 @@
     return near(run.steps, here).map((step) => {
       const { share, reward } = shares.get(step) ?? { share: null, reward: null };
       const absent = present !== null && !present.has(step);
-      const title = [`mean reward ${Strop.format.number(reward, 2)}`, absent ? "its rollouts are not in this page" : ""];
-      return item(String(step), share, toStep(step), step === here.step, absent, title.filter(Boolean).join("; "));
+      const why = Strop.get(run.lost, `t.${step}`) ?? (absent ? "its rollouts are not in this page" : "");
+      const title = [`mean reward ${Strop.format.number(reward, 2)}`, why];
+      return item(`${step}${sign(run, `t.${step}`)}`, share, toStep(step), step === here.step, absent, title.filter(Boolean).join("; "));
     });
   }
 
@@ -72,8 +76,8 @@
   // Draws the list into a host, where it has changed; `here` is {step} or {evaluation} or {}. What has the focus keeps it.
   Strop.places = (host, run, here) => {
     const at = host.contains(document.activeElement) ? document.activeElement : null;
-    const { id, evaluations, steps, metrics, groups } = run;
-    const shown = JSON.stringify([id, here, evaluations.map(({ file }) => file), steps, metrics.length, groups.length]);
+    const { id, evaluations, steps, metrics, groups, lost } = run;
+    const shown = JSON.stringify([id, here, evaluations.map(({ file }) => file), steps, metrics.length, groups.length, lost]);
     if (drawn.get(host) === shown || at?.matches("select")) return; // a select may be unfolded; it grows later
     drawn.set(host, shown);
     draw(host, run, here);

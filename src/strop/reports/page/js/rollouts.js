@@ -55,7 +55,8 @@
     const byGroup = Map.groupBy(rows, (row) => (row.kind === "train" ? row.group : row.task));
     const summaries = new Map(run.groups.filter((group) => group[0] === here.step).map((group) => [group[1], group]));
     const missing = [...summaries.values()].filter((group) => !byGroup.has(group[1]));
-    state.headline = [title(here), ` · ${extent(rows.length, byGroup.size, missing.length)}`];
+    const why = Strop.get(run.lost, here.evaluation ? `e.${here.evaluation}` : `t.${here.step}`);
+    state.headline = [title(here), " · ", why ? el("span", { class: "bad" }, why) : extent(rows.length, byGroup.size, missing.length)];
     count.replaceChildren(...state.headline);
     body.replaceChildren();
     fill(body, [...byGroup.values()], (group) => asCard(run, group, summaries));
