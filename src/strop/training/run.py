@@ -372,7 +372,8 @@ class _Job:
     def _summarise(
         self, before: dict[str, Evaluation], warm: dict[str, Evaluation], after: dict[str, Evaluation]
     ) -> dict[str, Any]:
-        hacks, curve = self._audit() if after else {}, hacking_curve(self._run.iter_metrics())
+        hacks = self._parts.ranks.from_main(self._audit) if after else {}
+        curve = hacking_curve(self._run.iter_metrics())
         if curve and self._main:
             write_hacking(self._run.path / HACKING, curve, title=self._recipe.run.name)
         summary = {
