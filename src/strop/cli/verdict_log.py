@@ -24,11 +24,13 @@ class VerdictLog:
 
     earlier  verdicts taken from an earlier process
     cause    why the first answer that could not be verified was not
+    beside   tasks passed only in one process with their tests
     """
 
     def __init__(self, output: Path, settings: Mapping[str, Any]) -> None:
         """Raises UserError for an output that cannot be written or that another process is writing."""
         self.earlier, self.cause = 0, ""
+        self.beside: dict[str, None] = {}
         self._output, self._settings = output, settings
         self._closing = ExitStack()
         if output.is_dir():
@@ -74,6 +76,8 @@ class VerdictLog:
         """Writes down the verdict of an answer."""
         if not verdict.scored:
             self.cause = self.cause or verdict.detail
+        if task.check.effective().lowered(verdict.trust):
+            self.beside[task.id] = None
         line = {"key": key, "task_id": task.id, **verdict.model_dump(mode="json")}
         self._kept[key] = self._file.append(line), verdict.outcome
 

@@ -164,6 +164,11 @@ def _summarise(outcomes: Counter[str], log: "VerdictLog", seconds: float) -> Non
     parts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.most_common())
     before = f" ({log.earlier} of them before)" if log.earlier else ""
     print(f"{count} answers verified in {seconds:.1f} s{before}: {parts}")
+    if log.beside:
+        say(
+            f"{len(log.beside)} tasks were passed only in one process with their tests (trust same-process, "
+            f"docs/verification.md), such as {next(iter(log.beside))}"
+        )
     if log.cause:
         say(f"error: {outcomes['error']} could not be verified; first cause: {log.cause}")
     if outcomes["error"] > MAX_ERROR_RATE * count:

@@ -331,8 +331,10 @@ class Preflight:
             )
             return
         place = f"{one.name}: " if one.name else ""
+        beside = sum(task.check.effective().lowered(verdicts[task.id].trust) for task in tasks)
         self.facts.append(
             f"{place}references: {len(tasks) - len(wrong)} of {len(tasks)} tried pass their own tests"
+            + (f", {beside} of them only in one process with them (trust same-process)" if beside else "")
         )
         self.warnings += lines
 

@@ -89,6 +89,10 @@ class CheckBase(Record):
         """How far a pass is separate from the answer, where the toolchain does not know it better."""
         return "value"
 
+    def lowered(self, trust: Trust | None) -> bool:
+        """Whether a pass has less trust than this check mostly gives: its tests share a process with the answer."""
+        return trust == "same-process" != self.trust
+
     def toolchain(self, language: str) -> str:
         """Name of the toolchain for a task in that language. Raises VerificationError when there is none."""
         if not self.toolchains:
