@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.code.python.source import tree_of
+from strop.core.fences import TAGS, blocks, tag_of
 from strop.core.task import Task
 from strop.tasks import extract_code
-from strop.tasks.answers import answer_in, names_of, until_fence
-from strop.tasks.fences import TAGS, blocks, tag_of
+from strop.tasks.answers import answer_in, until_fence
+from strop.tasks.names import names_of
 
 CODE = "def f(x):\n    return x"
 line = st.text(
@@ -39,7 +40,7 @@ def test_an_unclosed_block_is_tolerated(text, before, tag):
 @given(st.text(st.sampled_from("`~<>/think \n\r\"'py#") | st.characters(), max_size=80))
 def test_no_response_raises(text):
     assert isinstance(extract_code(text), str)
-    assert isinstance(until_fence(text), str)
+    assert isinstance(until_fence(text, "python"), str)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,8 @@ def test_other_languages_have_their_own_tags():
 
 
 def test_blocks_say_what_they_are():
-    assert blocks("```py\na\n```\n~~~\nb") == [("py", "a", True), ("", "b", False)]
+    found = [block[:3] for block in blocks("```py\na\n```\n~~~\nb")]
+    assert found == [("py", "a\n", True), ("", "b", False)]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 import re
 from bisect import bisect
+from collections.abc import Sequence
 from functools import cache
+
+from strop.core.fences import FENCE_LINE, Reader
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
@@ -15,8 +18,21 @@ THOUGHTS = (
     ("[THINK]", "[/THINK]"),  # Mistral
     ("<|channel>thought", "<channel|>"),  # Gemma 4
     ("<|START_THINKING|>", "<|END_THINKING|>"),  # Cohere
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),  # Sky-T1, OpenThinker
+    ("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
+    ("\u25c1think\u25b7", "\u25c1/think\u25b7"),  # Kimi-VL
 )
 """What begins and what ends a thought, of the models in use; between angle brackets in any case."""
+ANSWERS = (
+    *((f"<{tag}>", f"</{tag}>") for tag in ("answer", "solution", "response", "final_answer")),
+    ("<|begin_of_solution|>", "<|end_of_solution|>"),  # Sky-T1, OpenThinker
+    ("<|START_RESPONSE|>", "<|END_RESPONSE|>"),  # Cohere
+    ("<|begin_of_box|>", "<|end_of_box|>"),  # GLM
+    ("[ANSWER]", "[/ANSWER]"),
+)
+"""What begins and what ends an answer; in any case."""
+CODE_ANSWERS = (*ANSWERS, ("<code>", "</code>"), ("[PYTHON]", "[/PYTHON]"))
+"""The same, where the answer is code: as smolagents and Code Llama have it."""
 _TAG = re.compile("|".join(mark for pair in THOUGHTS[:5] for mark in pair), re.ASCII | re.IGNORECASE)
 _CHANNEL = re.compile(
     r"(?:\A\s*|(?<![\"'`])(?<![\"'`]<\|start\|>)assistant[^<\n]{0,99})"
@@ -26,7 +42,6 @@ _CHANNEL = re.compile(
 _MESSAGE_END = re.compile(r"<\|(?:return|end)\|>\s*(?=\Z|<\|start\|>)")
 _SPACE = re.compile(r"\s*")
 _ENDS = re.compile(r"[ \t]*[\r\n]*")
-_FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})([^`\n]*)$", re.MULTILINE)
 _CODE_START = re.compile(
     r"\s*(?:(?:async )?def \w+\(|class \w+[(:]|import \w|from [\w.]+ import |@\w|#include|use \w+::|(?:pub )?fn \w"
     r"|function \w+\(|\"\"\")"
@@ -54,11 +69,53 @@ def without_thinking(response: str) -> str:
     the very end they only count where there is no other. Of gpt-oss's channels `final` is the answer.
     """
     response = _in_final_channel(response)
+    tags = _TAG.sub(lambda tag: tag[0].lower(), response)
     for opening, closing in THOUGHTS:
-        tags = _TAG.sub(lambda tag: tag[0].lower(), response)
-        start, end = _said(tags, opening, closing)
-        response = response[start:end]
+        if closing in tags or opening in tags:
+            start, end = _said(tags, opening, closing)
+            response, tags = response[start:end], tags[start:end]
     return response
+
+
+def in_answer_tags(text: str, starts: re.Pattern[str], tags: Sequence[tuple[str, str]] = ANSWERS) -> str:
+    """What the tags of an answer hold, from the line below the first up to its last end, or to the end of the text.
+
+    A tag counts at the start of a line above all that `starts` finds: below it any tag is part of the answer.
+    """
+    found = _at_line_start(tuple(tags)).search(text)
+    if not found or starts.search(text, 0, found.start()):
+        return text
+    closing = next(end for begin, end in tags if begin.lower() == found[1].lower())
+    ends = [match.start() for match in re.finditer(re.escape(closing), text[found.end() :], re.IGNORECASE)]
+    inner = text[found.end() :][: ends[-1] if ends else None].lstrip(" \t")
+    return inner.removeprefix("\r").removeprefix("\n")
+
+
+def without_later_thoughts(text: str, language: str = "") -> str:
+    """The text without thoughts that begin a line outside of blocks; one that does not end goes on to the end."""
+    thoughts = _at_line_start(THOUGHTS)
+    if not (found := thoughts.search(text)):
+        return text
+    reader, kept, end, at = Reader(text), list[str](), 0, 0
+    opening = reader.opening(0)
+    while found:
+        if opening and opening.start < at:
+            opening = reader.opening(at)
+        if opening and opening.start < found.start():
+            at = reader.block(opening, language).end
+        else:
+            kept.append(text[end : found.start()])
+            closing = next(close for begin, close in THOUGHTS if begin.lower() == found[1].lower())
+            close = re.compile(re.escape(closing), re.IGNORECASE).search(text, found.end())
+            end = at = close.end() if close else len(text)
+        found = thoughts.search(text, at) if at > found.start() else found
+    return "".join([*kept, text[end:]])
+
+
+@cache
+def _at_line_start(tags: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    words = "|".join(re.escape(begin) for begin, _ in tags)
+    return re.compile(rf"^[ \t]*({words})", re.MULTILINE | re.IGNORECASE)
 
 
 def _in_final_channel(response: str) -> str:
@@ -85,7 +142,7 @@ def _said(text: str, opening: str, closing: str) -> tuple[int, int]:
     first = text.find(closing, start)
     if first < 0 or text.find(opening, start, first) >= 0:
         return start, len(text)
-    fences = [(match.start(), match[1].strip()) for match in _FENCE_LINE.finditer(text, start)]
+    fences = [(match.start(), match[1].strip()) for match in FENCE_LINE.finditer(text, start)]
     end = stop = _without_closing(text, start, closing)
     while (close := text.rfind(closing, start, stop)) >= 0:
         before = max(text.rfind(closing, start, close), start)

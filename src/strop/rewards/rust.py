@@ -4,17 +4,15 @@ They have the names of the rewards of a published recipe (github.com/Oxen-AI/GRP
 answer's parse tree and the verdict, where those read the text (`published_NAME`, docs/rust-rubric.md).
 """
 
-import re
-
 from strop.code.rust.items import functions_of
 from strop.code.trees import Node, text_of, walk
+from strop.core.fences import blocks
 from strop.core.protocols import Reward
 from strop.core.rollout import Rollout
 from strop.core.task import Task
 from strop.core.verdict import Verdict
 
 PER_ASSERTION = 0.25
-_FENCE = re.compile(r"^```(\w*)", re.M)
 _MACROS = {f"{debug}assert{kind}" for debug in ("", "debug_") for kind in ("", "_eq", "_ne")}
 _ABSENT = frozenset({"todo", "unimplemented", "panic", "unreachable"})
 
@@ -38,7 +36,7 @@ def non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 def code_block(task: Task, rollout: Rollout, verdict: Verdict) -> float:
     """1 when the answer is one fenced block with a function in it, or continues a program that the prompt began."""
     said = rollout.turns[-1].completion.text if rollout.turns else ""
-    opened = [tag for tag in _FENCE.findall(said) if tag]
+    opened = [block for block in blocks(said, "rust") if block.tag]
     return float(len(opened) <= 1 and bool(functions_of(rollout.answer)[0]))
 
 

@@ -4,25 +4,37 @@ Responses are hostile text: everything here is linear in their length and never 
 """
 
 import ast
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from strop.code.python.source import (
     UNPARSABLE,
     bound_names,
-    made_names,
     missing_names,
     statements,
     tree_of,
     under,
     used_names,
 )
-from strop.core.checks import PytestCheck
+from strop.core.fences import (
+    CODE_TOP,
+    FENCE_LINE,
+    MARKDOWN,
+    NO_LANGUAGE,
+    TAGS,
+    TEXT_TAGS,
+    Block,
+    Reader,
+    blocks,
+    fences_in,
+    is_info,
+)
 from strop.core.task import Task
+from strop.core.text import CODE_ANSWERS, in_answer_tags, without_later_thoughts
 from strop.core.text import without_thinking as without_thinking
-from strop.tasks.fences import FENCE_LINE, TAGS, TEXT_TAGS, CodeBlock
-from strop.tasks.fences import blocks as blocks
+from strop.tasks.names import made_in, names_of, stubs_in
 
 _LONGEST_PARSED = 100_000
 _MOST_CUTS = 5
@@ -35,62 +47,53 @@ _MOST_ROUNDS = 8
 """How often the needs of what was taken from other blocks are looked for."""
 _GLUED = re.compile(r"(?<=[^\s`])(```+)\s*\Z")
 """A closing fence behind the last line of code."""
-_MADE = re.compile(
-    r"\b(?:fn|function\*?|class|struct|enum|union|trait|interface|type|const|static|mod|func|def|macro_rules!)"
-    r"[ \t]+(?:mut[ \t]+)?([A-Za-z_]\w*)"
-)
 _RUST_ITEM = re.compile(
     r"^(?:pub(?:\([a-z]+\))?[ \t]+)?(?:(?:async|unsafe|const)[ \t]+)*"
     r"(?:fn|struct|enum|union|trait|type|const|static|mod|macro_rules!)[ \t]+([A-Za-z_]\w*)",
     re.MULTILINE,
 )
-_PYTHON_HEAD = re.compile(r"^(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)|^(\w+)[ \t]*=(?!=)", re.MULTILINE)
-_C_HEAD = re.compile(r"[\w:<>,*&\[\] \t]*[ \t*&]")
-_NO_TYPES = frozenset({"return", "else", "new", "await", "case", "throw", "typeof", "delete"})
-_TAGGED = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*\w", re.MULTILINE)
-_CODE_TOP = re.compile(
-    r"^(?:(?:async )?def |class |import |from \w|@\w|#include|#!?\[|use \w|pub |(?:unsafe )?fn |struct |enum |impl\b"
-    r"|const |let |var |function\b|async |package |func |(?:static|int|void|char|double|float|long|unsigned|bool)\b)",
-    re.MULTILINE,
-)
-"""Where code begins that is not in a fence."""
 _CODE_LINE = re.compile(r"[{};][ \t\r]*$", re.MULTILINE)
 _WORDS = re.compile(r"\s*(?:[A-Z]\w*[ ,.:'!]|[*>-] |\*\*|#+ )")
-_NO_TAGS = TEXT_TAGS | {""}
-_QUOTED_OR_FENCE = re.compile(
-    r'"""(?:\\.|[^\\])*?"""|"(?:\\.|[^"\\\n])*"|'
-    r"'''(?:\\.|[^\\])*?'''|'(?:\\.|[^'\\\n])*'|#[^\n]*"
-    rf"|{FENCE_LINE.pattern}",
-    re.DOTALL | re.MULTILINE,
-)
-
-
-_LATER = re.compile(
-    rf"^[ \t]*<(?P<tag>think|thinking|thought|reasoning|seed:think)>|{FENCE_LINE.pattern}",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""A thought that begins a line, or a fence."""
-_ANSWER = re.compile(r"^[ \t]*<(answer|solution)>[ \t]*", re.MULTILINE | re.IGNORECASE)
+_STARTS = re.compile(f"{FENCE_LINE.pattern}|{CODE_TOP.pattern}", re.MULTILINE)
+_CODE_START = re.compile(rf"\s*(?://|/\*|{CODE_TOP.pattern})")
+_READS = re.compile(r"\binput\(|stdin|\bcin\b|\b(?:scanf|getline|read_line|readline|getchar)\b|\bopen\(0")
+"""What a program reads its input with."""
+_JSON_KEYS = frozenset({
+    "answer", "code", "completion", "final_answer", "implementation", "program", "response", "solution", "source",
+    "source_code",
+})  # fmt: skip
+"""Names of the string that is the answer, in an object of JSON."""
 
 
 def extract_code(response: str, language: str = "python", names: Sequence[str] = ()) -> str:
     """The code that a response means as its answer; "" when it only holds blocks of other languages.
 
-    Thoughts are dropped: the one in front, and others that begin a line outside of blocks. What `<answer>` or
-    `<solution>` holds is the response, if it stands above all code. Without a fenced block the rest is the code, and so
-    is what stands above a closing fence that has no opening one. Of blocks it is the last one that defines a name of
-    `names`, with what that takes from other blocks; where none does, the last one tagged with the language, else, in
-    this order, an unclosed one with that tag, the last one without a tag, an unclosed one without a tag. Fences inside
-    a string literal of Python source are not fences.
+        response = [ thought ], [ answer tag ], ( bare code | json | markdown ), [ end tag ] ;
+        json     = an object with one string under a name of `_JSON_KEYS`, which is then the response ;
+        markdown = { block | words | thought } ;        (* blocks: `strop.core.fences`; thoughts: `strop.core.text` *)
+
+    1. Code whose fences all stand in literals or comments is bare. So is a text without fences.
+    2. What stands above a closing fence that has no opening one is a block too. Markdown in a block is read as such.
+    3. The answer is the last block that defines a name of `names`, with what it takes from other blocks. A stub, whose
+       body does nothing, only counts where no other block defines the name.
+    4. Where none does, it is the last block tagged with the language, of several the last that reads input if one does;
+       else, in this order, an unclosed one with that tag, the last without a tag, an unclosed one without a tag, one
+       tagged as text, one of JSON as above.
+    5. JSON with several such strings is ambiguous: "".
     """
-    text = _in_answer_tags(without_thinking(response))
-    if not ("```" in text or "~~~" in text) or (language == "python" and _is_python_with_quotes(text)):
+    said = without_thinking(response)
+    text = in_answer_tags(said, _STARTS, CODE_ANSWERS)
+    if text is not said:
+        text = text.removesuffix("\n")
+    if (inner := _in_json(text)) is not None:
+        return extract_code(inner, language, names)
+    if not ("```" in text or "~~~" in text) or _is_bare(text, language):
         return text
-    text = _GLUED.sub(r"\n\1", _without_later_thoughts(text))
-    found = blocks(text)
+    text = _GLUED.sub(r"\n\1", without_later_thoughts(text, language))
+    found = blocks(text, language)
     if not found:
         return text
-    found = _begun(text, found, language, names) or found
+    found = _begun(text, found, language, names) or [b for outer in found for b in _inner(outer, language)]
     fitting = TAGS.get(language, set()) | {language}
     ranked = [
         [b for b in found if b.tag in tags and b.closed is closed]
@@ -100,11 +103,14 @@ def extract_code(response: str, language: str = "python", names: Sequence[str] =
     written = [[b for b in alike if b.code.strip()] for alike in ranked]
     ranked = [alike for alike in (written if any(written) else ranked) if alike]
     if not ranked:
-        return ""
-    chosen = _defining(ranked, language, names) or [_last(ranked[0], language)]
-    others = [block for alike in ranked for block in alike[-_MOST_BLOCKS:] if block not in chosen]
+        held = [inner for b in found if b.tag == "json" and (inner := _in_json(b.code)) is not None]
+        return extract_code(held[-1], language, names) if held else ""
+    others = [block.code for alike in ranked for block in alike[-_MOST_BLOCKS:]]
+    chosen = _defining(ranked, language, names) or [_last(ranked[0], others, language, named=bool(names))]
     texts = [block.code for block in dict.fromkeys(found) if block in chosen]
-    return _with_needs(texts, [block.code for block in others], language)
+    code = _with_needs(texts, [text for text in others if text not in texts], language)
+    inner = _in_json(code)
+    return code if inner is None else extract_code(inner, language, names)
 
 
 def answer_in(response: str, task: Task) -> str:
@@ -116,62 +122,41 @@ def answer_in(response: str, task: Task) -> str:
     return extract_code(response, task.language, names_of(task))
 
 
-def names_of(task: Task) -> tuple[str, ...]:
-    """Names that an answer must define, as far as the task says; of Rust also other words of its tests."""
-    check = task.check
-    called = tuple(match[0] for name in check.functions() if (match := re.match(r"\w+", name)))
-    if called or check.answer in ("program", "label", "edit", "patch", "places", "calls"):
-        return called
-    signature = task.signature.rstrip(" \n;{")
-    asked = (_MADE.findall(signature) or list(_c_functions(signature)))[-1:]
-    if tests := check.maybe(PytestCheck):
-        module = re.escape(tests.path.rpartition("/")[2].removesuffix(".py"))
-        for text in tests.files.values():
-            for names in re.findall(rf"from [\w.]*\b{module} import (\([^)]*\)|[^\n]*)", text):
-                asked += re.findall(r"\w+", re.sub(r"#.*|\bas \w+", "", names))
-            asked += re.findall(rf"\b{module}\.(\w+)", text)
-    code = check.test_code() if task.language == "rust" else ""
-    made = {*_MADE.findall(code), "main"}
-    asked += [word for word in re.findall(r"[A-Za-z_]\w*", code) if word not in made]
-    if task.language == "rust" and not code.strip():
-        asked.append("tests")
-    return tuple(dict.fromkeys(asked))
+def until_fence(text: str, language: str) -> str:
+    """The code up to the fence that closes its block: what follows a prefilled ```` ```python ````."""
+    return text[: Reader(text).end_of_code(0, language)].removesuffix("\n")
 
 
-def until_fence(text: str) -> str:
-    """The text before the first line that starts with a fence: what follows a prefilled ```` ```python ````."""
-    return re.split(r"\n[ \t]*```", text, maxsplit=1)[0]
+def _in_json(text: str) -> str | None:
+    """The string that an object of JSON holds under a name of `_JSON_KEYS`; "" for several, None for other texts."""
+    bare = text.strip()
+    if not (bare.startswith("{") and bare.endswith("}")):
+        return None
+    try:
+        read = json.loads(bare, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    held = [value for key, value in read.items() if key.lower() in _JSON_KEYS and isinstance(value, str)]
+    return (held[0] if len(held) == 1 else "") if held else None
 
 
-def _in_answer_tags(text: str) -> str:
-    """What `<answer>` or `<solution>` holds, up to its last end; a tag below code or a fence is part of that."""
-    found = _ANSWER.search(text)
-    if not found or any(one.search(text, 0, found.start()) for one in (FENCE_LINE, _CODE_TOP)):
-        return text
-    inner = text[found.end() :]
-    ends = [match.start() for match in re.finditer(f"</{found[1]}>", inner, re.IGNORECASE)]
-    return inner[: ends[-1] if ends else None].strip("\r\n")
-
-
-def _without_later_thoughts(text: str) -> str:
-    """The text without thoughts that begin a line outside of blocks; one that does not end goes on to the end."""
-    kept, end, fenced, at = list[str](), 0, False, 0
-    while found := _LATER.search(text, at):
-        at = found.end()
-        if not found["tag"]:
-            fenced = not fenced
-        elif not fenced:
-            kept.append(text[end : found.start()])
-            close = re.compile(f"</{found['tag']}>", re.IGNORECASE).search(text, at)
-            end = at = close.end() if close else len(text)
-    return "".join([*kept, text[end:]])
-
-
-def _is_python_with_quotes(text: str) -> bool:
-    """Whether the text is valid Python as it is, so that its fences can only be in string literals or comments."""
-    if len(text) > _LONGEST_PARSED or ("```" not in text and not re.search(r"\"\"\"|'''", text)):
+def _is_bare(text: str, language: str) -> bool:
+    """Whether the text is code as it is, with fences in literals and comments only."""
+    if next(fences_in(text, language), None):
         return False
+    if language != "python" or len(text) > _LONGEST_PARSED:
+        return _CODE_START.match(text) is not None
     return _parses(text)
+
+
+def _inner(block: Block, language: str) -> list[Block]:
+    """The blocks in a block of Markdown, or in one without a language that holds blocks; else the block."""
+    holds = block.tag in MARKDOWN or (block.tag in NO_LANGUAGE and _holds_blocks(block, language))
+    return (blocks(block.code, language) if holds else None) or [block]
+
+
+def _holds_blocks(block: Block, language: str) -> bool:
+    return any(is_info(fence["words"]) for fence in fences_in(block.code, language))
 
 
 def _parses(text: str) -> bool:
@@ -182,12 +167,12 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _is_one_fence_off(found: list[CodeBlock]) -> bool:
-    """Whether the last block is not closed, or one without a tag holds a fence with a tag."""
-    return not found[-1].closed or any(not b.tag and _TAGGED.search(b.code) for b in found)
+def _is_one_fence_off(found: list[Block], language: str) -> bool:
+    """Whether a block is not closed, or one without a tag holds a fence with a tag."""
+    return any(not b.closed or (not b.tag and _holds_blocks(b, language)) for b in found)
 
 
-def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str]) -> list[CodeBlock] | None:
+def _begun(text: str, found: list[Block], language: str, names: Sequence[str]) -> list[Block] | None:
     """The blocks of a text that begins with code, as after a prompt that opened its block; None where it does not.
 
     Such code ends at the first fence if it defines a name of `names`, if nothing is named and no block holds code, and,
@@ -196,34 +181,38 @@ def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str
     fence = _first_fence(text, language)
     if len(text) > _LONGEST_PARSED or fence is None:
         return None
-    one_off, above, word = _is_one_fence_off(found), text[: fence.start()], fence["words"].strip()
+    one_off, above, word = _is_one_fence_off(found, language), text[: fence.start()], fence["words"].strip()
     code, alone = _code_in(above, language)
     if names:
         counts = bool(code) and not made_in(code, language).isdisjoint(names)
     else:
-        counts = bool(code) and not any(b.tag not in _NO_TAGS or _holds_code(b, language) for b in found)
+        counts = bool(code) and not any(b.tag not in NO_LANGUAGE or _holds_code(b, language) for b in found)
     if not counts:
         ends_all = language != "python" and not text[fence.end() :].strip()
         code = code if alone else (above.rstrip("\n") if ends_all else "")
         if not (one_off and not word and code.strip()):
             return None
-    below = blocks(text[fence.end() if one_off and not word else fence.start() :].lstrip("\n"))
+    below = blocks(text[fence.end() if one_off and not word else fence.start() :].lstrip("\n"), language)
     for at in range(max(len(below) - _MOST_BLOCKS, 0), len(below) if names else 0):
-        if below[at].tag in _NO_TAGS and not made_in(below[at].code, language).isdisjoint(names):
+        if below[at].tag in NO_LANGUAGE and not made_in(below[at].code, language).isdisjoint(names):
             below[at] = below[at]._replace(tag=language)
-    return [CodeBlock(language, code, True), *below]
+    return [Block(language, code, True, 0, 0), *below]
 
 
 def _first_fence(text: str, language: str) -> re.Match[str] | None:
-    """The first line that is a fence; in Python, one outside of string literals."""
-    found = (_QUOTED_OR_FENCE if language == "python" else FENCE_LINE).finditer(text)
-    return next((match for match in found if match["words"] is not None), None)
+    """The first line that is a fence; in text that begins with code, one outside of its literals."""
+    found = (
+        fences_in(text, language)
+        if language == "python" or _CODE_START.match(text)
+        else FENCE_LINE.finditer(text)
+    )
+    return next(found, None)
 
 
 def _code_in(text: str, language: str) -> tuple[str, bool]:
     """The code of a text without words above and below it, "" where there is none; whether no words are below."""
     if language != "python":
-        top = _CODE_TOP.search(text)
+        top = CODE_TOP.search(text)
         ends = [match.end() for match in _CODE_LINE.finditer(text, top.start())] if top else []
         end = ends[-1] if ends and _WORDS.match(text, ends[-1]) else len(text)
         return (text[top.start() : end].rstrip("\n"), True) if top and ends else ("", False)
@@ -240,7 +229,7 @@ def _code_in(text: str, language: str) -> tuple[str, bool]:
             at -= 1
         alone = not at
         if not at:  # words above, perhaps like code
-            top = _CODE_TOP.search(code, len(lines[0]) + 1)
+            top = CODE_TOP.search(code, len(lines[0]) + 1)
             lines = code[top.start() :].split("\n") if top else []
             at = len(lines)
         code = "\n".join(lines[:at]).rstrip("\n")
@@ -265,11 +254,11 @@ def _without_words(code: str, body: list[ast.stmt]) -> str:
     return code if end == len(body) else "\n".join(code.split("\n")[: body[end - 1].end_lineno])
 
 
-def _holds_code(block: CodeBlock, language: str) -> bool:
+def _holds_code(block: Block, language: str) -> bool:
     """Whether a block's text is code and not what a program prints, as far as can be seen."""
     if language == "python":
         return _is_code(block.code, language)
-    return bool(_CODE_LINE.search(block.code) or _CODE_TOP.search(block.code))
+    return bool(_CODE_LINE.search(block.code) or CODE_TOP.search(block.code))
 
 
 def _is_code(text: str, language: str) -> bool:
@@ -284,47 +273,33 @@ def _is_work(node: ast.stmt) -> bool:
     return not isinstance(node, ast.Expr) or any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
-def _last(alike: list[CodeBlock], language: str) -> CodeBlock:
-    """The last block; without a tag the last that is code, where one is."""
-    if alike[0].tag in _NO_TAGS:
-        return next((b for b in alike[: -_MOST_BLOCKS - 1 : -1] if _is_code(b.code, language)), alike[-1])
-    return alike[-1]
+def _last(alike: list[Block], others: list[str], language: str, *, named: bool) -> Block:
+    """The last block; without a tag the last that is code, and of programs the last that reads input, where one is."""
+    last = alike[-_MOST_BLOCKS:][::-1]
+    if alike[0].tag in NO_LANGUAGE:
+        last = [b for b in last if _is_code(b.code, language)] or last[:1]
+    if named or _READS.search(last[0].code) or not any(_READS.search(b.code) for b in last):
+        return last[0]
+    reading = (b for b in last[:_MOST_ROUNDS] if _READS.search(_with_needs([b.code], others, language)))
+    return next(reading, last[0])
 
 
-def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]) -> list[CodeBlock]:
-    """For each name the last block of the best kind that defines it."""
-    chosen: dict[str, CodeBlock] = {}
+def _defining(ranked: list[list[Block]], language: str, names: Sequence[str]) -> list[Block]:
+    """For each name the last block of the best kind that defines it; a stub only where there is nothing else."""
+    chosen: dict[str, Block] = {}
+    stubs: dict[str, Block] = {}
     if not names or sum(map(len, ranked)) == 1:
         return []
     for alike in ranked:
-        defined: dict[str, CodeBlock] = {}
+        defined: dict[str, Block] = {}
+        empty: dict[str, Block] = {}
         for block in alike[-_MOST_BLOCKS:]:
-            defined |= dict.fromkeys(made_in(block.code, language).intersection(names), block)
-        chosen = defined | chosen
-    return list(chosen.values())
-
-
-def made_in(code: str, language: str) -> set[str]:
-    """Names that code defines, as far as can be seen from outside."""
-    if language == "python":
-        try:
-            return made_names(code[: _LONGEST_PARSED + 1])
-        except UNPARSABLE:
-            return {name for pair in _PYTHON_HEAD.findall(code) for name in pair if name}
-    made = set(_MADE.findall(code))
-    return made if language == "rust" else made.union(_c_functions(code))
-
-
-def _c_functions(code: str) -> Iterator[str]:
-    """Names before a bracket, with a type in front and a body or a line's end behind, as C writes functions."""
-    for line in code.split("\n"):
-        front, bracket, behind = line.partition("(")
-        front = front.rstrip()
-        word = re.match(r"\w*", front[::-1])
-        head = front[: len(front) - word.end()] if word else ""
-        words = head.split() if bracket and _C_HEAD.fullmatch(head) else []
-        if words and words[0] not in _NO_TYPES and not behind.rstrip().endswith((";", ",")):
-            yield front[len(head) :]
+            made = made_in(block.code, language).intersection(names)
+            idle = stubs_in(block.code, made, language)
+            defined |= dict.fromkeys(made - idle, block)
+            empty |= dict.fromkeys(idle, block)
+        chosen, stubs = defined | chosen, empty | stubs
+    return list((stubs | chosen).values())
 
 
 def _with_needs(chosen: list[str], others: list[str], language: str) -> str:

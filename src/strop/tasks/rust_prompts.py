@@ -41,7 +41,7 @@ class RustPrefilledPrompt(PrefilledPrompt):
 
     def assemble(self, completion: str) -> str:
         """The program, closed."""
-        return begun_anew(self, completion) or _closed(self.head, until_fence(completion))
+        return begun_anew(self, completion) or _closed(self.head, until_fence(completion, "rust"))
 
 
 def _closed(head: str, completion: str) -> str:

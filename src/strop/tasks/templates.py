@@ -24,7 +24,8 @@ from strop.core.errors import UserError
 from strop.core.records import Record
 from strop.core.rollout import Message
 from strop.core.task import Task
-from strop.tasks.answers import extract_code, made_in, names_of, until_fence, without_thinking
+from strop.tasks.answers import extract_code, until_fence, without_thinking
+from strop.tasks.names import made_in, names_of
 from strop.tasks.rows import suggestion
 
 PLACEHOLDERS = (
@@ -190,7 +191,7 @@ class PrefilledPrompt(Prompt):
 
     def assemble(self, completion: str) -> str:
         """The signature and the completion, up to the end of the fenced block; an answer begun anew is whole."""
-        return begun_anew(self, completion) or self.head + until_fence(completion)
+        return begun_anew(self, completion) or self.head + until_fence(completion, self.language)
 
 
 class CodeFields(TypedDict):

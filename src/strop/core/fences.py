@@ -1,0 +1,339 @@
+"""Fenced blocks in what a model says: the one reader, of answers, of edits and of thoughts.
+
+    text   = { block | words } ;
+    block  = open, EOL, { line }, [ close, EOL ]
+           | [ words ], fence, [ language ], code, fence, EOL ;        (* on one line *)
+    open   = indent, fence, [ info ]                                   (* on a line of its own *)
+           | words, fence, language | words, ":", fence                (* behind words *)
+           | [ words ], fence, language, blank, code ;                 (* the first line of code behind it *)
+    indent = { blank }, [ ( "-" | "*" | "+" | ">" | number ), blanks ] ;
+    fence  = 3 or more "`" | 3 or more "~" ;
+    info   = a language, the name of a file, attributes ;
+    close  = [ indent ], fence, [ words ] | line of code, fence, [ words ] ;
+
+1. A closing fence is of the kind of the opening one and at least as long. Words behind it (`That is it.`, `<|im_end|>`)
+   need backticks, and so does code in front of it, in a language that has none outside of literals.
+2. A fence inside a string literal or a comment of the block's language is text. Where the language is not known,
+   Python's triple quotes count. A literal that never ends hides no fence.
+3. A fence with an info opens a block inside of Markdown and of blocks without a language, if the outer block ends too.
+   Anywhere else it ends the block, which is then not closed; one without a line is none.
+4. On one line, a block is the whole line or names a known language; other words between fences are words.
+5. A block whose lines all have the indent of its fence loses it.
+
+Texts are hostile: reading takes time linear in their length.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+TAGS = {
+    "python": {"python", "py", "pyi", "pypy", "cpython", "micropython", "ipython", "jupyter", "ipynb"},
+    "rust": {"rust", "rs"},
+    "javascript": {"javascript", "js", "mjs", "cjs", "jsx", "node", "nodejs", "ecmascript", "es"},
+    "typescript": {"typescript", "ts", "tsx", "mts", "cts"},
+    "c": {"c", "h"},
+    "c++": {"c++", "cpp", "cc", "cxx", "hpp", "cplusplus"},
+    "c#": {"c#", "cs", "csharp"},
+    "bash": {"bash", "sh", "shell", "zsh"},
+    "go": {"go", "golang"},
+    "java": {"java"},
+    "kotlin": {"kotlin", "kt", "kts"},
+    "ruby": {"ruby", "rb"},
+}
+"""Words after a fence, and endings of file names, that mean the language, without versions; a language that is not
+listed has its own name only."""
+
+TEXT_TAGS = {"text", "txt", "plain", "plaintext", "pycon"}
+"""Words that say little: what they stand above is rather what a program prints."""
+MARKDOWN = {"markdown", "md", "mdx", "rst"}
+"""Words for texts that hold blocks themselves."""
+NO_LANGUAGE = TEXT_TAGS | {""}
+
+_LANGUAGE = {word: language for language, words in TAGS.items() for word in words}
+_LABELS = frozenset({
+    "answer", "cell", "code", "code-cell", "file", "filename", "filepath", "final", "highlight", "in", "lang",
+    "language", "name", "path", "script", "solution", "source", "src", "title",
+})  # fmt: skip
+"""Words that may stand before the language, or in place of it."""
+_NO_CODE = frozenset(
+    {"con", "console", "error", "errors", "output", "repl", "result", "session", "traceback"}
+)
+_WORD = re.compile(r"(?:[cf]#|[\w.+/-]+)(?!\w)")
+_NO_WORD = re.compile(r"(?<!\w)(?:#[\w-]+|[a-z]:[\\/]+)")
+"""An identifier among attributes, the drive in front of a path."""
+_VERSION = re.compile(r"[-_]?v?[0-9][0-9.]*$")
+
+FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})(?P<words>[^`\n]*)$", re.MULTILINE)
+"""A line that is a fence."""
+CODE_TOP = re.compile(
+    r"^(?:(?:async )?def |class |import |from \w|@\w|#include|#!?\[|use \w|pub |(?:unsafe )?fn |struct |enum |impl\b"
+    r"|const |let |var |function\b|async |package |func |(?:static|int|void|char|double|float|long|unsigned|bool)\b)",
+    re.MULTILINE,
+)
+"""Where code begins that is not in a fence."""
+_RUN = re.compile(r"`{3,}|~{3,}")
+_OWN_LINE = re.compile(r"([ \t]*(?:(?:[-*+>]|[0-9]{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})(.*)")
+_BEHIND_WORDS = re.compile(r"(.*?[^`~])(`{3,})(.*)")
+_CODE_BEHIND = re.compile(r"[ \t]*([A-Za-z][\w+#]*)[ \t]+(\S.*)")
+_STATEMENT = re.compile(r"(?:print|println!|console\.log)\(|(?:for|if|while) .*[:{]|\w+ = |#include")
+_INFO = re.compile(r"[a-z{.][\w+#./:=,{}\"'-]*[\w+#}\"']|[a-z]")
+_MOST_OPEN = 20
+"""Literals without an end, and blocks without one around others, that are looked for in a text."""
+
+_COMMENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|(?P<open0>\Z))"
+_STRING = r'"(?:\\.|[^"\\\n])*+"'
+_QUOTED = r"'(?:\\.|[^'\\\n])*+'"
+_CHARACTER = r"'(?:\\[^\n]{1,8}?|[^'\\\n])'"
+_TRIPLE = r'"""(?:\\.|"(?!"")|[^"\\])*+(?:"""|(?P<open1>\\?\Z))'
+_TRIPLES = rf"{_TRIPLE}|'''(?:\\.|'(?!'')|[^'\\])*+(?:'''|(?P<open2>\\?\Z))"
+_RUST_STRING = (
+    r'\bb?r(?P<marks>#*)"(?:[^"]|"(?!(?P=marks)))*+(?:"(?P=marks)|(?P<open3>\Z))'
+    r'|"(?:\\.|[^"\\])*+(?:"|(?P<open4>\\?\Z))'
+)
+_RAW = r'R"(?P<marks>[^()\\\s]{0,16})\((?:[^)]|\)(?!(?P=marks)"))*+(?:\)(?P=marks)"|(?P<open3>\Z))'
+_TEMPLATE = r"`(?:\\.|[^`\\])*+(?:`|(?P<open3>\\?\Z))"
+_LITERALS = {
+    "": _TRIPLES,
+    "python": rf"#[^\n]*|{_TRIPLES}|{_STRING}|{_QUOTED}",
+    "rust": rf"{_COMMENT}|{_RUST_STRING}|{_CHARACTER}",
+    "c++": rf"{_COMMENT}|{_RAW}|{_STRING}|{_CHARACTER}",
+    "java": rf"{_COMMENT}|{_TRIPLE}|{_STRING}|{_CHARACTER}",
+    "javascript": rf"{_COMMENT}|{_STRING}|{_QUOTED}|{_TEMPLATE}",
+}
+"""String literals and comments. A group open* matches where one does not end."""
+_KIN = {"c": "c++", "typescript": "javascript", "go": "javascript", "kotlin": "java", "c#": "java"}
+_NO_BACKTICKS = {"python", "rust", "c++", "java"}
+"""Languages that have none outside of literals."""
+
+
+class Block(NamedTuple):
+    """A fenced block: what it holds, and where it stands."""
+
+    tag: str
+    """Its language, see `tag_of`."""
+    text: str
+    """Its lines with their ends."""
+    closed: bool
+    """Whether its end was found."""
+    start: int
+    """Offset of the line of its opening fence."""
+    end: int
+    """Offset below the line of its closing fence."""
+
+    @property
+    def code(self) -> str:
+        """Its lines without the end of the last, which is the fence's."""
+        return self.text.removesuffix("\n") if self.closed else self.text
+
+
+class Opening(NamedTuple):
+    """A fence that opens a block."""
+
+    indent: str
+    fence: str
+    tag: str
+    start: int
+    """Offset of its line."""
+    below: int
+    """Offset of the line below."""
+    code: str | None = None
+    """What stands behind the language."""
+    whole: bool = False
+    """Whether the block ends on this line."""
+
+
+def blocks(text: str, language: str = "") -> list[Block]:
+    """The fenced blocks of a text in order; one without a language is read as of the one given."""
+    reader, found, at = Reader(text), list[Block](), 0
+    while opening := reader.opening(at):
+        block = reader.block(opening, language)
+        at = block.end
+        if block.closed or block.end == len(text) or block.text.strip():
+            found.append(block)
+    return found
+
+
+class Reader:
+    """Reads the blocks of one text, each from its opening fence."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._left = _MOST_OPEN
+
+    def opening(self, at: int) -> Opening | None:
+        """The first fence that opens a block at or below an offset, that of a line."""
+        while run := _RUN.search(self.text, at):
+            start = max(self.text.rfind("\n", at, run.start()) + 1, at)
+            end = self._line_end(run.end())
+            at = min(end + 1, len(self.text))
+            if found := _opening_in(self.text[start:end].rstrip("\r"), start, at):
+                return found
+        return None
+
+    def block(self, opening: Opening, language: str = "") -> Block:
+        """The block that a fence opens, in the language given where the fence names none."""
+        indent, _, tag, start, below, code, whole = opening
+        if whole:
+            return Block(tag, code or "", True, start, below)
+        end, behind, closed = self._end(opening, language if tag in NO_LANGUAGE else _LANGUAGE.get(tag, tag))
+        held = _dedented(self.text[below:end], indent)
+        return Block(tag, held if code is None else f"{code}\n{held}", closed, start, behind)
+
+    def end_of_code(self, start: int, language: str) -> int:
+        """Offset of the fence that closes a block of code, of which the text from `start` on is the rest."""
+        return self._end(Opening("", "```", language, start, start), language)[0]
+
+    def _line_end(self, at: int) -> int:
+        end = self.text.find("\n", at)
+        return len(self.text) if end < 0 else end
+
+    def _end(self, opening: Opening, language: str) -> tuple[int, int, bool]:
+        """(end of its lines, offset below the block, whether it is closed) of the block below an opening fence."""
+        text, start, fence, tag = self.text, opening.below, opening.fence, opening.tag
+        kin = _KIN.get(language, language)
+        plain = tag in MARKDOWN or kin == "bash" or self._left <= 0
+        literals = None if plain else _literals(text, start, kin)
+        literal = None
+        glued = kin in _NO_BACKTICKS and tag not in NO_LANGUAGE and fence[0] == "`"
+        holds = tag in MARKDOWN or tag in NO_LANGUAGE
+        depth, line_end, outer = 0, -1, None
+        for run in re.compile(f"{fence[0]}{{{len(fence)},}}").finditer(text, start):
+            own = run.start() >= line_end
+            if own:
+                line = max(text.rfind("\n", max(line_end, start), run.start()) + 1, start)
+                line_end = self._line_end(run.end())
+                own = text[line : run.start()].strip() in ("", opening.indent.strip())
+            if not (own or glued):
+                continue
+            while literals and (literal is None or literal.end() <= run.start()):
+                if (literal := next(literals, None)) is None:
+                    literals = None
+            if literals and literal and literal.start() < run.start():
+                if not (literal.lastgroup or "").startswith("open"):
+                    continue
+                literals, self._left = None, self._left - 1
+            below = min(line_end + 1, len(text))
+            if not own:
+                return run.start(), below, True
+            words = text[run.end() : line_end]
+            if "`" in words:
+                continue
+            if is_info(words):
+                nothing = not tag and not text[start:line].strip()
+                if nothing or not holds or self._left <= 0:
+                    return line, line, False
+                outer = outer or (line, line, False)
+                depth += 1
+            elif depth:
+                depth -= 1
+            elif fence[0] == "`" or not words.strip():
+                return line, below, True
+        self._left -= outer is not None
+        return outer or (len(text), len(text), False)
+
+
+def tag_of(info: str) -> str:
+    """The language that the words behind a fence mean, as a word of `TAGS` where it is known; "" where none is named.
+
+    `Python 3`, `{.python .numberLines}`, `rust,ignore`, `js title=a`, `python:src/a.py`, `src/a.py`, `c++17`.
+    """
+    lower = _NO_WORD.sub(" ", info.lower())
+    classes = re.findall(r"\.[\w+-]+", lower) if lower.lstrip().startswith("{") else []
+    if known := next(filter(None, map(_known, (word[1:] for word in classes))), ""):
+        return known
+    for found in _WORD.findall(lower):
+        word = found.lstrip("./-+").rstrip("./-") if not found.endswith("#") else found
+        if word and word not in _LABELS and not word.isdigit():
+            return _known(word) or word.rpartition(".")[2]
+    return ""
+
+
+def is_info(words: str) -> bool:
+    """Whether the words behind a fence are what opens a block: a language, a name, attributes, code; not a sentence."""
+    first, _, rest = words.strip().partition(" ")
+    if not first or _code_behind(words) is not None:
+        return bool(first)
+    tag = tag_of(first)
+    if rest and not (rest[0] in "{([\"'0123456789" or "=" in rest.split(" ")[0] or first[0] == "{"):
+        return False
+    return (tag in _LANGUAGE and first[-1] not in ".!:;") or _INFO.fullmatch(first) is not None
+
+
+def _opening_in(line: str, start: int, below: int) -> Opening | None:
+    """The fence that opens a block in a line, at an offset, with the offset below it."""
+    words, indent = "", ""
+    if match := _OWN_LINE.fullmatch(line):
+        indent, fence, rest = match.groups()
+    elif match := _BEHIND_WORDS.fullmatch(line):
+        words, fence, rest = match.groups()
+    else:
+        return None
+    if "`" in rest:
+        inner = rest.rstrip().removesuffix(fence)
+        if fence[0] == "~" or "`" in inner or inner == rest.rstrip():
+            return None
+        if found := _code_behind(inner):
+            return Opening(indent, fence, found[0], start, below, found[1], whole=True)
+        alone = not words and inner.strip() and tag_of(inner) not in _LANGUAGE
+        return Opening(indent, fence, "", start, below, inner.strip(), whole=True) if alone else None
+    if found := _code_behind(rest):
+        return Opening(indent, fence, found[0], start, below, found[1])
+    tag, named = tag_of(rest), len(rest.split()) == 1
+    if words and not (named and tag in _LANGUAGE) and (rest.strip() or not words.rstrip().endswith(":")):
+        return None
+    return Opening(indent, fence, tag, start, below)
+
+
+def _code_behind(words: str) -> tuple[str, str] | None:
+    """The language at the start of the words behind a fence, and the code that follows; None for other words."""
+    match = _CODE_BEHIND.fullmatch(words)
+    if not match or (tag := _known(match[1].lower())) == "":
+        return None
+    code = match[2]
+    is_code = _STATEMENT.match(code) or (CODE_TOP.match(code) and re.search(r"[({=:;]|import ", code))
+    return (tag, code.rstrip()) if is_code else None
+
+
+def _literals(text: str, start: int, kin: str) -> Iterator[re.Match[str]]:
+    return _pattern(kin if kin in _LITERALS else "").finditer(text, start)
+
+
+@cache
+def _pattern(kin: str) -> re.Pattern[str]:
+    return re.compile(_LITERALS[kin], re.DOTALL)
+
+
+def fences_in(text: str, language: str) -> Iterator[re.Match[str]]:
+    """The lines of bare code that are fences, outside of its literals and comments."""
+    literals = _literals(text, 0, _KIN.get(language, language))
+    literal = next(literals, None)
+    for fence in FENCE_LINE.finditer(text):
+        while literal and literal.end() <= fence.start():
+            literal = next(literals, None)
+        if not literal or literal.start() >= fence.start() or (literal.lastgroup or "").startswith("open"):
+            yield fence
+
+
+def _known(word: str) -> str:
+    """The word of `TAGS` that a word is, with a version, as the ending of a file name, or in a compound; else ""."""
+    bare = _VERSION.sub("", word)
+    ending = _VERSION.sub("", word.rpartition(".")[2].rpartition("/")[2])
+    parts = [_VERSION.sub("", part) for part in re.split("[-_]", bare)]
+    compound = [p for p in (parts[0], parts[-1]) if len(p) > 1 and parts[-1] not in _NO_CODE]
+    return next((w for w in (word, bare, ending, *compound) if w in _LANGUAGE), "")
+
+
+def _dedented(text: str, indent: str) -> str:
+    """The lines without the indent of their fence, behind a list's mark as many blanks, if all have it."""
+    if not indent:
+        return text
+    fronts = (indent, " " * len(indent)) if indent.strip() not in ("", ">") else (indent,)
+    lines, out = text.split("\n"), []
+    for line in lines:
+        front = next((front for front in fronts if line.startswith(front)), None)
+        if front is None and line.strip() not in ("", indent.strip()):
+            return text
+        out.append(line[len(front) :] if front else ("" if line.strip() == ">" else line))
+    return "\n".join(out)
