@@ -15,8 +15,8 @@ from strop.verification import open_verifier
 def drawn() -> list[Suite]:
     """Each idiom alone in a full run, and 500 mixtures; else some of both."""
     rng = random.Random(seed())
-    alone = [suite(rng, [one]) for one in (IDIOMS if full() else rng.sample(IDIOMS, 12))]
-    return alone + [suite(rng) for _ in range(500 if full() else 8)]
+    alone = [suite(rng, [one]) for one in (IDIOMS if full() else rng.sample(IDIOMS, 6))]
+    return alone + [suite(rng) for _ in range(500 if full() else 4)]
 
 
 @pytest.mark.timeout(3000)
