@@ -17,7 +17,8 @@ from harbor.environments.base import BaseEnvironment, ExecResult
 from harbor.environments.capabilities import EnvironmentCapabilities, EnvironmentResourceCapabilities
 
 from strop.core.errors import NotStarted, SandboxError, UserError
-from strop.sandbox.dockerfile import ImagePlan, furnish, image_plan
+from strop.sandbox.dockerfile import ImagePlan, image_plan
+from strop.sandbox.furnish import furnish
 from strop.sandbox.machine import LIMITS, Machine
 
 _MIB = 1 << 20
@@ -58,7 +59,7 @@ class JailEnvironment(BaseEnvironment):
         dockerfile = self.environment_dir / "Dockerfile"
         if (self.environment_dir / "docker-compose.yaml").exists():
             raise UserError(f"{self.environment_name}: docker-compose.yaml needs containers")
-        text = dockerfile.read_text(errors="replace") if dockerfile.is_file() else ""
+        text = dockerfile.read_bytes().decode(errors="replace") if dockerfile.is_file() else ""
         return image_plan(text, self.task_env_config.docker_image or "")
 
     async def start(self, force_build: bool) -> None:

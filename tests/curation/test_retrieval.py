@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests import warm
 
 from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
+from strop.core.errors import UserError
 from strop.core.ranges import write_ranges
 from strop.core.snapshots import archive, digest_of
 from strop.core.task import Task
@@ -23,6 +24,7 @@ from strop.tasks.sources import iter_tasks
 from strop_curation.engine.tally import split_of
 from strop_curation.retrieval.commits import changed_lines, names_file, not_blank
 from strop_curation.retrieval.function_tasks import changed
+from strop_curation.retrieval.trees import gather
 
 CORE = "import os\n\n\ndef add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
 SHOW = """def as_text(a):
@@ -41,10 +43,10 @@ Files = dict[str, str | None]
 class Made:
     """A git repository, and a way to commit to it on a day."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, objects: str = "sha1") -> None:
         self.folder, self.day = folder, 0
         folder.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", "main", f"--object-format={objects}")
 
     def git(self, *words: str) -> str:
         when = f"2024-01-{self.day + 1:02}T12:00:00Z"
@@ -283,6 +285,21 @@ def test_the_text_of_an_issue_that_a_commit_closes_is_the_request(tmp_path: Path
     ):
         done = warm.strop(*command, word, cwd=tmp_path)
         assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_formats_of_gits_objects_are_not_mixed(tmp_path: Path) -> None:
+    files: Files = {"a/core.py": CORE}
+    folders = [str(tmp_path / name) for name in ("short", "long", "longer")]
+    for folder, kind in zip(folders, ("sha1", "sha256", "sha256"), strict=True):
+        Made(Path(folder), kind).commit("First version of the sums", files)
+    bundle = tmp_path / "packed.bundle"
+    subprocess.run(["git", "bundle", "create", "-q", str(bundle), "HEAD"], cwd=folders[1], check=True)
+    store = tmp_path / "store"
+    gather([folders[2], str(bundle)], store)
+    listed = subprocess.run(["git", "branch"], cwd=store, capture_output=True, text=True, check=True).stdout
+    assert listed.split() == ["*", "longer", "packed"]
+    with pytest.raises(UserError, match="format sha256, those of .*short in sha1"):
+        gather(folders, store)
 
 
 @pytest.mark.parametrize(

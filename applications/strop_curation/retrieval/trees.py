@@ -39,26 +39,25 @@ def gather(sources: Sequence[str], store: Path) -> list[SourceHistory]:
     shutil.rmtree(store, ignore_errors=True)
     git = Git(own=True)
     found: list[SourceHistory] = []
-    if not sources:
-        return found
+    kept = ""
     try:
-        git("init", "--quiet", "--bare", str(store))
         for name, source in zip(names, sources, strict=True):
             history = SourceHistory(name, f"refs/heads/{name}")
             with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
                 bundle = _bundle(source, Path(folder) / "history.bundle")
-                wanted = f"+{_head(git, bundle, source)}:{history.ref}"
-                git(
-                    f"--git-dir={store}",
-                    "fetch",
-                    "--quiet",
-                    "--no-tags",
-                    str(bundle),
-                    wanted,
-                    seconds=SECONDS,
-                )
+                head, objects = _head(git, bundle, source)
+                if not kept:
+                    git("init", "--quiet", "--bare", f"--object-format={objects}", str(store))
+                elif objects != kept:
+                    raise UserError(
+                        f"{source}: its objects are in git's format {objects}, those of {sources[0]} in {kept}; "
+                        "one set of tasks takes one format"
+                    )
+                kept, wanted = objects, [str(bundle), f"+{head}:{history.ref}"]
+                git(f"--git-dir={store}", "fetch", "--quiet", "--no-tags", *wanted, seconds=SECONDS)
             found.append(history)
-        (store / "HEAD").write_text(f"ref: {found[0].ref}\n")
+        if found:
+            (store / "HEAD").write_text(f"ref: {found[0].ref}\n")
     except GitError as error:
         raise UserError(f"{source}: git cannot read it: {error}") from error
     return found
@@ -87,10 +86,12 @@ def _bundle(source: str, made: Path) -> Path:
     return made
 
 
-def _head(git: Git, bundle: Path, source: str) -> str:
-    """The bundle's HEAD, else its first branch."""
-    names = [line.partition(" ")[2] for line in git("bundle", "list-heads", str(bundle)).splitlines()]
+def _head(git: Git, bundle: Path, source: str) -> tuple[str, str]:
+    """(HEAD or the first branch, the format of its objects) of a bundle."""
+    listed = git("bundle", "list-heads", str(bundle)).split("\n")
+    names = {name: objects for objects, _, name in (line.partition(" ") for line in listed)}
     branches = [name for name in names if name == "HEAD" or name.startswith("refs/heads/")]
     if not branches:
         raise UserError(f"{source}: the bundle holds no branch")
-    return "HEAD" if "HEAD" in branches else branches[0]
+    head = "HEAD" if "HEAD" in branches else branches[0]
+    return head, "sha256" if len(names[head]) == 64 else "sha1"

@@ -62,7 +62,8 @@ def main() -> NoReturn:
             os._exit(0)
         if settings.namespaces:
             _move_in(control_fd, work, read, json.loads(sys.argv[7]), settings)
-        supervisor = BoxSupervisor(control, settings, work, read)
+        names = ("/",) if json.loads(sys.argv[7]) else ()
+        supervisor = BoxSupervisor(control, settings, work, (*read, *names))
         supervisor.serve()
     except EOFError:
         pass  # the parent is gone

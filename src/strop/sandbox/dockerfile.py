@@ -2,131 +2,255 @@
 
 A jail has no image: its programs are this computer's. So FROM may name a plain system or a language that is installed
 here, RUN what is installed here already or what writes below the machine's roots, and COPY files beside the Dockerfile.
-All else is refused by name before anything starts. Deviations: USER, CMD, LABEL, EXPOSE, STOPSIGNAL and VOLUME change
-nothing (a jail has one user, and runs what it is told), and a system's version is not compared.
+All else is refused by name. BuildKit's own parser reads the text; words are expanded as Docker's reference has it
+(docs.docker.com/reference/dockerfile, "Environment replacement"). Deviations: USER, CMD, LABEL, EXPOSE, STOPSIGNAL and
+VOLUME change nothing (a jail has one user, and runs what it is told), and a system's version is not compared.
 """
 
+import platform
+import posixpath
 import re
 import shlex
 import shutil
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from strop.core.errors import NotStarted, UserError
-from strop.sandbox.machine import Machine
+from strop.core.errors import UserError
+from strop.core.optional_packages import require
+from strop.sandbox.docker_words import expanded
+from strop.sandbox.machine import programs_path
 
 _SYSTEMS = {"debian", "ubuntu", "buildpack-deps", "scratch"}
 _LANGUAGES = {
     "python": "python3", "node": "node", "gcc": "gcc", "rust": "cargo", "golang": "go", "bash": "bash", "perl": "perl",
 }  # fmt: skip
 """Images by the program that they are for."""
-_IGNORED = {"USER", "CMD", "LABEL", "EXPOSE", "STOPSIGNAL", "VOLUME", "MAINTAINER"}
-_TIDY = re.compile(
-    r"(apt|apt-get)\s+(-\S+\s+)*(update|clean|autoremove|upgrade)\b|rm -rf /var/lib/apt/lists/|rm -rf /root/\.cache"
-    r"|true$|set -|export DEBIAN"
-)
-"""Commands that change nothing that a task sees."""
+_EXPANDED = {"USER", "LABEL", "EXPOSE", "STOPSIGNAL", "VOLUME"}
+_IGNORED = {*_EXPANDED, "CMD", "MAINTAINER", "ONBUILD"}
+_OWN_ARGUMENTS = re.compile(r"(TARGET|BUILD)(PLATFORM|OS|ARCH|VARIANT|STAGE)|.*_proxy|.*_PROXY")
+"""Arguments that a builder sets itself."""
 _FETCH = {
     "curl", "wget", "git", "npm", "yarn", "pnpm", "cargo", "go", "gem", "conda", "apk", "yum", "dnf", "uv", "pipx",
     "add-apt-repository", "dpkg", "useradd", "adduser", "groupadd", "service", "systemctl",
 }  # fmt: skip
 """Programs that need a network, or the rights of root."""
+_OF_COPY = ("--chmod=", "--chown=", "--link")
+_BEFORE = {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "sudo", "exec", "time", "env"}
+_DIRECTIVE = re.compile(r"#\s*(\w+)\s*=\s*(.+?)\s*$")
+_HEREDOC = re.compile(r"\d*<<(-?)(['\"]?)(\w+)\2")
 _PACKAGES = Path("/var/lib/dpkg/info")
-_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
 @dataclass(frozen=True)
+class RunStep:
+    """A command of the build: its words, its work directory and all variables."""
+
+    argv: tuple[str, ...]
+    workdir: str
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CopyStep:
+    """Files beside the Dockerfile by patterns, and where to. `target` ends with / where it must be a folder."""
+
+    sources: tuple[str, ...]
+    target: str
+    mode: int | None = None
+    """Of --chmod, None: as they are."""
+    unpacks: bool = False
+    """Whether archives are unpacked, as ADD does."""
+
+
+@dataclass(frozen=True)
+class FolderStep:
+    """A folder that WORKDIR makes."""
+
+    path: str
+
+
+Step = RunStep | CopyStep | FolderStep
+
+
+@dataclass
 class ImagePlan:
     """How to make a machine that is what the Dockerfile describes."""
 
     workdir: str = ""
-    """As WORKDIR has it in the end, or empty."""
+    """As WORKDIR has it in the end, / where no line has it; empty for an image by name."""
     environment: dict[str, str] = field(default_factory=dict)
-    steps: list[tuple[str, str, str]] = field(default_factory=list)
-    """("copy", source, target) and ("run", command, its work directory), in order."""
+    """The variables that ENV sets."""
+    steps: list[Step] = field(default_factory=list)
 
 
-def image_plan(text: str, image: str = "") -> ImagePlan:
-    """The plan of a Dockerfile's text, or of an image by name where that is empty.
+def image_plan(text: str, image: str = "", path: str = "") -> ImagePlan:
+    """The plan of a Dockerfile's text, or of an image by name where that is empty. `path`: PATH of the image.
 
     Raises UserError that names the first instruction which needs more than this computer has.
     """
-    plan = ImagePlan()
-    workdir, environment = "", dict[str, str]()
-    if not text.strip():
-        if not image:
-            raise UserError("it names no image and has no environment/Dockerfile")
-        _base(image)
-        return plan
-    for name, value in _instructions(text):
-        if name != "RUN":
-            value = _filled(value, environment)
+    if text.strip():
+        return _DockerfileReader(path or programs_path()).plan(text)
+    if not image:
+        raise UserError("it names no image and has no environment/Dockerfile")
+    _base(image)
+    return ImagePlan()
+
+
+class _DockerfileReader:
+    """Takes one instruction after another."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._global = path, dict[str, str]()
+        self._made = ImagePlan(workdir="/")
+        self._variables: dict[str, str] | None = None
+        """Those of ENV and ARG, once FROM has been read."""
+        self._shell: tuple[str, ...] = ("/bin/sh", "-c")
+
+    def plan(self, text: str) -> ImagePlan:
+        for command in _parsed(text):
+            name, words = command.cmd.upper(), list(command.value)
+            if self._variables is None and name not in ("FROM", "ARG"):
+                raise UserError(f"{name} stands before FROM")
+            if not words:
+                raise UserError(f"{name} has no arguments")
+            if command.heredocs and name != "RUN":
+                raise UserError(f"{name} with a here-document needs a container")
+            if other := next((flag for flag in command.flags if not flag.startswith(_options(name))), ""):
+                raise UserError(f"{name} {other}: this option needs a container")
+            self._take(name, words, command)
+        if self._variables is None:
+            raise UserError("the Dockerfile has no FROM")
+        return self._made
+
+    def _take(self, name: str, words: list[str], command: Any) -> None:
         match name:
             case "FROM":
-                if plan.steps or workdir:
-                    raise UserError(f"FROM {value}: a build of several stages needs a container")
-                _base(value)
-            case "WORKDIR":
-                workdir = str(PurePosixPath("/", workdir, value))
+                if self._variables is not None:
+                    raise UserError(f"FROM {words[0]}: a build of several stages needs a container")
+                if len(words) not in (1, 3) or (len(words) == 3 and words[1].upper() != "AS"):
+                    raise UserError(f"FROM {' '.join(words)}: it is FROM IMAGE or FROM IMAGE AS NAME")
+                _base(expanded(words[0], self._global))
+                self._variables = {"PATH": self._path}
+            case "ARG":
+                self._arguments(words)
             case "ENV":
-                environment |= _variables(value)
+                values = [self._word(word) for word in words]
+                given = dict(zip(values[::2], values[1::2], strict=True))
+                self._made.environment |= given
+                self._known.update(given)
+            case "WORKDIR":
+                where = self._made.workdir = self._place(self._word(_only(name, words)))
+                if where != "/":
+                    self._made.steps.append(FolderStep(where))
+            case "SHELL":
+                if not command.json:
+                    raise UserError('SHELL takes a list such as ["/bin/bash", "-c"]')
+                self._shell = tuple(words)
             case "COPY" | "ADD":
-                plan.steps.extend(_copies(name, value, workdir))
+                self._made.steps.append(self._copy(name, words, command.flags))
             case "RUN":
-                if command := _command(value):
-                    plan.steps.append(("run", command, workdir))
+                argv = tuple(words) if command.json else (*self._shell, _script(_only(name, words), command))
+                for line in [shlex.join(argv)] if command.json else [argv[-1]]:
+                    _look(line)
+                self._made.steps.append(RunStep(argv, self._made.workdir, dict(self._known)))
             case _ if name not in _IGNORED:
-                raise UserError(f"{name} {value:.60}: this instruction needs a container")
-    return ImagePlan(workdir, environment, plan.steps)
+                raise UserError(f"{name} {' '.join(words):.60}: this instruction needs a container")
+            case _ if name in _EXPANDED and not command.json:
+                for word in words:
+                    self._word(word)
+
+    @property
+    def _known(self) -> dict[str, str]:
+        return self._global if self._variables is None else self._variables
+
+    def _word(self, word: str) -> str:
+        return expanded(word, self._known)
+
+    def _place(self, path: str) -> str:
+        return posixpath.normpath(posixpath.join(self._made.workdir, path)).replace("//", "/")
+
+    def _arguments(self, words: Sequence[str]) -> None:
+        for word in words:
+            name, given, value = word.partition("=")
+            if given:
+                self._known[name] = self._word(value)
+            elif _OWN_ARGUMENTS.fullmatch(name):
+                raise UserError(f"ARG {name}: its value is the builder's own")
+            elif name in self._global:
+                self._known[name] = self._global[name]
+
+    def _copy(self, name: str, words: Sequence[str], flags: Sequence[str]) -> CopyStep:
+        *sources, target = [self._word(word) for word in words]
+        if not sources:
+            raise UserError(f"{name} {target:.60}: it takes what to copy and where to")
+        shown, folder = f"{name} {' '.join(words):.60}", target.endswith(("/", "/.")) or target in ("", ".")
+        if any("://" in source or source.startswith("git@") for source in sources):
+            raise UserError(f"{shown}: only files beside the Dockerfile can be copied without a container")
+        if len(sources) > 1 and not folder:
+            raise UserError(f"{shown}: several sources need a folder, whose name ends with /")
+        mode = None
+        for flag in flags:
+            if flag.startswith("--chmod="):
+                if not re.fullmatch(r"0?[0-7]{3}", bits := self._word(flag.partition("=")[2])):
+                    raise UserError(f"{name} {flag}: a mode that is no octal number needs a container")
+                mode = int(bits, 8)
+        place = self._place(target)
+        place += "/" * (folder and place != "/")
+        return CopyStep(
+            tuple(posixpath.normpath(f"/{one}").lstrip("/") for one in sources), place, mode, name == "ADD"
+        )
 
 
-def furnish(
-    machine: Machine, plan: ImagePlan, context: Mapping[str, bytes], programs: Collection[str] = ()
-) -> None:
-    """Takes the plan's steps; `context`: the files beside the Dockerfile, `programs` those of them that can be run.
-
-    Raises UserError for a step that fails.
-    """
-    for kind, what, where in plan.steps:
-        if kind == "run":
-            try:
-                done = machine.shell(what, cwd=where or None, environment=plan.environment)
-            except NotStarted as error:
-                raise UserError(f"RUN {what:.60}: {error}") from None
-            if done.status:
-                said = (done.stderr + done.stdout).decode(errors="replace").strip().splitlines()[-1:]
-                raise UserError(
-                    f"RUN {what:.60}: exit status {done.status} in the jail: {' '.join(said):.200}"
-                )
-            continue
-        found = _matching(what, context)
-        if not found:
-            raise UserError(f"COPY {what}: no such file beside the Dockerfile")
-        targets = {source: _target(what, source, where) for source in found}
-        try:
-            machine.put(
-                {targets[source]: context[source] for source in found},
-                executable=[targets[source] for source in found if source in programs],
-            )
-        except ValueError as error:
-            raise UserError(f"COPY {what} {where}: {error}") from None
+def _parsed(text: str) -> Sequence[Any]:
+    """The instructions, as BuildKit's parser has them. Raises UserError."""
+    parser = require("dockerfile", package="dockerfile", extra="terminal", purpose="reading a Dockerfile")
+    for line in text.removeprefix("\ufeff").split("\n"):
+        found = _DIRECTIVE.match(line)
+        if found is None or found[1].lower() not in ("escape", "syntax", "check"):
+            break
+        name, value = found[1].lower(), found[2]
+        if (name == "escape" and value != "\\") or (
+            name == "syntax" and not value.removeprefix("docker.io/").startswith("docker/dockerfile:1")
+        ):
+            raise UserError(f"# {name}={value:.60}: this reading of a Dockerfile needs a container")
+    try:
+        text.encode()  # the parser's process ends at halves of surrogate pairs
+        return list(parser.parse_string(text))
+    except (parser.GoParseError, ValueError) as error:
+        raise UserError(f"the Dockerfile cannot be read: {' '.join(str(error).split()):.200}") from None
 
 
-def _instructions(text: str) -> list[tuple[str, str]]:
-    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
-    joined = re.sub(r"\\[ \t]*\n", " ", "\n".join(lines))
-    if "<<" in joined:
-        raise UserError("a Dockerfile with a here-document needs a container")
-    words = (line.strip().partition(" ") for line in joined.splitlines() if line.strip())
-    return [(name.upper(), " ".join(rest.split())) for name, _, rest in words]
+def _options(instruction: str) -> tuple[str, ...]:
+    """Beginnings of those that mean here what they mean to Docker."""
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), "")
+    known = {"FROM": (f"--platform=linux/{machine}",), "COPY": _OF_COPY, "ADD": _OF_COPY}
+    return known.get(instruction, ("\0",))
+
+
+def _only(name: str, words: Sequence[str]) -> str:
+    if len(words) != 1:
+        raise UserError(f"{name} {' '.join(words):.60}: it takes one argument")
+    return words[0]
+
+
+def _script(value: str, command: Any) -> str:
+    """What the shell gets of a RUN with its here-documents."""
+    if not command.heredocs:
+        return value
+    first, found = command.heredocs[0].content, _HEREDOC.fullmatch(value)
+    if found is None:
+        return "".join([value, *(f"\n{one.content}{one.name}" for one in command.heredocs)])
+    if first.startswith("#!"):
+        raise UserError(f"RUN {value}: a here-document that names its own program needs a container")
+    return re.sub(r"(?m)^\t+", "", first) if found[1] else str(first)
 
 
 def _base(image: str) -> None:
     """Raises UserError unless this computer can stand for the image."""
-    name, _, tag = image.split(" ")[0].partition("@")[0].partition(":")
+    name, _, tag = image.partition("@")[0].partition(":")
     name = name.removeprefix("docker.io/").removeprefix("library/")
     program = _LANGUAGES.get(name, "")
     if name not in _SYSTEMS and not program:
@@ -145,86 +269,41 @@ def _python() -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else sys.version_info[:2]
 
 
-def _variables(value: str) -> dict[str, str]:
-    if "=" not in value.split(" ")[0]:
-        name, _, rest = value.partition(" ")
-        return {name: rest}
-    return dict(word.split("=", 1) for word in _words(f"ENV {value}")[1:] if "=" in word)
+def _look(script: str) -> None:
+    """Raises UserError for what a RUN needs and a jail has not. What cannot be told apart is left to its run."""
+    for words in _commands(script):
+        program, said = PurePosixPath(words[0]).name, f"RUN {' '.join(words):.80}"
+        rest = words[words.index("install") + 1 :] if "install" in words else []
+        asked = [word for word in rest if not word.startswith("-") and "$" not in word]
+        if program in ("apt-get", "apt"):
+            if missing := [one for one in asked if not installed(one)]:
+                raise UserError(f"RUN {program} install {missing[0]}: it is not installed on this machine")
+        elif program in ("pip", "pip3"):
+            if others := [one for one in asked if re.split(r"[\[=<>~!]", one)[0] not in ("strop", "pip")]:
+                raise UserError(f"{said}: {others[0]} would have to be installed; it needs a container")
+        elif (program in _FETCH and words[:2] != ["git", "init"]) or words[1:3] == ["-m", "pip"]:
+            raise UserError(f"{said}: this needs a container")
 
 
-def _filled(text: str, environment: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: environment.get(found[1], found[0]), text)
-
-
-def _words(line: str) -> list[str]:
+def _commands(script: str) -> Iterator[list[str]]:
+    """The simple commands of a script of sh, without variables and keywords before them."""
+    lexer = shlex.shlex(script, posix=True, punctuation_chars=";&|()\n")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    words: list[str] = []
     try:
-        return shlex.split(line)
-    except ValueError as error:
-        raise UserError(f"{line:.60}: {error}") from None
+        for token in [*lexer, ";"]:
+            if token.strip(";&|()\n"):
+                if words or not (token in _BEFORE or re.match(r"\w+=", token)):
+                    words.append(token)
+            elif words:
+                yield words
+                words = []
+    except ValueError:  # quotes of a here-document
+        return
 
 
-def _copies(name: str, value: str, workdir: str) -> list[tuple[str, str, str]]:
-    words = [word for word in _words(value) if not word.startswith(("--chown=", "--chmod=", "--link"))]
-    if words[:1] and words[0].startswith("["):
-        words = [word.strip("[],") for word in words]
-    if any(word.startswith("--") or "://" in word for word in words) or len(words) < 2:
-        raise UserError(
-            f"{name} {value:.60}: only files beside the Dockerfile can be copied without a container"
-        )
-    *sources, target = words
-    place = str(PurePosixPath("/", workdir, target)) + (
-        "/" if target == "." or target.endswith(("/", "/.")) or len(sources) > 1 else ""
-    )
-    return [("copy", source, place) for source in sources]
-
-
-def _matching(pattern: str, context: Mapping[str, bytes]) -> list[str]:
-    wanted = str(PurePosixPath("/", pattern))[1:]
-    return [
-        name
-        for name in context
-        if name not in ("Dockerfile", ".dockerignore")
-        and (not wanted or name == wanted or name.startswith(wanted + "/") or fnmatchcase(name, wanted))
-    ]
-
-
-def _target(pattern: str, source: str, place: str) -> str:
-    wanted = str(PurePosixPath("/", pattern))[1:]
-    if source.startswith(wanted + "/") or not wanted:
-        return str(PurePosixPath(place, source.removeprefix(wanted).lstrip("/")))
-    return place + PurePosixPath(source).name if place.endswith("/") else place
-
-
-def _command(value: str) -> str:
-    """What is left to run of a RUN, or empty. Raises UserError."""
-    left = []
-    for part in re.split(r"\s*&&\s*|\s*;\s*", value):
-        if not part or _TIDY.match(part):
-            continue
-        words = _words(part)
-        while words and "=" in words[0]:
-            words = words[1:]
-        if words[:2] in (["apt-get", "install"], ["apt", "install"]) or (
-            words[:1] in (["apt-get"], ["apt"]) and "install" in words
-        ):
-            _installed([w for w in words[1:] if not w.startswith("-") and w != "install"])
-        elif words[:2] in (["pip", "install"], ["pip3", "install"]) or words[1:4] == ["-m", "pip", "install"]:
-            asked = [w for w in words[words.index("install") + 1 :] if not w.startswith("-")]
-            if others := [w for w in asked if re.split(r"[\[=<>~!]", w)[0] not in ("strop", "pip")]:
-                raise UserError(
-                    f"RUN {part:.80}: {others[0]} would have to be installed; it needs a container"
-                )
-        elif words and PurePosixPath(words[0]).name in _FETCH and words[:2] != ["git", "init"]:
-            raise UserError(f"RUN {part:.80}: this needs a container")
-        else:
-            left.append(part)
-    return " && ".join(left)
-
-
-def _installed(packages: list[str]) -> None:
-    """Raises UserError for the first that is not on this computer."""
-    for package in packages:
-        name = package.partition("=")[0]
-        lists = (f"{name}.list", f"{name}:*.list")
-        if not shutil.which(name) and not any(any(_PACKAGES.glob(pattern)) for pattern in lists):
-            raise UserError(f"RUN apt-get install {name}: it is not installed on this machine")
+def installed(package: str) -> bool:
+    """Whether this computer has a package of apt, or a program of that name."""
+    name = package.partition("=")[0]
+    lists = (f"{name}.list", f"{name}:*.list")
+    return bool(shutil.which(name)) or any(any(_PACKAGES.glob(pattern)) for pattern in lists)

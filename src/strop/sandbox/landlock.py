@@ -56,7 +56,7 @@ _made: list[int] = []
 def ruleset(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> int:
     """The kernel's descriptor of these rules, kept open for the process's life: children restrict themselves with it.
 
-    Paths count as they are now. Raises OSError.
+    Paths count as they are now; of the root `/` only the names in its folders may be read. Raises OSError.
     """
     version = abi()
     if version < 1:
@@ -66,7 +66,7 @@ def ruleset(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> int
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = kernel.syscall(_CREATE, ctypes.create_string_buffer(attributes, 24), size, 0)
     for path in read:
-        _grant(rules, path, (_EXECUTE | _READ_FILE | _READ_DIR) & handled)
+        _grant(rules, path, _READ_DIR if path == "/" else _EXECUTE | _READ_FILE | _READ_DIR)
     for path in write:
         _grant(rules, path, handled & ~_IOCTL_DEV)
     if port and version >= 4:

@@ -43,6 +43,11 @@ _EXPIRED = 124
 """Exit status of a command that took too long, as timeout(1) has it."""
 
 
+def programs_path() -> str:
+    """Where a machine's programs are looked for, if nothing else is said."""
+    return f"{site_of(TESTS).folder}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
 class Machine:
     """Nothing starts before the first use. One call at a time; others wait. Every method raises SandboxError when the
     jail broke, or has no root of its own here.
@@ -79,9 +84,7 @@ class Machine:
             Path(path).parts[1] for path in python
         }
         self.roots = tuple(sorted({*ROOTS, *top} - (taken - set(top))))
-        self.environment = {
-            "PATH": f"{site.folder}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        }
+        self.environment = {"PATH": programs_path()}
         if grades:
             self.environment |= {PYTHON: sys.executable, SOURCE: source_folder(), GIVEN: str(interpreter())}
         self.environment |= environment or {}

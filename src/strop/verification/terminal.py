@@ -19,7 +19,8 @@ from strop.core.errors import NotStarted, SandboxError, UserError, VerificationE
 from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop.sandbox.dockerfile import ImagePlan, furnish, image_plan
+from strop.sandbox.dockerfile import ImagePlan, image_plan
+from strop.sandbox.furnish import furnish
 from strop.sandbox.machine import Machine
 from strop.verification.settings import Settings
 
