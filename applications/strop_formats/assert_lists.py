@@ -64,7 +64,7 @@ def count(tests: Sequence[str]) -> int:
 def statements(code: str) -> tuple[str, list[str]]:
     """(code before the first assert, each assert with the code above it) of an *asserts* check's code."""
     setup, tests, pending = "", [], ""
-    lines = code.splitlines()
+    lines = pysource.lines_of(code)
     for node in ast.parse(code).body:
         text = "\n".join(lines[node.lineno - 1 : node.end_lineno]) + "\n"
         if isinstance(node, ast.Assert):

@@ -80,7 +80,7 @@ def called_helpers(reference: str, entry_point: str, code: str) -> list[str]:
 
 def helpers(source: str, entry_point: str, test: str) -> list[str]:
     """The source's imports, and those of its other functions that the tests call. Raises SyntaxError."""
-    tree, lines = ast.parse(source), source.splitlines()
+    tree, lines = ast.parse(source), pysource.lines_of(source)
     called = pysource.used_names(ast.parse(test))
     imports = [pysource.segment(lines, s) for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
     functions = [

@@ -6,6 +6,8 @@ Format: git-diff(1), "Generating patch text with -p", and GNU diffutils, "Detail
 import re
 from collections.abc import Iterator
 
+from strop.edits.lines import split
+
 _HUNK = re.compile(r"@@ -(\d+(?:,(\d+))?) \+(\d+(?:,(\d+))?) @@")
 _GIT = re.compile(r"diff --git (\S+) (\S+)$")
 _INDEX = re.compile(r"index (\w+)\.\.(\w+)(.*)$", re.DOTALL)
@@ -40,7 +42,7 @@ def reverse(patch: str) -> str:
     Raises ValueError for what is no unified diff of texts; copies and binary files cannot be reversed.
     """
     patch = ended(patch)
-    lines = patch.splitlines(keepends=True) if "\r" not in patch else re.findall(r"[^\n]*\n|[^\n]+$", patch)
+    lines = split(patch)
     if not any(line.startswith("@@ -") or line.startswith("rename from ") for line in lines):
         raise ValueError("there is no hunk in it")
     return "".join(_reversed(lines))

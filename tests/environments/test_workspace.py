@@ -204,6 +204,18 @@ def test_a_long_file_is_read_in_pages(tmp_path: Path, verifier: Any) -> None:
     assert last.split("\n") == ["[lines 201 to 250 of 250]", *map(str, range(201, 251))]
 
 
+def test_only_a_newline_ends_a_line_of_a_file(tmp_path: Path, verifier: Any) -> None:
+    made = "<run>printf 'a\\fb\\302\\205c\\r\\nsecond\\n' > n.txt</run>"
+    rollout, _ = played(
+        verifier,
+        project_task(tmp_path),
+        [made, "<read>n.txt @@ 2</read>", "<search>c @@ n.txt</search>", "<finish/>"],
+    )
+    _, page, found, _ = outputs(rollout)
+    assert page.split("\n") == ["[lines 2 to 2 of 2]", "second"]
+    assert [line[:2] for line in found.split("\n")] == ["1:", "2:"]
+
+
 PRINTED = {
     "seq 1 100000; echo END": [*range(1, 100_001), "END"],
     "echo two >&2; seq 1 1000000; echo END": [*range(1, 1_000_001), "END", "two"],

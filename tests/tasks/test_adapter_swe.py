@@ -118,9 +118,10 @@ def git(folder: Path, *arguments: str, text: str = "") -> str:
     return done.stdout.decode()
 
 
-_TEXT = st.lists(st.sampled_from(["a", "b", "-- c", "++ d", "@@ -1 +1 @@", "", " "]), max_size=7).map(
-    "\n".join
-)
+_ODD = ["e\ff", "g\v", "\x1ch\x1d\x1ei", "\x85", "j\u2028k\u2029", "l\r", "\rm"]
+"""Lines that hold what ends a line elsewhere, but not for git."""
+_LINE = st.sampled_from(["a", "b", "-- c", "++ d", "@@ -1 +1 @@", "", " ", *_ODD])
+_TEXT = st.lists(_LINE, max_size=7).map("\n".join)
 _FILE = st.one_of(_TEXT, _TEXT.map(lambda text: text + "\n"))
 _TREE = st.dictionaries(st.sampled_from(["one.py", "two.py", "sub/three.py"]), _FILE)
 
@@ -137,7 +138,7 @@ def test_reversed_diffs_are_gits(
         root.mkdir()
         for name, content in tree.items():
             (root / name).parent.mkdir(exist_ok=True)
-            (root / name).write_text(content)
+            (root / name).write_text(content, newline="")
     git(folder, "init", "-q")
     trees = []
     for number in ("0", "1"):

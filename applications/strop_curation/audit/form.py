@@ -137,7 +137,7 @@ def code_lines(code: str, language: str) -> list[str]:
 
 def _uncommented(code: str) -> str:
     """Python without comments and docstrings; as it is where it cannot be read."""
-    lines = code.splitlines(keepends=True)
+    lines = list(io.StringIO(code))
     try:
         for token in reversed(list(tokenize.generate_tokens(io.StringIO(code).readline))):
             if token.type == tokenize.COMMENT:

@@ -143,10 +143,10 @@ def unfit(text: str, task: Task) -> str:
         return "it is too long"
     if _DIFF.search(text):
         return "it holds a diff"
-    squeezed, lines = "".join(text.split()), {line.strip(" \t`>*-+") for line in text.splitlines()}
+    squeezed, lines = "".join(text.split()), {line.strip(" \t`>*-+") for line in text.split("\n")}
     for path, right in check.oracle.items():
-        before = set(map(str.strip, check.files.get(path, "").splitlines()))
-        for line in map(str.strip, (right or "").splitlines()):
+        before = set(map(str.strip, check.files.get(path, "").split("\n")))
+        for line in map(str.strip, (right or "").split("\n")):
             found = line in lines if _WORD.fullmatch(line) else "".join(line.split()) in squeezed
             if line and line not in before and found:
                 return "it holds a line of the repair"
@@ -168,7 +168,7 @@ def docstring(task: Task) -> str:
 
 def _rust_doc(text: str, line: int) -> str:
     """The `///` lines above the function around a line."""
-    lines = [part.strip() for part in text.splitlines()[:line]]
+    lines = [part.strip() for part in text.split("\n")[:line]]
     starts = [n for n, part in enumerate(lines) if re.match(r"(?:pub\b.*)?\bfn ", part)]
     comment: list[str] = []
     for part in reversed(lines[: starts[-1]] if starts else []):

@@ -18,6 +18,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.core.window import Work, played
 from strop.edits import FORMATS
+from strop.edits.lines import split
 from strop_curation.bugs import BugSettings, TaskChoice
 from strop_curation.bugs.issue import issue
 from strop_curation.bugs.rewrites import OPERATOR, Offer, RequestedFault, Rewriter, subject_of_text
@@ -181,7 +182,7 @@ def _unusable(task: Task, choice: TaskChoice) -> str:
         return "no Python task with tests"
     if not task.reference.strip():
         return "no reference"
-    if choice.max_lines is not None and len(task.reference.splitlines()) > choice.max_lines:
+    if choice.max_lines is not None and len(split(task.reference)) > choice.max_lines:
         return "longer than --max-lines"
     return ""
 

@@ -12,6 +12,7 @@ from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.edits.languages import language_of
+from strop.edits.lines import split
 from strop.tasks.edit_prompts import reference
 from strop.tasks.edit_tasks import TOLERANCE
 from strop_curation.edits import EditSettings
@@ -144,7 +145,8 @@ def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], sett
 
 
 def _hunks(before: str, after: str) -> str:
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="")
+    old, new = ([line.removesuffix("\n") for line in split(text)] for text in (before, after))
+    lines = difflib.unified_diff(old, new, lineterm="")
     return "\n".join(list(lines)[2:])
 
 

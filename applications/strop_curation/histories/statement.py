@@ -36,8 +36,8 @@ def cleaned(message: str, before: Mapping[str, str], after: Mapping[str, str | N
 
 def patch_lines(before: Mapping[str, str], after: Mapping[str, str | None]) -> set[str]:
     """The lines that a patch adds, without white space."""
-    old = {_squeezed(line) for text in before.values() for line in text.splitlines()}
-    new = {_squeezed(line) for text in after.values() for line in (text or "").splitlines()}
+    old = {_squeezed(line) for text in before.values() for line in text.split("\n")}
+    new = {_squeezed(line) for text in after.values() for line in (text or "").split("\n")}
     return {line for line in new - old if re.search(r"\w", line)}
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from strop.config.git import Git, GitError
 
-_NAME = re.compile(r"refs/(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[^\s~^:?*\[\\\x00-\x1f\x7f]+")
+_NAME = re.compile(r"refs/(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[^ ~^:?*\[\\\x00-\x1f\x7f]+")
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SMALL = 64 * 2**20
 """Bytes of refs or of an index that are read at most."""
@@ -176,7 +176,7 @@ def _head(own: Path) -> str:
 
 def _refs(shared: Path) -> Iterator[tuple[str, str]]:
     """(name, id) of each ref, packed ones first; refs that point to other refs are left out."""
-    for line in _text(shared / "packed-refs").splitlines():
+    for line in _text(shared / "packed-refs").split("\n"):
         target, _, name = line.partition(" ")
         if _ID.fullmatch(target) and _NAME.fullmatch(name):
             yield name, target

@@ -5,6 +5,7 @@ import shutil
 
 from strop.core.play import Ran, Services
 from strop.core.task import Task
+from strop.edits.lines import split
 from strop.environments.failures import told
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
 from strop.environments.toolbox import Toolbox, tool
@@ -51,7 +52,7 @@ class RepositoryTools(Toolbox):
         name = _name(path)
         if name not in (there := self.folder.files()):
             return self._listed(name, list(there))
-        lines = self._text(name).splitlines()
+        lines = [line.rstrip("\r\n") for line in split(self._text(name))]
         first = max(1, start)
         page = lines[first - 1 : first - 1 + PAGE]
         if not page:
@@ -78,7 +79,7 @@ class RepositoryTools(Toolbox):
             ran = self.program([*grep, "-F", "-e", pattern, *where])
         if ran.status not in (0, 1):
             return _shown(ran)
-        found = sorted(ran.output.splitlines(), key=lambda line: line.partition(":")[0])
+        found = sorted(ran.output.removesuffix("\n").split("\n"), key=lambda line: line.partition(":")[0])
         return "\n".join(line.removeprefix("./") for line in found) or "nothing found"
 
     @tool

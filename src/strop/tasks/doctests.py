@@ -24,7 +24,7 @@ def load(place: str) -> list[Task]:
     """
     try:
         source = Path(place).expanduser().read_text(encoding="utf-8")
-        tree, lines = pysource.tree_of(source), source.splitlines()
+        tree, lines = pysource.tree_of(source), pysource.lines_of(source)
     except OSError as error:
         raise UserError(
             f"cannot read {place or 'doctests:'}: {error.strerror}; write doctests:FILE.py"

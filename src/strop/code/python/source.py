@@ -129,6 +129,11 @@ def defined(code: str, *kinds: type[ast.FunctionDef | ast.AsyncFunctionDef | ast
     return [node.name for node in statements(code) if isinstance(node, kinds)]
 
 
+def lines_of(source: str) -> list[str]:
+    """The lines as Python counts them, without their ends: a form feed or U+2028 ends none."""
+    return io.StringIO(source, newline=None).read().split("\n")
+
+
 def segment(source_lines: list[str], node: ast.stmt) -> str:
     """The source lines of a statement, without its decorators."""
     return "\n".join(source_lines[node.lineno - 1 : node.end_lineno])
@@ -217,7 +222,7 @@ def signature_of(source: str, entry_point: str) -> str:
     node = find_function(ast.parse(source), entry_point)
     if node is None:
         return ""
-    lines = source.splitlines()
+    lines = lines_of(source)
     above = "\n".join(lines[: node.lineno - 1 - len(node.decorator_list)]).strip("\n")
     return f"{above}\n\n\n{header(lines, node)}" if above else header(lines, node)
 
