@@ -14,28 +14,43 @@ A task without a reference is watched where something that does not cross is see
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, ProjectCheck, PytestCheck
-from strop.core.errors import SandboxError, VerificationError, WorkerDied
+from strop.core.errors import SandboxError, TaskFault, VerificationError, WorkerDied
 from strop.core.snapshots import Files, digest_of
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.sandbox.packages import PackageSite
 from strop.verification.draws import drawn
-from strop.verification.project.backend import PytestBackend
+from strop.verification.project.backend import PATIENCE
 from strop.verification.project.controls import PytestControls
-from strop.verification.project.runs import ProjectRun, RunRequest
+from strop.verification.project.needs import needs_of
+from strop.verification.project.process import TestsProcess
+from strop.verification.project.runs import (
+    EVERYTHING,
+    ProjectRun,
+    RunRequest,
+    Warmth,
+    as_bytes,
+    ending,
+    with_room,
+)
 from strop.verification.project.support import SupportPart
 from strop.verification.project.toolchain import verdict_of
 from strop.verification.python.toolchain import PythonToolchain
 from strop.verification.settings import Settings
 
-_OPEN = 4
-"""Tasks whose processes are kept running."""
+_OPEN = 2
+"""Processes that are kept running: one for each set of packages that tests import."""
 _KNOWN = 4096
-_TEST_SECONDS = 5.0
+_TEST_SECONDS, _LOADING = 5.0, 10.0
+"""CPU seconds of a test, and of importing and collecting."""
+_WALL = 60.0
+"""Wall seconds of a run beside the limit of an answer."""
 _RUNS = 3
 _SETTLED = (Outcome.PASSED, Outcome.NO_ANSWER)
 ASSERTS = "test_asserts.py"
@@ -46,7 +61,10 @@ CODE = {code!r}
 
 
 def test_code():
-    exec(compile(CODE, "<tests>", "exec"), dict(vars({module}), __name__="__tests__"))
+    try:
+        exec(compile(CODE, "<tests>", "exec"), dict(vars({module}), __name__="__main__"))
+    except SystemExit as stop:
+        assert not stop.code, "the tests end with a status"
 """
 Way = Callable[[Task, str], Verdict]
 
@@ -60,6 +78,32 @@ class PlainControls(PytestControls):
         return {}
 
 
+class SuiteBackend:
+    """Implements `project.backend.Backend` on a process that small projects share, one after another."""
+
+    def __init__(self, base: Files, process: TestsProcess, settings: Settings) -> None:
+        self.wall_seconds = settings.limits.wall_seconds + _WALL
+        self._base, self._process, self._limits = base, process, settings.limits
+
+    def run(
+        self,
+        request: RunRequest = EVERYTHING,
+        *,
+        files: Mapping[str, str] | None = None,
+        removed: Collection[str] = (),
+    ) -> ProjectRun:
+        """See `project.backend.Backend`."""
+        request = replace(
+            request, seconds=request.seconds or _TEST_SECONDS, patience=PATIENCE, loading=_LOADING
+        )
+        limits = ending(with_room(self._limits, cpu=_LOADING, wall=_WALL), request.until)
+        self._process.take(self._base, Warmth())
+        return self._process.run(request, limits, files=as_bytes(files or {}), removed=removed)
+
+    def close(self) -> None:
+        """Nothing: the process is not its own."""
+
+
 class PythonVerifier:
     """Implements `strop.core.protocols.Toolchain` for tasks whose language is python."""
 
@@ -69,7 +113,7 @@ class PythonVerifier:
         self._settings = settings
         self._apart = PythonToolchain(settings)
         self.wall_seconds = self._apart.wall_seconds
-        self._backends: OrderedDict[str, PytestBackend] = OrderedDict()
+        self._processes: OrderedDict[PackageSite, TestsProcess] = OrderedDict()
         self._ways: OrderedDict[bytes, Way | None] = OrderedDict()
         """By digest of a task, how its answers are judged that fail apart; None: not at all."""
 
@@ -80,11 +124,13 @@ class PythonVerifier:
     def close(self) -> None:
         """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
         self._apart.close()
-        backends, self._backends = self._backends, OrderedDict()
-        for backend in backends.values():
-            backend.close()
+        processes, self._processes = self._processes, OrderedDict()
+        for process in processes.values():
+            process.close()
 
     def _judge(self, task: Task, answer: str) -> Verdict:
+        if why := task.check.never_fails():
+            raise TaskFault(f"no answer can fail the test code: {why}")
         try:
             (verdict,) = self._apart.judge([(task, answer)])
         except WorkerDied:
@@ -129,7 +175,7 @@ class PythonVerifier:
         request = RunRequest(tests=check.failing, until=until)
         return self._verdict(check, lambda: backend.run(request, files=check.files))
 
-    def _opened(self, task: Task, answer: str) -> tuple[ProjectCheck, Files, PytestBackend, float]:
+    def _opened(self, task: Task, answer: str) -> tuple[ProjectCheck, Files, SuiteBackend, float]:
         """The answer as an edit of a project: the tests, with the reference where the answer goes."""
         check = task.check
         if isinstance(check, AssertsCheck):
@@ -138,16 +184,24 @@ class PythonVerifier:
         else:
             suite = check.only(PytestCheck)
             above, path, tests, files = "", suite.path, list(dict.fromkeys(suite.tests)), suite.files
-        reference, edit = (pysource.below(above, code) if above else code for code in (task.reference, answer))
+        reference, edit = (
+            pysource.below(above, code) if above else code for code in (task.reference, answer)
+        )
         base = {name: text.encode("utf-8", "surrogatepass") for name, text in files.items()}
         base[path] = reference.encode("utf-8", "surrogatepass")
-        digest = digest_of(base)
-        backend = self._backends.pop(digest, None) or PytestBackend(base, self._settings, _TEST_SECONDS)
-        self._backends[digest] = backend
-        while len(self._backends) > _OPEN:
-            self._backends.popitem(last=False)[1].close()
-        edited = ProjectCheck(project="", digest=digest, files={path: edit}, failing=tests)
+        backend = SuiteBackend(base, self._process(base), self._settings)
+        edited = ProjectCheck(project="", digest=digest_of(base), files={path: edit}, failing=tests)
         return edited, base, backend, time.monotonic() + _RUNS * backend.wall_seconds
+
+    def _process(self, base: Files) -> TestsProcess:
+        site = needs_of(base).site
+        process = self._processes.pop(site, None)
+        if process is None or process.closed:
+            process = TestsProcess(base, replace(self._settings, packages=""), Warmth())
+        self._processes[site] = process
+        while len(self._processes) > _OPEN:
+            self._processes.popitem(last=False)[1].close()
+        return process
 
     def _verdict(self, check: ProjectCheck, run: Callable[[], ProjectRun]) -> Verdict:
         began = time.monotonic()
