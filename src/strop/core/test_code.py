@@ -76,7 +76,10 @@ def never_fails(code: str, functions: tuple[str, ...]) -> str:
         return ""
     names = {part for function in functions for part in (function, "Solution")}
     reached = list(_reached(body))
-    if not any(_named(node) in names for node in reached):
+    said = {_named(node) for node in reached}
+    if said & {"exec", "eval"}:
+        return ""
+    if not said & names:
         return f"it never comes to a call of {next(iter(functions), 'the answer')}"
     reader = _Claims(names)
     for node in reached:

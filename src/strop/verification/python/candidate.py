@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from strop.verification.python import program, surroundings
-from strop.verification.python.codec import Unencodable, encode, tagged
+from strop.verification.python.codec import Encoder, Unencodable, encode, tagged
 from strop.verification.python.decoder import decode
 from strop.verification.python.functions import Numbered, StandIns, is_function
 from strop.verification.python.suite.handles import serve
@@ -102,7 +102,7 @@ class Functions(StandIns):
     def __init__(self, found: list[Any], exact: bool, receive: Callable[[], Any]) -> None:
         super().__init__(receive, _send)
         self.given = Numbered(found)
-        self._encoder = partial(_GivenEncoder, self) if exact else None
+        self._encoder = partial(_GivenEncoder, self) if exact else _EqualEncoder
         self._special = self.special if exact else None
 
     def encode(self, value: Any) -> bytes:
@@ -128,7 +128,7 @@ class Functions(StandIns):
             return {"i": call["i"], "u": str(error)}
         except BaseException as error:
             reply = {"i": call["i"], "x": _describe(error), "l": _line(error)}
-            return reply | ({"e": self._raised(error)} if self._encoder else {})
+            return reply | ({"e": self._raised(error)} if self._special else {})
 
     def _raised(self, error: BaseException) -> bytes:
         """What the tests can see of an exception; less where not all of it crosses."""
@@ -158,6 +158,39 @@ class _GivenEncoder(ValueEncoder):
             self.out += tagged(tag, self.of.given.number_of(value))
         else:
             super().further(value, why)
+
+
+class _EqualEncoder(Encoder):
+    """For cases, whose expected values are JSON: what is equal to a plain value crosses as that one."""
+
+    def beyond(self, value: Any, why: str, depth: int) -> None:
+        """Writes a value of a derived class that does not compare by itself, or a Decimal or Fraction."""
+        plain = _plain(value) if depth > 0 else None
+        if plain is None:
+            return super().beyond(value, why, depth)
+        self.put((plain,), depth)
+
+
+_BASES: dict[Any, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    list: lambda value: list(list.__iter__(value)),
+    dict: lambda value: dict(dict.items(value)),
+}
+
+
+def _plain(value: Any) -> Any:
+    """The plain value that it is equal to; None where it is equal to none, or is plain itself."""
+    kind = type(value)
+    for base, made in _BASES.items():
+        if issubclass(kind, base) and kind is not base and kind.__eq__ is base.__eq__:
+            return made(value)
+    if (kind.__module__, kind.__name__) in (("decimal", "Decimal"), ("fractions", "Fraction")):
+        with contextlib.suppress(ValueError, OverflowError):
+            return next((number for number in (int(value), float(value)) if number == value), None)
+    return None
 
 
 def _line(error: BaseException) -> int:

@@ -1,12 +1,14 @@
 """Whether a returned value is the expected one. Runs in the trainer's process, on trees of hostile values.
 
-The expected value is JSON, so equality is JSON's, made exact where Python is loose:
+The expected value is JSON. Equality is Python's, tuples read as lists, as graders of such tests have it: LiveCodeBench's
+`grade_call_based` (lcb_runner/evaluation/testing_util.py), and APPS' `run_test` (eval/testing_util.py), which TACO and
+PRIME took over.
 
 - a list or a tuple matches an expected list; a set or frozenset matches nothing
 - a dict matches an expected object when its keys are the same strings; other keys match nothing
-- int and float match by value (2 == 2.0); bool matches bool only, None matches null only, str matches str only
+- int, float, bool and complex match by value (2 == 2.0, 1 == True); None matches null only, str matches str only
 - floats, or an int and a float, match within the tolerance, absolute or relative; nan matches nan
-- bytes and complex match nothing
+- bytes match nothing
 
 It walks the tree instead of building the value: no set or int-keyed dict with colliding keys is built here.
 """
@@ -34,9 +36,11 @@ def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
             and len(expected) == len(tree)
             and all(matches(e, t, tolerance) for e, t in zip(expected, tree, strict=True))
         )
-    if kind is int or kind is float:
+    if kind is int or kind is float or kind is bool:
         return _same_number(expected, tree, tolerance)
-    return type(expected) is kind and kind in (str, bool, type(None)) and bool(expected == tree)
+    if kind is complex:
+        return isinstance(expected, int | float) and bool(expected == tree)
+    return type(expected) is kind and kind in (str, type(None)) and bool(expected == tree)
 
 
 def _matches_dict(expected: Any, tree: Unbuilt, tolerance: float) -> bool:
@@ -51,7 +55,7 @@ def _matches_dict(expected: Any, tree: Unbuilt, tolerance: float) -> bool:
 
 
 def _same_number(expected: Any, actual: int | float, tolerance: float) -> bool:
-    if isinstance(expected, bool) or not isinstance(expected, int | float):
+    if not isinstance(expected, int | float):
         return False
     if expected == actual or (expected != expected and actual != actual):
         return True

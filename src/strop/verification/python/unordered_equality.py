@@ -96,10 +96,12 @@ def _shape(canonical: Any) -> str:
 
 def _canonical(value: Any) -> Any:
     """Nested lists of text and null, equal for a value and a tree that match exactly: ["n", digits], ["s", text]..."""
-    if value is None or isinstance(value, bool):
+    if value is None:
         return value
     if isinstance(value, str):
         return ["s", value]
+    if isinstance(value, complex) and not value.imag:
+        value = value.real
     if isinstance(value, int | float):
         return ["n", _number(value)]
     if isinstance(value, list | tuple):
