@@ -221,6 +221,9 @@ class OpenAICalls:
                 yield value
 
 
+_ARGUMENTS = {"arguments", "parameters", "args"}
+
+
 def _json(text: str, at: int, what: str) -> tuple[Any, int]:
     at += len(text[at:]) - len(text[at:].lstrip())
     try:
@@ -232,10 +235,16 @@ def _json(text: str, at: int, what: str) -> tuple[Any, int]:
 
 
 def _function(value: Any) -> ToolCall:
-    """A call of {"name", "arguments"}; the arguments may be JSON in a string."""
+    """A call of {"name", "arguments"}; the arguments may be JSON in a string, and be called as Llama calls them."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         raise CallFault('a call has no name; write {"name": ..., "arguments": {...}}')
-    given = value.get("arguments") or {}
+    rest = [key for key in value if key not in ("name", "id", "type")]
+    if len(rest) > 1 or not _ARGUMENTS.issuperset(rest):
+        raise CallFault(
+            f"the call of {value['name']!r:.40} holds more than its name and arguments: {rest!r:.60}"
+        )
+    given = value[rest[0]] if rest else None
+    given = {} if given in (None, "") else given
     if isinstance(given, str):
         given, _ = _json(given, 0, f"the arguments of {value['name']!r:.40}")
     if not isinstance(given, dict):

@@ -1,7 +1,9 @@
 """OpenAI's chat and text completions as they go over the wire: a request as the policy's prompt, an answer as JSON.
 
-Tools are told in the system message and called in the form `hermes`, so that any chat template will do. An assistant's
-message that is what the policy said, by its text and calls, stands for the very text that was sampled.
+Tools are told in the system message and called in the form `hermes`, so that any chat template will do. Replies to
+calls stand in the order of the calls. An assistant's message that is what the policy said, by its text and calls,
+stands for the very text that was sampled. What the answer would have to keep and cannot (`response_format`, `logprobs`,
+tools that are no functions) is refused; names of participants are not told.
 """
 
 import hashlib
@@ -19,10 +21,16 @@ from strop.environments.calls import CallFault, HermesCalls, ToolCall
 Said = tuple[str, tuple[tuple[str, str], ...]]
 """An assistant's message: its text without white space at both ends, and (name, arguments as JSON) of each call."""
 _FORM = HermesCalls()
-_ROLES: Mapping[str, Literal["system", "user", "assistant", "tool"]] = {
-    "system": "system", "developer": "system", "user": "user", "assistant": "assistant", "tool": "tool",
-    "function": "tool",
+_ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
+    "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
 }  # fmt: skip
+_REPLIES = {"tool": "tool_call_id", "function": "name"}
+"""Roles of replies to calls, and the field that says which call it is."""
+_UNKEPT = (
+    "audio", "best_of", "echo", "logprobs", "moderation", "prediction", "suffix", "top_logprobs", "web_search_options",
+)  # fmt: skip
+"""Fields that ask for what no answer here holds."""
+_SAMPLING = ("temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty", "logit_bias")
 
 
 class RefusedChat(StropError):
@@ -55,6 +63,8 @@ class ChatRequest:
     stream: bool = False
     usage: bool = False
     """Whether a stream ends with the numbers of tokens."""
+    older: bool = False
+    """Whether it lists `functions`, and wants its call as `function_call`."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +95,12 @@ def read_request(body: bytes, *, chat: bool, said: Mapping[Said, str] | None = N
         raise RefusedChat(str(error)) from None
     if not isinstance(data, dict):
         raise RefusedChat("the body is no JSON object")
-    if data.get("n") not in (None, 1):
-        raise RefusedChat("n must be 1: ask again, with other words, for another answer")
-    tools = data.get("tools") or []
-    if not isinstance(tools, list) or not all(isinstance(tool, dict) for tool in tools):
-        raise RefusedChat("tools must be a list of objects")
+    _kept(data)
+    tools, choice = _tools(data)
     prompt = (
-        _conversation(data.get("messages"), tools, said or {}) if chat else _text_prompt(data.get("prompt"))
+        _told(_conversation(data.get("messages"), said or {}), tools, choice)
+        if chat
+        else _text_prompt(data.get("prompt"))
     )
     shown = prompt if isinstance(prompt, str) else [message.model_dump() for message in prompt]
     digest = hashlib.sha256(json.dumps([shown, tools], sort_keys=True).encode()).hexdigest()
@@ -100,11 +109,49 @@ def read_request(body: bytes, *, chat: bool, said: Mapping[Said, str] | None = N
         prompt,
         tuple(tools),
         digest,
-        {name: data[name] for name in ("temperature", "top_p", "stop", "seed") if data.get(name) is not None}
+        {name: data[name] for name in _SAMPLING if data.get(name) is not None}
         | {"max_tokens": data.get("max_completion_tokens") or data.get("max_tokens")},
         stream=bool(data.get("stream")),
         usage=isinstance(options, dict) and bool(options.get("include_usage")),
+        older=bool(data.get("functions")) and not data.get("tools"),
     )
+
+
+def _kept(data: Mapping[str, Any]) -> None:
+    """Raises RefusedChat for what the answer would have to be and cannot."""
+    if data.get("n") not in (None, 1):
+        raise RefusedChat("n must be 1: ask again, with other words, for another answer")
+    for name in _UNKEPT:
+        if data.get(name) and (name, data[name]) != ("best_of", 1):
+            raise RefusedChat(f"{name} is not given here: leave it out")
+    form = data.get("response_format")
+    if form is not None and (not isinstance(form, dict) or form.get("type") != "text"):
+        raise RefusedChat("response_format: answers are text, and are held to no form")
+    if data.get("modalities") not in (None, ["text"]):
+        raise RefusedChat("modalities: answers are text")
+
+
+def _tools(data: Mapping[str, Any]) -> tuple[list[Any], str]:
+    """The functions that can be called, as `tools` lists them, and what is to be said of when. Raises RefusedChat."""
+    tools, older = data.get("tools") or [], data.get("functions") or []
+    if not tools and older:
+        tools = [{"type": "function", "function": one} for one in older] if isinstance(older, list) else older
+    for number, tool in enumerate(tools if isinstance(tools, list) else [None]):
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise RefusedChat(f"tools[{number}] is no function with a name; others cannot be called here")
+    choice = data.get("tool_choice" if data.get("tools") else "function_call")
+    if choice == "none":
+        return [], ""
+    if choice in (None, "auto") or not tools:
+        return tools, ""
+    if choice == "required":
+        return tools, "Call a function."
+    named = choice.get("function", choice) if isinstance(choice, dict) else {}
+    name = named.get("name") if isinstance(named, dict) else None
+    if name not in [tool["function"]["name"] for tool in tools]:
+        raise RefusedChat("tool_choice must be auto, none, required, or a function that tools lists")
+    return tools, f"Call the function {name}."
 
 
 def _text_prompt(prompt: Any) -> str:
@@ -115,46 +162,68 @@ def _text_prompt(prompt: Any) -> str:
     return _clean(prompt)
 
 
-def _conversation(messages: Any, tools: Sequence[Any], said: Mapping[Said, str]) -> tuple[Message, ...]:
+def _conversation(messages: Any, said: Mapping[Said, str]) -> list[Message]:
     if not isinstance(messages, list) or not messages:
         raise RefusedChat("messages must be a list with a message in it")
     found: list[Message] = []
-    outputs: list[str] = []
+    replies: dict[str, str | None] = {}
     for number, one in enumerate(messages):
-        role = _ROLES.get(str(one.get("role"))) if isinstance(one, dict) else None
-        if role is None:
+        role = str(one.get("role")) if isinstance(one, dict) else ""
+        if role in _REPLIES:
+            key = one.get(_REPLIES[role])
+            if not isinstance(key, str) or replies.get(key, "") is not None:
+                raise RefusedChat(
+                    f"messages[{number}].{_REPLIES[role]} names no call that waits for its reply"
+                )
+            replies[key] = _content(one, number)
+            continue
+        found += _replied(replies, number)
+        if role not in _ROLES:
             raise RefusedChat(f"messages[{number}] has no role of system, user, assistant or tool")
-        if outputs and role != "tool":
-            found += _FORM.replies(outputs, "")
-            outputs = []
         text = _content(one, number)
-        if role == "tool":
-            outputs.append(text)
-        elif role == "assistant":
+        if role == "assistant":
             calls = _calls(one, number)
-            written = "\n".join([*([text] if text else []), *(_FORM.write(call, {}) for call in calls)])
-            found.append(Message(role=role, content=said.get(said_as(text, calls), written)))
-        else:
-            found.append(Message(role=role, content=text))
-    found += _FORM.replies(outputs, "") if outputs else ()
-    return tuple(_told(found, tools))
+            replies = dict.fromkeys((key for key, _ in calls), None)
+            if len(replies) < len(calls):
+                raise RefusedChat(f"messages[{number}].tool_calls holds an id twice")
+            text = _as_sampled(text, [call for _, call in calls], said)
+        found.append(Message(role=_ROLES[role], content=text))
+    return [*found, *_replied(replies, len(messages))]
 
 
-def _told(messages: list[Message], tools: Sequence[Any]) -> list[Message]:
+def _replied(replies: dict[str, str | None], number: int) -> Sequence[Message]:
+    """What the calls gave, in their order; forgets it."""
+    outputs = [text for text in replies.values() if text is not None]
+    if len(outputs) < len(replies):
+        missing = next(key for key, text in replies.items() if text is None)
+        raise RefusedChat(f"messages[{number}]: the reply to the call {missing!r:.80} must stand before it")
+    replies.clear()
+    return _FORM.replies(outputs, "") if outputs else ()
+
+
+def _as_sampled(text: str, calls: Sequence[ToolCall], said: Mapping[Said, str]) -> str:
+    """An assistant's message as the policy said it, or would say it."""
+    written = "\n".join([*([text] if text else []), *(_FORM.write(call, {}) for call in calls)])
+    return said.get(said_as(text, calls), written)
+
+
+def _told(messages: list[Message], tools: Sequence[Any], choice: str) -> tuple[Message, ...]:
     """With the tools in the first system message."""
     if not tools:
-        return messages
-    rules, head = _FORM.described(tools), messages[0]
+        return tuple(messages)
+    rules, head = _clean("\n\n".join(filter(None, [_FORM.described(tools), choice]))), messages[0]
     if head.role != "system":
-        return [Message(role="system", content=rules), *messages]
-    return [Message(role="system", content=f"{head.content}\n\n{rules}"), *messages[1:]]
+        return (Message(role="system", content=rules), *messages)
+    return (Message(role="system", content=f"{head.content}\n\n{rules}"), *messages[1:])
 
 
 def _content(message: Mapping[str, Any], number: int) -> str:
     content = message.get("content")
     if isinstance(content, list):
         parts = [
-            part.get("text") if isinstance(part, dict) and part.get("type") in ("text", "refusal") else None
+            part.get(part["type"])
+            if isinstance(part, dict) and part.get("type") in ("text", "refusal")
+            else None
             for part in content
         ]
         if not all(isinstance(part, str) for part in parts):
@@ -162,25 +231,36 @@ def _content(message: Mapping[str, Any], number: int) -> str:
         content = "".join(map(str, parts))
     if content is None:
         content = ""
-    if not isinstance(content, str):
+    refused = message.get("refusal")
+    if not isinstance(content, str) or not isinstance(refused, str | None):
         raise RefusedChat(f"messages[{number}].content is no text")
-    return _clean(content)
+    if message.get("audio"):
+        raise RefusedChat(f"messages[{number}] holds audio")
+    return _clean("\n".join(filter(None, [content, refused])))
 
 
-def _calls(message: Mapping[str, Any], number: int) -> list[ToolCall]:
+def _calls(message: Mapping[str, Any], number: int) -> list[tuple[str, ToolCall]]:
+    """(what its reply names it by, call)."""
     found = []
-    for call in message.get("tool_calls") or ():
-        asked = call.get("function") if isinstance(call, dict) else None
-        function = asked if isinstance(asked, dict) else {}
-        name = function.get("name")
-        if not isinstance(name, str):
-            raise RefusedChat(f"messages[{number}].tool_calls holds no function with a name")
+    listed, older = message.get("tool_calls") or [], message.get("function_call")
+    if not isinstance(listed, list):
+        raise RefusedChat(f"messages[{number}].tool_calls is no list")
+    for call in [*listed, *([{"id": None, "function": older}] if older else [])]:
+        call = call if isinstance(call, dict) else {}
+        function = call.get("function")
+        name = function.get("name") if isinstance(function, dict) else None
+        key = name if call.get("id") is None and function is older else call.get("id")
+        if not isinstance(function, dict) or not isinstance(name, str) or not isinstance(key, str):
+            raise RefusedChat(
+                f"messages[{number}].tool_calls holds what is no function with a name and an id"
+            )
         given = function.get("arguments") or {}
         try:
             given = json.loads(given) if isinstance(given, str) else given
         except (ValueError, RecursionError):
             given = {"arguments": given}
-        found.append(ToolCall(_clean(name), given if isinstance(given, dict) else {"arguments": given}))
+        call_of = ToolCall(_clean(name), given if isinstance(given, dict) else {"arguments": given})
+        found.append((key, call_of))
     return found
 
 
@@ -215,9 +295,13 @@ def response(asked: ChatRequest, reply: ChatReply, model: str) -> dict[str, Any]
     finish = "length" if reply.cut else "stop"
     if chat:
         text, calls = parts_of(reply.text, asked.tools, cut=reply.cut)
+        if asked.older and len(calls) > 1:  # the older form has room for one
+            text, calls = reply.text, []
         message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
-        if calls:
+        if calls and not asked.older:
             message["tool_calls"], finish = _wired(calls, asked.digest), "tool_calls"
+        elif calls:
+            message["function_call"], finish = _wired(calls, asked.digest)[0]["function"], "function_call"
         said = {"message": message}
     choice = {"index": 0, **said, "logprobs": None, "finish_reason": finish}
     return {**_head(asked, kind, model), "choices": [choice], "usage": _usage(reply)}

@@ -85,6 +85,9 @@ class PolicyService:
         self._answering.append((asked, len(ids), future))
 
     def _sampling(self, given: Mapping[str, Any]) -> tuple[SamplingParams, int]:
+        for name in ("frequency_penalty", "presence_penalty", "logit_bias"):
+            if given.get(name):
+                raise RefusedChat(f"{name} is not known here: leave it out")
         stop = given.get("stop", self._params.stop)
         asked = {
             "temperature": given.get("temperature", self._params.temperature),
