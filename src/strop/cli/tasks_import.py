@@ -176,7 +176,7 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
     adapter = adapter_named(to)
     log = Log(written.verbose)
     found = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
-    wanted = chosen(_distinct(found, log), filters)
+    wanted = chosen(_distinct(_judged(found, log), log), filters)
     try:
         tasks = _counted(_at_least_one(wanted, source, log), log.table)
         count = write_format(adapter, tasks, written.output, log)
@@ -188,6 +188,23 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
     echo(f"{count} tasks, {log.count} rows left out: {written.output}")
     if written.strict and log.count:
         raise Exit(1)
+
+
+def _judged(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
+    """The tasks without those that no toolchain could judge, or whose check no answer could fail."""
+    from strop.core.errors import VerificationError
+    from strop.verification.command.languages import require_known
+
+    for task in tasks:
+        try:
+            require_known(task)
+        except VerificationError as error:
+            log(f"{task.source or task.id[:80]}: {error}")
+            continue
+        if why := task.check.effective().never_fails():
+            log(f"{task.source or task.id[:80]}: no answer can fail the tests: {why}")
+            continue
+        yield task
 
 
 def _distinct(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from pydantic import Field, GetPydanticSchema, model_validator
 
 from strop.core.checks import Check, EditCheck
+from strop.core.fences import language_of
 from strop.core.ids import content_hash
 from strop.core.records import Record
 
@@ -136,6 +137,18 @@ class Metadata(TypedDict, total=False):
 
 Language = str
 """Lower-case language name: "python", "rust", ..."""
+_BEHIND = re.compile(r"\s*\(.*|[\s_-]*v?[0-9][0-9.x]*$", re.DOTALL)
+
+
+def language_named(name: str) -> Language:
+    """The language that a name means, by the table of `strop.core.fences`: of "C++17", "js" or "Python 3 (PyPy)".
+
+    A name that is not in the table stays as it is, in lower case.
+    """
+    lower = name.strip().lower()
+    bare = _BEHIND.sub("", lower.removeprefix("gnu "))
+    return language_of(lower) or language_of(bare) or language_of(_BEHIND.sub("", bare)) or lower
+
 
 Split = Literal["train", "held-out"]
 
@@ -170,7 +183,9 @@ class Task(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_id(cls, data: Any) -> Any:
+    def _named(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(language := data.get("language"), str):
+            data = {**data, "language": language_named(language)}
         if isinstance(data, dict) and not data.get("id"):
             asked = ("family", "language", "statement", "signature", "check")
             parts = {name: _plain(data.get(name)) for name in asked}

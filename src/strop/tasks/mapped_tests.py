@@ -125,7 +125,10 @@ def _of_code(tests: Any, setup: str, entry_point: str, where: str, reference: st
 
 
 def _asserts(node: ast.AST) -> bool:
-    return isinstance(node, ast.Assert)
+    """Whether it can fail on a value: an assert, a raise, or a call such as `assertEqual(...)` and `sys.exit(1)`."""
+    called = getattr(node, "func", None)
+    name = getattr(called, "attr", getattr(called, "id", ""))
+    return isinstance(node, ast.Assert | ast.Raise) or name.startswith("assert") or name in ("exit", "fail")
 
 
 def _refuse_idle(text: str, where: str, entry_point: str) -> None:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from strop.code.python import source as pysource
 from strop.core.errors import UserError
-from strop.core.task import Task
+from strop.core.task import Task, language_named
 from strop.tasks import mapped_tests
 from strop.tasks.levels import level_of
 from strop.tasks.row_limits import parse_json
@@ -67,7 +67,7 @@ def mapped_task(row: Row, columns: Mapping[str, str], where: str) -> Task:
         reference = prompt + reference
     if entry_point and not signature:
         signature = _signature(prompt, entry_point) or _signature(reference, entry_point)
-    language = str(given.get("language") or "python").lower()
+    language = language_named(str(given.get("language") or "python"))
     level, starter = level_of(given.get("level")), str(given.get("signature") or "")
     fields = {
         "id": str(given.get("id") or ""),

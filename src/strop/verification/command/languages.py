@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from strop.core.checks import CommandCheck, StdioCheck
 from strop.core.errors import UserError, VerificationError
+from strop.core.task import Task, language_named
 from strop.sandbox.limits import Limits
 
 FOLDERS = "STROP_TOOLCHAINS"
@@ -89,6 +90,13 @@ def language(name: str) -> Language:
     return known[name]
 
 
+def require_known(task: Task) -> None:
+    """Raises VerificationError where no toolchain is known for the language of a task that is to be judged."""
+    check = task.check.effective()
+    if check.toolchains and check.toolchain(task.language) == "command" and isinstance(check, StdioCheck):
+        language(task.language)
+
+
 def languages() -> dict[str, Language]:
     """Every described language by name. Raises UserError for a bad file."""
     return _load(os.environ.get(FOLDERS, ""))
@@ -102,7 +110,7 @@ def _load(folders: str) -> dict[str, Language]:
             raise UserError(f"{FOLDERS} names {folder!r}, which is not a folder")
         for path in sorted(Path(folder).glob("*.yaml")):
             described = _read(path)
-            found.setdefault(described.language, described)
+            found.setdefault(language_named(described.language), described)
     return found
 
 

@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import ctypes
 import gc
+import io
 import os
 import signal
 import sys
@@ -161,6 +162,9 @@ def _finish(library: set[str]) -> bool:
         _clear(alive.__dict__)
         del alive
         gc.collect()
+    for name in ("stdout", "stderr"):
+        if _is_detached(getattr(sys, name)):
+            setattr(sys, name, None)
     flushed = _flush() and flushed
     _flush_c(None)
     return flushed
@@ -186,6 +190,14 @@ def _flush() -> bool:
             if name == "stdout":
                 _unraisable(error)
     return done
+
+
+def _is_detached(stream: Any) -> bool:
+    """Whether another stream has what lies below it, so that nothing is in it."""
+    try:
+        return type(stream) is io.TextIOWrapper and stream.buffer is None
+    except ValueError:
+        return True
 
 
 def _unraisable(error: BaseException) -> None:
