@@ -14,7 +14,7 @@
 1. A closing fence is of the kind of the opening one and at least as long. Words behind it (`That is it.`, `<|im_end|>`)
    need backticks, and so does code in front of it, in a language that has none outside of literals.
 2. A fence inside a string literal or a comment of the block's language is text. Where the language is not known,
-   Python's triple quotes count. A literal that never ends hides no fence.
+   Python's triple quotes and comments `/* */` that begin a line count. A literal that never ends hides no fence.
 3. A fence with an info opens a block inside of Markdown and of blocks without a language, if the outer block ends too.
    Anywhere else it ends the block, which is then not closed; one without a line is none.
 4. On one line, a block is the whole line or names a known language; other words between fences are words.
@@ -25,7 +25,7 @@ Texts are hostile: reading takes time linear in their length.
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 TAGS = {
@@ -79,7 +79,7 @@ _BEHIND_WORDS = re.compile(r"(.*?[^`~])(`{3,})(.*)")
 _CODE_BEHIND = re.compile(r"[ \t]*([A-Za-z][\w+#]*)[ \t]+(\S.*)")
 _STATEMENT = re.compile(r"(?:print|println!|console\.log)\(|(?:for|if|while) .*[:{]|\w+ = |#include")
 _INFO = re.compile(r"[a-z{.][\w+#./:=,{}\"'-]*[\w+#}\"']|[a-z]")
-_MOST_OPEN = 20
+_MOST_OPEN = 5
 """Literals without an end, and blocks without one around others, that are looked for in a text."""
 
 _COMMENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|(?P<open0>\Z))"
@@ -95,7 +95,7 @@ _RUST_STRING = (
 _RAW = r'R"(?P<marks>[^()\\\s]{0,16})\((?:[^)]|\)(?!(?P=marks)"))*+(?:\)(?P=marks)"|(?P<open3>\Z))'
 _TEMPLATE = r"`(?:\\.|[^`\\])*+(?:`|(?P<open3>\\?\Z))"
 _LITERALS = {
-    "": _TRIPLES,
+    "": rf"{_TRIPLES}|(?m:^[ \t]*)/\*(?:[^*]|\*(?!/))*+(?:\*/|(?P<open0>\Z))",
     "python": rf"#[^\n]*|{_TRIPLES}|{_STRING}|{_QUOTED}",
     "rust": rf"{_COMMENT}|{_RUST_STRING}|{_CHARACTER}",
     "c++": rf"{_COMMENT}|{_RAW}|{_STRING}|{_CHARACTER}",
@@ -104,6 +104,7 @@ _LITERALS = {
 }
 """String literals and comments. A group open* matches where one does not end."""
 _KIN = {"c": "c++", "typescript": "javascript", "go": "javascript", "kotlin": "java", "c#": "java"}
+_NEAR = {"c": "c++", "javascript": "typescript"}
 _NO_BACKTICKS = {"python", "rust", "c++", "java"}
 """Languages that have none outside of literals."""
 
@@ -142,6 +143,8 @@ class Opening(NamedTuple):
     """What stands behind the language."""
     whole: bool = False
     """Whether the block ends on this line."""
+    alone: bool = True
+    """Whether no words stand in front of it."""
 
 
 def blocks(text: str, language: str = "") -> list[Block]:
@@ -161,6 +164,7 @@ class Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self._left = _MOST_OPEN
+        self._literals: dict[str, tuple[int, re.Match[str] | None]] = {}
 
     def opening(self, at: int) -> Opening | None:
         """The first fence that opens a block at or below an offset, that of a line."""
@@ -174,7 +178,7 @@ class Reader:
 
     def block(self, opening: Opening, language: str = "") -> Block:
         """The block that a fence opens, in the language given where the fence names none."""
-        indent, _, tag, start, below, code, whole = opening
+        indent, _, tag, start, below, code, whole, _ = opening
         if whole:
             return Block(tag, code or "", True, start, below)
         end, behind, closed = self._end(opening, language if tag in NO_LANGUAGE else _LANGUAGE.get(tag, tag))
@@ -185,6 +189,13 @@ class Reader:
         """Offset of the fence that closes a block of code, of which the text from `start` on is the rest."""
         return self._end(Opening("", "```", language, start, start), language)[0]
 
+    def _literal(self, kin: str, at: int) -> re.Match[str] | None:
+        """The first literal at or below an offset outside of literals."""
+        known = self._literals.get(kin)
+        if known is None or at < known[0] or (known[1] and at > known[1].start()):
+            known = self._literals[kin] = at, _pattern(kin).search(self.text, at)
+        return known[1]
+
     def _line_end(self, at: int) -> int:
         end = self.text.find("\n", at)
         return len(self.text) if end < 0 else end
@@ -194,8 +205,7 @@ class Reader:
         text, start, fence, tag = self.text, opening.below, opening.fence, opening.tag
         kin = _KIN.get(language, language)
         plain = tag in MARKDOWN or kin == "bash" or self._left <= 0
-        literals = None if plain else _literals(text, start, kin)
-        literal = None
+        literal = None if plain else self._literal(kin, start)
         glued = kin in _NO_BACKTICKS and tag not in NO_LANGUAGE and fence[0] == "`"
         holds = tag in MARKDOWN or tag in NO_LANGUAGE
         depth, line_end, outer = 0, -1, None
@@ -207,13 +217,12 @@ class Reader:
                 own = text[line : run.start()].strip() in ("", opening.indent.strip())
             if not (own or glued):
                 continue
-            while literals and (literal is None or literal.end() <= run.start()):
-                if (literal := next(literals, None)) is None:
-                    literals = None
-            if literals and literal and literal.start() < run.start():
+            while literal and literal.end() <= run.start():
+                literal = self._literal(kin, literal.end())
+            if literal and literal.start() < run.start():
                 if not (literal.lastgroup or "").startswith("open"):
                     continue
-                literals, self._left = None, self._left - 1
+                literal, self._left = None, self._left - 1
             below = min(line_end + 1, len(text))
             if not own:
                 return run.start(), below, True
@@ -221,8 +230,8 @@ class Reader:
             if "`" in words:
                 continue
             if is_info(words):
-                nothing = not tag and not text[start:line].strip()
-                if nothing or not holds or self._left <= 0:
+                twice = not tag and not outer and not text[start:line].strip()
+                if twice or not holds or self._left <= 0:
                     return line, line, False
                 outer = outer or (line, line, False)
                 depth += 1
@@ -250,6 +259,7 @@ def tag_of(info: str) -> str:
     return ""
 
 
+@lru_cache
 def is_info(words: str) -> bool:
     """Whether the words behind a fence are what opens a block: a language, a name, attributes, code; not a sentence."""
     first, _, rest = words.strip().partition(" ")
@@ -259,6 +269,17 @@ def is_info(words: str) -> bool:
     if rest and not (rest[0] in "{([\"'0123456789" or "=" in rest.split(" ")[0] or first[0] == "{"):
         return False
     return (tag in _LANGUAGE and first[-1] not in ".!:;") or _INFO.fullmatch(first) is not None
+
+
+def language_of(tag: str) -> str:
+    """The language that a tag means; "" where it is not known."""
+    return _LANGUAGE.get(tag, "")
+
+
+def same_language(tag: str, other: str) -> bool:
+    """Whether two tags mean one language; C counts as C++, JavaScript as TypeScript."""
+    one, two = (_NEAR.get(known := _LANGUAGE.get(word, word), known) for word in (tag, other))
+    return one == two
 
 
 def _opening_in(line: str, start: int, below: int) -> Opening | None:
@@ -275,15 +296,15 @@ def _opening_in(line: str, start: int, below: int) -> Opening | None:
         if fence[0] == "~" or "`" in inner or inner == rest.rstrip():
             return None
         if found := _code_behind(inner):
-            return Opening(indent, fence, found[0], start, below, found[1], whole=True)
+            return Opening(indent, fence, found[0], start, below, found[1], True, not words)
         alone = not words and inner.strip() and tag_of(inner) not in _LANGUAGE
-        return Opening(indent, fence, "", start, below, inner.strip(), whole=True) if alone else None
+        return Opening(indent, fence, "", start, below, inner.strip(), True) if alone else None
     if found := _code_behind(rest):
-        return Opening(indent, fence, found[0], start, below, found[1])
+        return Opening(indent, fence, found[0], start, below, found[1], False, not words)
     tag, named = tag_of(rest), len(rest.split()) == 1
     if words and not (named and tag in _LANGUAGE) and (rest.strip() or not words.rstrip().endswith(":")):
         return None
-    return Opening(indent, fence, tag, start, below)
+    return Opening(indent, fence, tag, start, below, alone=not words)
 
 
 def _code_behind(words: str) -> tuple[str, str] | None:
@@ -296,18 +317,14 @@ def _code_behind(words: str) -> tuple[str, str] | None:
     return (tag, code.rstrip()) if is_code else None
 
 
-def _literals(text: str, start: int, kin: str) -> Iterator[re.Match[str]]:
-    return _pattern(kin if kin in _LITERALS else "").finditer(text, start)
-
-
 @cache
 def _pattern(kin: str) -> re.Pattern[str]:
-    return re.compile(_LITERALS[kin], re.DOTALL)
+    return re.compile(_LITERALS.get(kin, _LITERALS[""]), re.DOTALL)
 
 
 def fences_in(text: str, language: str) -> Iterator[re.Match[str]]:
     """The lines of bare code that are fences, outside of its literals and comments."""
-    literals = _literals(text, 0, _KIN.get(language, language))
+    literals = _pattern(_KIN.get(language, language)).finditer(text)
     literal = next(literals, None)
     for fence in FENCE_LINE.finditer(text):
         while literal and literal.end() <= fence.start():

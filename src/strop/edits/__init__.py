@@ -2,7 +2,7 @@
 
 import re
 
-from strop.core.text import without_thinking
+from strop.core.text import in_answer_tags, without_thinking
 from strop.edits.apply import Format
 from strop.edits.changes import (
     EXACT,
@@ -34,25 +34,16 @@ def format_of(name: str) -> Format:
     return FORMATS[name]
 
 
-_START = re.compile(
-    r"^(?:<(?P<tag>answer|solution)>|[ \t]*<<<<<|### |diff --git |--- |@@ | {0,3}(?:```|~~~))", re.MULTILINE
-)
-"""Where an edit, or the tag around it, begins."""
+_START = re.compile(r"^(?:[ \t]*<<<<<|### |diff --git |--- |@@ | {0,3}(?:```|~~~))", re.MULTILINE)
+"""Where an edit begins."""
 
 
 def edit_in(answer: str) -> str:
-    """The edit in a model's answer: all that follows the thinking, or the content of `<answer>` or `<solution>`.
+    """The edit in a model's answer: all that follows the thinking, or what the tags of an answer hold.
 
-    Such a tag counts at the start of a line above the first fence, header, marker or diff, for code may hold any tag,
-    and ends at the last closing tag, or with the answer.
+    Such a tag counts at the start of a line above the first fence, header, marker or diff, for code may hold any tag.
     """
-    text = without_thinking(answer)
-    match = _START.search(text)
-    if match is None or not match["tag"]:
-        return text
-    end = text.rfind(f"</{match['tag']}>", match.end())
-    inner = text[match.end() :] if end < 0 else text[match.end() : end]
-    return inner.removeprefix("\r").removeprefix("\n")
+    return in_answer_tags(without_thinking(answer), _START)
 
 
 def apply_answer(answer: str, files: Files, format: str, tolerance: Tolerance = EXACT) -> dict[str, str]:

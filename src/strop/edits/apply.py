@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from strop.core.fences import MARKDOWN, TEXT_TAGS, language_of, same_language, tag_of
 from strop.edits.changes import (
     EXACT,
     HOLE,
@@ -19,6 +20,7 @@ from strop.edits.changes import (
     EditError,
     Files,
     Fill,
+    OneOf,
     Parsed,
     Rename,
     Replace,
@@ -55,7 +57,7 @@ class Format(ABC):
             raise EditError(
                 "too-many", f"{len(parsed.changes)} changes in one edit, at most {MOST_CHANGES} are applied"
             )
-        changes = [_named(change, files) for change in dict.fromkeys(parsed.changes)]
+        changes = [_named(_meant(change, files), files) for change in dict.fromkeys(parsed.changes)]
         tree = _moved(changes, files, tolerance)
         edits: dict[str, list[Change]] = {}
         for change in changes:
@@ -68,6 +70,30 @@ class Format(ABC):
             raise EditError("no-change", "the edit leaves every file as it was")
         _no_folder_is_a_file(after)
         return after
+
+
+def _meant(change: Change, files: Files) -> Change:
+    """Of blocks without a header the one that is meant, see `whole-file` in docs/edits.md."""
+    if not isinstance(change, OneOf) or len(files) != 1:
+        return change
+    ((path, text),) = files.items()
+    own = tag_of(path)
+    known = language_of(own)
+    ranks: dict[int, list[Whole | ReplaceLines | Fill]] = {}
+    for tag, option in change.options:
+        other = bool(tag) + bool(language_of(tag))
+        ranks.setdefault(0 if same_language(tag, own) else 1 + other, []).append(option)
+    best = min(ranks)
+    if best == 3 and known:
+        raise EditError("no-edit", f"no fenced block is in {known}, the language of {path!r}")
+    fitting = ranks[best]
+    if len(fitting) > 1 and isinstance(fitting[0], Whole):
+        if own in MARKDOWN | TEXT_TAGS:
+            raise EditError("ambiguous", f"several fenced blocks may be the text of {path!r}, or parts of it")
+        there = {line for line in split(text) if not line.isspace()}
+        shared = [len(there.intersection(split(option.text))) for option in fitting]
+        fitting = [option for option, count in zip(fitting, shared, strict=True) if 2 * count >= max(shared)]
+    return fitting[-1]
 
 
 def _named(change: Change, files: Files) -> Change:

@@ -97,7 +97,14 @@ class Fill(_FileChange):
     """Whether the last line end of `text` counts in any case; else only where a line ends there."""
 
 
-Change: TypeAlias = Replace | Create | Delete | Rename | ReplaceLines | Whole | Fill
+@dataclass(frozen=True, slots=True)
+class OneOf(_FileChange):
+    """Fenced blocks without a header, of which one is meant: (language that the fence names, change) of each."""
+
+    options: tuple[tuple[str, Whole | ReplaceLines | Fill], ...]
+
+
+Change: TypeAlias = OneOf | Replace | Create | Delete | Rename | ReplaceLines | Whole | Fill
 
 
 class EditError(StropError):

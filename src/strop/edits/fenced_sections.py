@@ -3,7 +3,9 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
+from strop.core.fences import MARKDOWN, TEXT_TAGS
 from strop.edits.apply import Format, keeps_end
 from strop.edits.changes import (
     HOLE,
@@ -14,6 +16,7 @@ from strop.edits.changes import (
     EditFault,
     Files,
     Fill,
+    OneOf,
     Parsed,
     Rename,
     ReplaceLines,
@@ -77,25 +80,38 @@ class Sectioned(Format):
         """The change of a section; or, in words, what is wrong with its header."""
 
     def parse(self, text: str) -> Parsed:
-        """The sections with a header; without any, the last fenced block, for the only file."""
+        """The sections with a header; without any, the fenced block that fits the only file, see `OneOf`."""
         found = sections(text)
-        chosen = [s for s in found if s.header is not None]
-        faults: list[EditFault] = []
-        if chosen and len(chosen) < len(found):
-            line = next(s.line for s in found if s.header is None)
-            faults.append(EditFault("stray-block", "a fenced block has no header; it is left out", line))
-        elif not chosen and found:
-            chosen = found[-1:]
-            if len(found) > 1:
-                faults.append(
-                    EditFault("several-blocks", "the last of several fenced blocks is taken", chosen[0].line)
-                )
         if len(found) > MOST_CHANGES:
             return Parsed((), (too_many(found[-1].line),))
-        changes = [change for s in chosen if (change := self._read(s, faults)) is not None]
+        faults: list[EditFault] = []
+        for one, below in pairwise(found):
+            if one.text is not None and one.tag in MARKDOWN | TEXT_TAGS and below.header is None:
+                words = "a fence in this text may end it: put longer ones around it"
+                faults.append(EditFault("ambiguous-fence", words, one.line, fatal=True))
+        changes: list[Change]
+        if any(section.header is not None for section in found):
+            changes = [change for s in found if s.header and (change := self._read(s, faults)) is not None]
+            if stray := next((s for s in found if s.header is None), None):
+                faults.append(
+                    EditFault("stray-block", "a fenced block has no header; it is left out", stray.line)
+                )
+        else:
+            changes = self._one_of(found, faults)
         if not changes and not any(fault.fatal for fault in faults):
             faults.append(EditFault("no-edit", "there is no fenced block", 1, fatal=True))
         return Parsed(tuple(changes), tuple(faults))
+
+    def _one_of(self, found: Sequence[FileSection], faults: list[EditFault]) -> list[Change]:
+        """The change that blocks without headers mean, as soon as the only file is known."""
+        if len(found) > 1:
+            faults.append(
+                EditFault("several-blocks", "one of several fenced blocks is taken", found[-1].line)
+            )
+        whole = [s for s in found if s.closed or s is found[-1]]
+        read = [(s.tag, self._read(s, faults)) for s in whole]
+        options = [(tag, made) for tag, made in read if isinstance(made, Whole | ReplaceLines | Fill)]
+        return [OneOf("", tuple(options), at=found[-1].line)] if options else []
 
     def _read(self, found: FileSection, faults: list[EditFault]) -> Change | None:
         if found.header is not None and (move := moved(found.header, found.line)):

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from strop.core.fences import FENCE_LINE, Reader, tag_of
 from strop.edits.changes import MOST_CHANGES, Change, Delete, Rename
 from strop.edits.lines import split
 from strop.edits.paths import looks_like_path, read_path, write_path
@@ -31,6 +32,8 @@ class FileSection(NamedTuple):
     line: int
     """Of the header or else the opening fence, from 1."""
     closed: bool = True
+    tag: str = ""
+    """The language that the fence or else the header names, as `core.fences.tag_of` has it."""
 
 
 def write_header(path: str, *notes: str) -> str:
@@ -71,16 +74,6 @@ def moved(header: Header, line: int) -> Change | None:
     return Delete(header.path, at=line) if header.notes == ("deleted",) else None
 
 
-def fence_of(line: str) -> str:
-    """The fence that opens a block on this line; "" if none does."""
-    inner = line.lstrip(" ")
-    mark = inner[:1]
-    if mark not in ("`", "~") or len(line) - len(inner) > 3:
-        return ""
-    behind = inner.lstrip(mark)
-    return mark * width if (width := len(inner) - len(behind)) >= 3 and "`" not in behind else ""
-
-
 def fenced(text: str) -> str:
     """The text, whose lines all have ends, between fences that are longer than any that it holds."""
     inner = [line.lstrip(" ") for line in split(text)]
@@ -92,33 +85,31 @@ def fenced(text: str) -> str:
 def sections(text: str) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
-    A header whose path is a plain word counts only if it is surely a path: headings of prose are not.
+    A header whose path is a plain word counts only if it is surely a path: headings of prose are not. The ending of
+    its path is the language of a block that names none.
     """
-    found: list[FileSection] = []
-    header: Header | None = None
-    header_line, fence, first = 0, "", 0
-    body: list[str] = []
-    for number, line in enumerate(split(text), start=1):
-        if fence:
-            if _closes(line, fence):
-                found.append(FileSection(header, "".join(body), header_line or first))
-                header, header_line, fence = None, 0, ""
-            else:
-                body.append(line)
-            continue
-        fence = fence_of(line) if line[0] in " `~" else ""
-        if len(found) > MOST_CHANGES:
+    reader, found, at, number = Reader(text), list[FileSection](), 0, 1
+    while at < len(text) and len(found) <= MOST_CHANGES:
+        opening = reader.opening(at)
+        end = opening.start if opening else len(text)
+        header, line_of = None, 0
+        for line in split(text[at:end]):
+            if not line.isspace():
+                header, line_of = sure_header(line) if line[0] == "#" else None, number
+                if header and moved(header, number):
+                    found.append(FileSection(header, None, number))
+                    header = None
+            number += 1
+        if not opening:
             break
-        if fence:
-            body, first = [], number
-        elif not line.isspace():
-            header = sure_header(line) if line[0] == "#" else None
-            header_line = number if header else 0
-            if header and moved(header, number):
-                found.append(FileSection(header, None, number))
-                header, header_line = None, 0
-    if fence:
-        found.append(FileSection(header, "".join(body), header_line or first, closed=False))
+        if not opening.alone:
+            header = None
+        tag = opening.tag or (tag_of(header.path) if header else "")
+        block = reader.block(opening._replace(tag=tag))
+        if block.closed or block.end == len(text) or block.text.strip():
+            found.append(FileSection(header, block.text, line_of if header else number, block.closed, tag))
+        number += text.count("\n", opening.start, block.end)
+        at = block.end
     return found
 
 
@@ -140,15 +131,11 @@ def named_file(line: str) -> str | None:
     words = _MARKS.sub(" ", line).replace(":", " ").replace("=", " ").split()
     paths = [word for word in words if looks_like_path(word)]
     rest = [word for word in words if word not in paths]
-    if len(paths) != 1 or (len(rest) > 1 and not fence_of(line)):
+    is_fence = FENCE_LINE.match(line) is not None
+    if len(paths) != 1 or (len(rest) > 1 and not is_fence):
         return None
-    labelled = not rest or rest[0].lower() in _LABELS or bool(fence_of(line))
+    labelled = not rest or rest[0].lower() in _LABELS or is_fence
     return paths[0].removeprefix("./") if labelled else None
-
-
-def _closes(line: str, fence: str) -> bool:
-    bare = line.strip(" \t\r\n")
-    return len(bare) >= len(fence) and not bare.strip(fence[0]) and not line.startswith(("    ", "\t"))
 
 
 def without_end(text: str, header: Header | None) -> tuple[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import NamedTuple
 
+from strop.core.fences import FENCE_LINE
 from strop.edits.apply import Format
 from strop.edits.changes import (
     MOST_CHANGES,
@@ -25,7 +26,6 @@ from strop.edits.changes import (
     too_many,
 )
 from strop.edits.headers import (
-    fence_of,
     fenced,
     moved,
     named_file,
@@ -170,7 +170,7 @@ class _BlockParser:
         self._outside(done, len(self.lines), whole)
         if not self.changes and not any(fault.fatal for fault in self.faults):
             self._fault("no-edit", "there is no search/replace block", 0, fatal=True)
-        elif not any(line[0] in " `~" and fence_of(line) for line in self.lines):
+        elif not any(map(FENCE_LINE.match, self.lines)):
             self._fault("no-fence", "the blocks stand in no fence", 0)
         return Parsed(tuple(self.changes), tuple(self.faults))
 
@@ -209,13 +209,13 @@ class _BlockParser:
                 continue
             header = (read if near else sure_header)(line)
             word = line.strip("*`").rstrip(":").strip("*`").removeprefix("./")
-            if header and not fence_of(line):
+            if header and not FENCE_LINE.match(line):
                 self.path = header.renamed_to or header.path or self.path
                 return
             if (near and looks_like_path(word)) or (path := named_file(line)):
                 self.path = word if near and looks_like_path(word) else path or ""
                 return
-            if fence_of(line):
+            if FENCE_LINE.match(line):
                 read = sure_header
             elif not self.changes:
                 return
