@@ -38,8 +38,8 @@ def _read(text: str) -> list[Idiom]:
         for part in parts:
             kind, _, body = part.partition("\n")
             fields.setdefault(kind.split()[0], []).append(body.rstrip() + "\n")
-            if kind.split()[1:]:
-                fields["fixtures"] = [", ".join(kind.split()[1:])]
+            if more := kind.partition(" ")[2]:
+                fields["fixtures"] = [more]
         (right,), (test,) = fields["right"], fields["test"]
         found.append(
             Idiom(name, names, right, tuple(fields["wrong"]), test, *fields.get("fixtures", [""])[:1])

@@ -1,14 +1,15 @@
 """Python test code judged as it was written to run: beside the answer in one process, where apart is not enough.
 
 Apart (`verification.python`), answer and tests exchange values. Test code may do more than that: patch a library, read
-a docstring or a log, compare by `is`. Whether it does is found out by the task's reference, once a task, when an answer
-has failed: the first way that passes the reference judges. So what does not cross is never an answer's fault.
+a docstring or a log, compare by `is`, change what it gave. So
 
-    apart    in two processes; a pass of this way counts in any case
+- an answer that failed is judged anew in the first way that passes the task's reference, so that what does not cross
+  is never an answer's fault. A task without a reference is watched where `uncrossed` sees a need;
+- an answer that passed must pass in one process too, where tests may tell an object from a copy (`beyond_values`).
+
+    apart    in two processes
     watched  in one process, with canaries and control tests, as a project's tests are (`verification.project`)
     plain    in one process, by the tests alone, where the controls do not fit the reference
-
-A task without a reference is watched where something that does not cross is seen in its test code (`uncrossed`).
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, ProjectCheck, PytestCheck
@@ -52,7 +54,6 @@ _TEST_SECONDS, _LOADING = 5.0, 10.0
 _WALL = 60.0
 """Wall seconds of a run beside the limit of an answer."""
 _RUNS = 3
-_SETTLED = (Outcome.PASSED, Outcome.NO_ANSWER)
 ASSERTS = "test_asserts.py"
 _MODULE = "answer_under_test"
 _CALLS = """import {module}
@@ -67,6 +68,7 @@ def test_code():
         assert not stop.code, "the tests end with a status"
 """
 Way = Callable[[Task, str], Verdict]
+Found = TypeVar("Found")
 
 
 class PlainControls(PytestControls):
@@ -114,8 +116,8 @@ class PythonVerifier:
         self._apart = PythonToolchain(settings)
         self.wall_seconds = self._apart.wall_seconds
         self._processes: OrderedDict[PackageSite, TestsProcess] = OrderedDict()
-        self._ways: OrderedDict[bytes, Way | None] = OrderedDict()
-        """By digest of a task, how its answers are judged that fail apart; None: not at all."""
+        self._known: OrderedDict[bytes, Any] = OrderedDict()
+        """By digest of a task and a question: how answers are judged that fail apart; whether the reference passes."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
@@ -139,28 +141,48 @@ class PythonVerifier:
             if (way := self._way(task)) is None:
                 raise
             return way(task, answer)
-        if verdict.outcome in _SETTLED or (way := self._way(task)) is None:
+        if verdict.passed:
+            return self._confirmed(task, answer, verdict)
+        if verdict.outcome is Outcome.NO_ANSWER or (way := self._way(task)) is None:
             return verdict
         return way(task, answer)
+
+    def _confirmed(self, task: Task, answer: str, verdict: Verdict) -> Verdict:
+        """The pass, or why it is none in one process, where a reference would pass."""
+        check = task.check
+        if not isinstance(check, PytestCheck | AssertsCheck) or not check.beyond_values():
+            return verdict
+        if task.reference.strip() and not self._found(task, "fits", self._fits):
+            return verdict
+        again = self._plain(task, answer)
+        return again if again.outcome is Outcome.FAILED else verdict
+
+    def _fits(self, task: Task) -> bool:
+        return self._plain(task, task.reference).passed
 
     def _way(self, task: Task) -> Way | None:
         if not isinstance(task.check, PytestCheck | AssertsCheck):
             return None
-        parts = (task.id, task.check.model_dump_json(), task.reference)
-        key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
-        if key not in self._ways:
-            self._ways[key] = self._found(task)
-            while len(self._ways) > _KNOWN:
-                self._ways.popitem(last=False)
-        return self._ways[key]
+        return self._found(task, "way", self._first_way)
 
-    def _found(self, task: Task) -> Way | None:
+    def _first_way(self, task: Task) -> Way | None:
         if not task.reference.strip():
             return self._watched if task.check.uncrossed() else None
         if self._apart.passes(task, task.reference):
             return None
         ways = (self._watched, self._plain)
         return next((way for way in ways if way(task, task.reference).passed), None)
+
+    def _found(self, task: Task, what: str, find: Callable[[Task], Found]) -> Found:
+        """What is found of a task, once."""
+        parts = (what, task.id, task.check.model_dump_json(), task.reference)
+        key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+        if key not in self._known:
+            self._known[key] = find(task)
+            while len(self._known) > _KNOWN:
+                self._known.popitem(last=False)
+        found: Found = self._known[key]
+        return found
 
     def _watched(self, task: Task, answer: str) -> Verdict:
         check, base, backend, until = self._opened(task, answer)

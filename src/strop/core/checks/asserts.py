@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from strop.core.checks.base import CheckBase, EntryPoint, RevealedTests, SingleTest, one_text, words_of
-from strop.core.checks.uncrossed import UNREADABLE, uncrossed
+from strop.core.checks.uncrossed import UNREADABLE, beyond_values, uncrossed
 from strop.core.ids import canonical_json
 from strop.core.test_code import never_fails
 from strop.core.text import squeeze
@@ -126,6 +126,9 @@ class AssertsCheck(CheckBase):
 
     def uncrossed(self) -> list[str]:
         return uncrossed(self.code, self.functions())
+
+    def beyond_values(self) -> bool:
+        return beyond_values(self.code)
 
     def readable(self) -> str:
         return self.code

@@ -206,6 +206,10 @@ class CheckBase(Record):
         """What can be seen in its tests that does not cross to an answer in another process, in words."""
         return []
 
+    def beyond_values(self) -> bool:
+        """Whether its tests may tell an object from an equal copy of it, which is what they have of another process."""
+        return False
+
     def never_fails(self) -> str:
         """Why no answer can fail it, in words; "" where that is not seen."""
         return ""

@@ -73,6 +73,35 @@ def _reaching(nodes: list[ast.AST]) -> Iterator[str]:
             yield "the tests ask whether two objects are the same one"
 
 
+_CHANGING = frozenset(
+    {
+        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
+        "update", "setdefault", "add", "discard", "sort", "reverse", "rotate", "shuffle", "write", "id",
+    }
+)  # fmt: skip
+"""Functions by which tests change an object, or tell it from an equal one."""
+
+
+def beyond_values(code: str) -> bool:
+    """Whether test code may tell an object from an equal copy: it changes objects, asks which one it has, or does
+    what `uncrossed` names.
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except UNREADABLE:
+        return False
+    return any(map(_changes, nodes)) or next(_reaching(nodes), None) is not None
+
+
+def _changes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _last(node.func) in _CHANGING
+    if isinstance(node, ast.AugAssign):
+        return not isinstance(node.value, ast.Constant)
+    stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+    return stored and isinstance(node, ast.Subscript | ast.Attribute)
+
+
 def _asks_which(node: ast.AST) -> bool:
     """Whether it is `a is b` of two that are no constants."""
     if not isinstance(node, ast.Compare) or any(
