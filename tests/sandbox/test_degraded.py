@@ -4,8 +4,10 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tests import needs
 
 PROGRAM = """
 import json, sys
@@ -72,3 +74,33 @@ def test_root_without_cap_sys_admin_is_offered_what_works() -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found and {*found.values()} == {"passed"}, found
+
+
+CLOCKS = {
+    "another day": "r = real(c, t); if (c == CLOCK_MONOTONIC) t->tv_sec += 1000; return r;",
+    "a faster one": "r = real(c, t); if (c == CLOCK_MONOTONIC) t->tv_sec *= 3; return r;",
+    "none to wait by": "return real(c, t);} int clock_nanosleep(clockid_t c, int f, const struct timespec *a, "
+    "struct timespec *b) { return EINVAL;",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_a_process_with_another_clock_is_told_so_before_any_verdict(clock: str, tmp_path: Path) -> None:
+    """As libfaketime does it: its deadlines would have let answers time out."""
+    needs.need("gcc")
+    text = (
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <time.h>\n"
+        "int clock_gettime(clockid_t c, struct timespec *t) { int r; int (*real)(clockid_t, struct timespec *) = "
+        f'dlsym(RTLD_NEXT, "clock_gettime"); (void)r; {CLOCKS[clock]} }}\n'
+    )
+    (tmp_path / "clock.c").write_text(text)
+    library = tmp_path / "clock.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, tmp_path / "clock.c", "-ldl"], check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "strop.cli", "doctor"], capture_output=True, text=True, timeout=300,
+        env={**os.environ, "LD_PRELOAD": str(library)},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: this process has another clock than the programs that it starts")
+    assert str(library) in line

@@ -8,6 +8,8 @@ import contextlib
 import ctypes
 import os
 import platform
+import struct
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +64,16 @@ def syscall(number: int, *args: int | bytes | ctypes.Array[ctypes.c_char] | None
     if result < 0:
         raise _error(f"syscall {number}")
     return result
+
+
+def monotonic_ns() -> int:
+    """time.monotonic_ns() as the kernel has it, whatever libraries make of that; as it is on an unknown machine."""
+    if "clock_gettime" not in table(MACHINE):
+        return time.monotonic_ns()
+    found = ctypes.create_string_buffer(16)
+    syscall(table(MACHINE)["clock_gettime"], time.CLOCK_MONOTONIC, found)
+    seconds, nanoseconds = struct.unpack("=qq", found.raw)
+    return int(seconds * 10**9 + nanoseconds)
 
 
 def mount(source: str, target: str, fstype: str, flags: int, data: str) -> None:

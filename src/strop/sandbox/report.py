@@ -1,12 +1,15 @@
 """Which layers of the jail work here, found by trying each one in a separate process. Used by `strop doctor`."""
 
 import json
+import os
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from strop.core.errors import SandboxError, UserError
+from strop.sandbox import kernel
 from strop.sandbox.spawn import helper
 
 PROBE_SECONDS = 30.0
@@ -45,13 +48,31 @@ class JailReport:
 
 @cache
 def probe() -> JailReport:
-    """Tries every layer in a freshly started process, once. Raises SandboxError when even that fails."""
+    """Tries every layer in a freshly started process, once. Raises SandboxError when even that fails, and where this
+    process has another clock than the machine.
+    """
+    _check_clock()
     argv = helper("strop.sandbox.layer_probes")
     try:
         done = subprocess.run(argv, env={}, cwd="/", capture_output=True, timeout=PROBE_SECONDS, check=True)
         return JailReport(tuple(Layer(**row) for row in json.loads(done.stdout)))
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         raise SandboxError(f"the jail could not be probed with {argv[0]}: {error}") from error
+
+
+def _check_clock() -> None:
+    """Raises SandboxError where a library shows this process another clock: programs would get wrong deadlines."""
+    before, kernels, after = time.monotonic_ns(), kernel.monotonic_ns(), time.monotonic_ns()
+    try:
+        if before <= kernels <= after:
+            time.sleep(0.001)
+            return
+    except OSError:  # what libfaketime makes of it where it leaves this clock alone
+        pass
+    raise SandboxError(
+        "this process has another clock than the programs that it starts, so every deadline would be wrong; start "
+        f"Strop without libfaketime and the like (LD_PRELOAD={os.environ.get('LD_PRELOAD', '')!r})"
+    )
 
 
 def require_jail(allow_unsafe: bool, layers: Sequence[str] = ()) -> JailReport:
