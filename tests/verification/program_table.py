@@ -1,6 +1,7 @@
 # ruff: noqa: E501
 """Small programs for the differential test: hand-written ones in programs/*.txt, tables of ways to read and to end."""
 
+import random
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -169,6 +170,45 @@ def _modules() -> list[Program]:
         Program(f"modules-{names[n]}", "python", code.format(names[n : n + 20]))
         for n in range(0, len(names), 20)
     ]
+
+
+SET_UP = (
+    "", "sys.stdin = io.TextIOWrapper(sys.stdin.buffer, encoding='latin-1')", "sys.stdin = io.TextIOWrapper(sys.stdin.detach(), 'utf-8', 'replace')",
+    "sys.stdin = open(0, errors='replace')", "sys.stdin = io.StringIO(sys.stdin.read())", "sys.stdin.reconfigure(errors='replace', newline='')",
+    "sys.stdin = io.TextIOWrapper(io.BytesIO(os.read(0, os.fstat(0).st_size)), 'latin-1')", "sys.stdin = codecs.getreader('latin-1')(sys.stdin.buffer)",
+    "sys.stdin = os.fdopen(os.dup(0), errors='replace')", "os.lseek(0, 2, 0)", "sys.stdin.readline(); sys.stdin.seek(0)", "sys.stdin = sys.__stdin__",
+    "input = sys.stdin.readline", "input = iter(sys.stdin.read().splitlines()).__next__",
+)  # fmt: skip
+SET_OUT = (
+    "", "sys.stdout = io.TextIOWrapper(sys.stdout.buffer, 'utf-8')", "sys.stdout = io.TextIOWrapper(sys.stdout.detach(), 'utf-8', write_through=True)",
+    "sys.stdout = open(1, 'w')", "sys.stdout = codecs.getwriter('utf-8')(sys.stdout.buffer)", "sys.stdout.reconfigure(line_buffering=True)",
+    "old, sys.stdout = sys.stdout, io.StringIO(); atexit.register(lambda: old.write(sys.stdout.getvalue()))", "print = functools.partial(print, flush=True)",
+    "print = lambda *a: sys.stdout.write(' '.join(map(str, a)) + '\\n')", "sys.stdout = sys.__stdout__",
+    "sys.stdout = open(os.dup(1), 'w', buffering=1)",
+)  # fmt: skip
+TAKE = (
+    "v = input()", "v = [*map(len, sys.stdin)]", "v = sys.stdin.read()", "v = [sys.stdin.readline() for _ in range(2)]", "v = open(0, errors='replace').read()",
+    "v = [input(), input()]", "v = os.read(0, 5)", "v = sys.stdin.isatty()", "v = list(fileinput.input())[:3]", "v = sys.stdin.buffer.readline()",
+    "v = sys.stdin.seekable() and sys.stdin.seek(0)", "v = sorted(sys.stdin.read().split())", "v = next(sys.stdin, None)",
+)  # fmt: skip
+END = (
+    "", "sys.exit()", "sys.exit(3)", "raise ValueError(v)", "sys.stdout.close()", "sys.stdin.close()", "os._exit(0)", "sys.stdout.flush(); os._exit(4)", "del sys.stdout",
+    "threading.Thread(target=lambda: print('late')).start()", "atexit.register(print, 'last')", "sys.stdout.detach()", "sys.stderr.write('e')", "1 / 0", "sys.stdout = None",
+)  # fmt: skip
+
+
+def composed(r: random.Random) -> Program:
+    """A program of a way to set up its streams, to read, to write and to end, each drawn."""
+    lines = ["import atexit, codecs, fileinput, functools, io, os, sys, threading"]
+    lines += [r.choice(SET_UP), r.choice(SET_OUT)]
+    for _ in range(r.randint(1, 3)):
+        lines += [r.choice(TAKE), "print(ascii(v)[:2000])"]
+    return Program(
+        f"composed-{r.getrandbits(40):x}",
+        "python",
+        "\n".join([*lines, r.choice(END)]),
+        r.choice([*TEXTS.values()]),
+    )
 
 
 @cache

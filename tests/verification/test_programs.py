@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests import needs, scale
-from tests.verification.program_table import Program, programs
+from tests.verification.program_table import Program, composed, programs
 
 from strop.core.checks import StdioCase, StdioCheck
 from strop.core.task import Task
@@ -120,6 +120,14 @@ def test_some_programs(language: str, count: int, wide: VerifierPool, tmp_path: 
     """Drawn by the commit."""
     chosen = random.Random(f"{scale.seed()} {language}").sample(of(language), count)
     assert differences(chosen, wide, tmp_path) == {}
+
+
+@pytest.mark.jail(8)
+@pytest.mark.parametrize("part", range(12))
+def test_composed_programs(part: int, wide: VerifierPool, tmp_path: Path) -> None:
+    """300 in a full run."""
+    r = random.Random(f"{scale.seed()} composed {part}")
+    assert differences([composed(r) for _ in range(25)], wide, tmp_path) == {}
 
 
 @pytest.mark.parametrize(

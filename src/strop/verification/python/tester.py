@@ -92,11 +92,13 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
     candidate.takes_changes = job["changes"]
     if not candidate.begin({"code": job["code"], "entry": tests.names[0], "helpers": tests.names[1:]}, send):
         return
-    ours = sys.modules["__main__"]
+    ours = sys.modules["__main__"], sys.argv, sys.stdout, sys.stderr
     try:
-        send(_Run(tests, candidate, send).whole())
+        with open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False) as nowhere:
+            sys.argv, sys.stdout, sys.stderr = ["tests.py"], nowhere, nowhere
+            send(_Run(tests, candidate, send).whole())
     finally:
-        sys.modules["__main__"] = ours
+        sys.modules["__main__"], sys.argv, sys.stdout, sys.stderr = ours
 
 
 class _Run:
