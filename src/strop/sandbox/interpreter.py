@@ -3,9 +3,13 @@
 Copies, made once a machine below the cache: the program, shared libraries that lie beside it, and the standard library
 without what is installed in it (site-packages) and without wheels. So a jail that reads the whole folder reads no task,
 no reference and no package, whether Strop was cloned, or installed in an environment or in the system's Python.
+
+A process that uses a copy holds a shared lock on its folder. Who makes one removes those of Pythons that are gone, and
+all but the newest three, but for those in use.
 """
 
 import compileall
+import fcntl
 import glob
 import hashlib
 import json
@@ -14,7 +18,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -30,7 +36,9 @@ _LEFT_OUT = (
     "usercustomize.py", "EXTERNALLY-MANAGED", "LICENSE*",
 )  # fmt: skip
 """Of the standard library: packages, wheels, its own tests, what a machine adds to the start of Python."""
-_FIRST_PLACES = "libraries.txt"
+_FIRST_PLACES, _MADE_OF = "libraries.txt", "made-of.json"
+_KEPT, _PART_SECONDS = 3, 3600
+"""Copies that are kept, and the age at which what has no name yet was left behind by a kill."""
 _LIBRARIES = """
 import os, sys
 for name in sorted(os.listdir(sys.argv[1])) if os.path.isdir(sys.argv[1]) else ():
@@ -52,14 +60,65 @@ def interpreter() -> Path:
     place = Path()
     try:
         place = _place() / f"python-{_digest()}"
-        if not place.is_dir():
+        while not _hold(place):
             _make(place)
+            _remove_old(place)
     except (OSError, shutil.Error, subprocess.SubprocessError) as error:
         raise SandboxError(
             f"no copy of Python for jails could be made in {place}: {_said(error)}; free some space, or set "
             "STROP_CACHE to a folder that can be written"
         ) from None
     return place
+
+
+def _hold(place: Path) -> bool:
+    """Locks a copy for as long as this process and its forks live; False where there is none."""
+    try:
+        folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return False
+    with suppress(OSError):  # a file system without locks: there none is removed
+        fcntl.flock(folder, fcntl.LOCK_SH)
+    if place.is_dir() and os.path.samestat(os.fstat(folder), os.stat(place)):
+        return True
+    os.close(folder)
+    return False
+
+
+def _remove_old(made: Path) -> None:
+    """Removes copies that no process uses: those of Pythons that are gone, and all but the newest."""
+    with suppress(OSError):
+        for part in made.parent.glob(".python-*"):
+            if time.time() - part.stat().st_mtime > _PART_SECONDS:
+                shutil.rmtree(part, ignore_errors=True)
+        copies = sorted(made.parent.glob("python-*"), key=lambda copy: -copy.stat().st_mtime)
+        there = [copy for copy in copies if copy == made or not _is_gone(copy)]
+        for copy in {*copies} - {*there[:_KEPT], made}:
+            _remove(copy)
+
+
+def _is_gone(copy: Path) -> bool:
+    try:
+        told = json.loads((copy / _MADE_OF).read_text())
+    except (OSError, ValueError):
+        return False  # one that does not say goes by its age
+    try:
+        return any(_stamp(one[0]) != one for one in told)
+    except OSError:
+        return True
+
+
+def _remove(copy: Path) -> None:
+    folder = os.open(copy, os.O_RDONLY | os.O_DIRECTORY)
+    away = copy.with_name(f".{copy.name}.{os.getpid()}")
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        copy.rename(away)
+    except OSError:
+        return  # in use
+    finally:
+        os.close(folder)
+    shutil.rmtree(away, ignore_errors=True)
 
 
 def program() -> str:
@@ -89,11 +148,18 @@ def _standard() -> str:
 
 def _digest() -> str:
     """Another one after an update of Python."""
-    seen = [_FORM, sys.version]
-    for path in (_base(), os.path.join(_standard(), "os.py"), _standard()):
-        found = os.stat(path)
-        seen += [path, str(found.st_mtime_ns), str(found.st_size)]
+    seen = [_FORM, sys.version, *(str(part) for one in _made_of() for part in one)]
     return hashlib.sha256("\0".join(seen).encode()).hexdigest()[:12]
+
+
+def _made_of() -> list[list[str | int]]:
+    return [_stamp(path) for path in (_base(), os.path.join(_standard(), "os.py"), _standard())]
+
+
+def _stamp(path: str) -> list[str | int]:
+    """A file's path, time of change in ns, and bytes. Raises FileNotFoundError."""
+    found = os.stat(path)
+    return [path, found.st_mtime_ns, found.st_size]
 
 
 def _place() -> Path:
@@ -131,6 +197,7 @@ def _fill(folder: Path) -> None:
     )
     shared = list(_shared())
     (folder / _FIRST_PLACES).write_text("".join(f"{path}\n" for path in shared))
+    (folder / _MADE_OF).write_text(json.dumps(_made_of()))
     for path in shared:
         target = folder / "lib" / path.name
         target.parent.mkdir(exist_ok=True)

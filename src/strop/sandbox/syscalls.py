@@ -23,8 +23,8 @@ prctl 157 167|seccomp 317 277|setrlimit 160 164|prlimit64 302 261|setpriority 14
 sched_setscheduler 144 119|sched_setparam 142 118|sched_setattr 314 274|sched_setaffinity 203 122
 chmod 90 -1|fchmod 91 52|fchmodat 268 53|fchmodat2 452 452|chown 92 -1|fchown 93 55|lchown 94 -1|fchownat 260 54
 utime 132 -1|utimes 235 -1|utimensat 280 88|futimesat 261 -1|setxattr 188 5|lsetxattr 189 6|fsetxattr 190 7
-clock_gettime 228 113|removexattr 197 14|lremovexattr 198 15|fremovexattr 199 16|setxattrat 463 463|removexattrat 466 466
-file_setattr 469 469|truncate 76 45|landlock_create_ruleset 444 444|landlock_add_rule 445 445
+removexattr 197 14|lremovexattr 198 15|fremovexattr 199 16|setxattrat 463 463|removexattrat 466 466
+clock_gettime 228 113|file_setattr 469 469|truncate 76 45|landlock_create_ruleset 444 444|landlock_add_rule 445 445
 landlock_restrict_self 446 446|fcntl 72 25|ioctl 16 29
 io_setup 206 0|sync 162 81|syncfs 306 267|sendmsg 46 211|sendmmsg 307 269|inotify_init 253 -1|inotify_init1 294 26
 """
