@@ -59,7 +59,7 @@ class JailEnvironment(BaseEnvironment):
         dockerfile = self.environment_dir / "Dockerfile"
         if (self.environment_dir / "docker-compose.yaml").exists():
             raise UserError(f"{self.environment_name}: docker-compose.yaml needs containers")
-        text = dockerfile.read_bytes().decode(errors="replace") if dockerfile.is_file() else ""
+        text = dockerfile.read_bytes().decode(errors="surrogateescape") if dockerfile.is_file() else ""
         return image_plan(text, self.task_env_config.docker_image or "")
 
     async def start(self, force_build: bool) -> None:

@@ -134,6 +134,7 @@ def test_copy(lines: str, tree: str) -> None:
     ("lines", "look", "told"),
     [
         ("ENV A=1\nRUN echo $A > x\nENV A=2", "cat x; echo $A", "1\n2\n"),
+        ("RUN echo ${A-unset} > x\nENV A=2", "cat x; echo $A", "unset\n2\n"),
         ("ARG A=1\nRUN echo $A > x", "cat x; echo $A", "1\n\n"),
         ("RUN echo 'a  \\n  b' > x", "cat x", "a  \n  b\n"),  # the shell is sh
         ('SHELL ["/bin/bash", "-c"]\nRUN echo ${BASH_VERSION:+bash} > x', "cat x", "bash\n"),

@@ -75,8 +75,10 @@ def furnish(
 
 
 def _run(machine: Machine, shown: str, step: RunStep, environment: Mapping[str, str]) -> None:
+    later = machine.environment.keys() - {*environment, "TMPDIR"}
+    argv = ["/usr/bin/env", *(f"-u{name}" for name in later), *step.argv]
     try:
-        done = machine.run(step.argv, cwd=step.workdir, environment=environment)
+        done = machine.run(argv, cwd=step.workdir, environment=environment)
     except NotStarted as error:
         raise UserError(f"{shown}: {error}") from None
     if done.status:
