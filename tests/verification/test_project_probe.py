@@ -155,6 +155,8 @@ def test_a_crate_with_unit_and_integration_tests(tmp_path: Path) -> None:
             zero: True,
         }
         assert "panicked" in seen[outer].message
+        seen = made.run({"src/lib.rs": LIB + 'const A: i64 = "\u2028\x85";\n'})  # in cargo's JSON as they are
+        assert {result.outcome for result in seen.values()} == {Outcome.FAILED}
     out = tmp_path / "crate.project.tar.gz"
     digest = pack(tmp_path / "crate", out)
     toolchain = ProjectToolchain(Settings(limits=Limits()))

@@ -183,7 +183,7 @@ def tests_within(text: str) -> list[str]:
 
 
 def _messages(result: CommandResult) -> list[dict[str, Any]]:
-    lines = result.stdout.decode(errors="replace").splitlines()
+    lines = result.stdout.decode(errors="replace").split("\n")
     try:
         return [json.loads(line) for line in lines if line.startswith("{")]
     except ValueError:
