@@ -55,7 +55,9 @@ _RUST_ITEM = re.compile(
 _CODE_LINE = re.compile(r"[{};][ \t\r]*$", re.MULTILINE)
 _WORDS = re.compile(r"\s*(?:[A-Z]\w*[ ,.:'!]|[*>-] |\*\*|#+ )")
 _STARTS = re.compile(f"{FENCE_LINE.pattern}|{CODE_TOP.pattern}", re.MULTILINE)
-_CODE_START = re.compile(rf"\s*(?://|/\*|{CODE_TOP.pattern})")
+_CODE_START = re.compile(
+    rf"\s*(?://|/\*|#|['\"]{{3}}|[^\n]*[;{{}}(][ \t\r]*$|{CODE_TOP.pattern})", re.MULTILINE
+)
 _READS = re.compile(r"\binput\(|stdin|\bcin\b|\b(?:scanf|getline|read_line|readline|getchar)\b|\bopen\(0")
 """What a program reads its input with."""
 _JSON_KEYS = frozenset({
@@ -179,7 +181,7 @@ def _begun(text: str, found: list[Block], language: str, names: Sequence[str]) -
     at a bare one, if the fences are one off. Words may stand between the code and a fence that opens a block.
     """
     fence = _first_fence(text, language)
-    if len(text) > _LONGEST_PARSED or fence is None:
+    if len(text) > _LONGEST_PARSED or fence is None or found[0].start < fence.start():
         return None
     one_off, above, word = _is_one_fence_off(found, language), text[: fence.start()], fence["words"].strip()
     code, alone = _code_in(above, language)
@@ -257,15 +259,8 @@ def _without_words(code: str, body: list[ast.stmt]) -> str:
 def _holds_code(block: Block, language: str) -> bool:
     """Whether a block's text is code and not what a program prints, as far as can be seen."""
     if language == "python":
-        return _is_code(block.code, language)
+        return any(map(_is_work, statements(block.code)))
     return bool(_CODE_LINE.search(block.code) or CODE_TOP.search(block.code))
-
-
-def _is_code(text: str, language: str) -> bool:
-    """Whether a text is code and no output: in Python, more than names and values."""
-    if language != "python":
-        return True
-    return any(map(_is_work, statements(text)))
 
 
 def _is_work(node: ast.stmt) -> bool:
@@ -277,7 +272,7 @@ def _last(alike: list[Block], others: list[str], language: str, *, named: bool) 
     """The last block; without a tag the last that is code, and of programs the last that reads input, where one is."""
     last = alike[-_MOST_BLOCKS:][::-1]
     if alike[0].tag in NO_LANGUAGE:
-        last = [b for b in last if _is_code(b.code, language)] or last[:1]
+        last = [b for b in last if _holds_code(b, language)] or last[:1]
     if named or _READS.search(last[0].code) or not any(_READS.search(b.code) for b in last):
         return last[0]
     reading = (b for b in last[:_MOST_ROUNDS] if _READS.search(_with_needs([b.code], others, language)))
