@@ -370,6 +370,62 @@ OTHERS = (  # answers, the first one right, and code that only plain Python can 
         "g = (x for x in [1, 2])\nassert f(g) == 3\nassert list(g) == []",
     ),
 )
+SHARING = (  # the same, and which containers are one object is all that tells the answers apart
+    (
+        ("def f(m): return [list(r) for r in m]", "def f(m): return list(m)", "def f(m): return m"),
+        "m = [[1], [2]]\nn = f(m)\nn[0][0] = 9\nassert m == [[1], [2]] and n == [[9], [2]]",
+    ),
+    (
+        ("def f(n): return [[0] * n for _ in range(n)]", "def f(n): return [[0] * n] * n"),
+        "m = f(2)\nm[0][0] = 1\nassert m == [[1, 0], [0, 0]]",
+    ),
+    (
+        ("def f(k): return {c: [] for c in k}", "def f(k): return dict.fromkeys(k, [])"),
+        "d = f('ab')\nd['a'].append(1)\nassert d == {'a': [1], 'b': []}",
+    ),
+    (
+        (
+            "def f(x, acc=None): return [*(acc or ()), x]",
+            "def f(x, acc=[]):\n    acc.append(x)\n    return acc",
+        ),
+        "a, b = f(1), f(2)\nassert a == [1] and b == [2]",
+    ),
+    (
+        (
+            "def f(n):\n    for i in range(n): yield [*range(i)]",
+            "def f(n):\n    c = []\n    for i in range(n):\n        yield c\n        c.append(i)",
+        ),
+        "assert list(f(3)) == [[], [0], [0, 1]]",
+    ),
+    (
+        (
+            "def f(n):\n    c = []\n    for i in range(n):\n        yield c\n        c.append(i)",
+            "def f(n): yield []",
+        ),
+        "assert [list(c) for c in f(3)] == [[], [0], [0, 1]]",
+    ),
+    (
+        ("def f(d, k): return d.setdefault(k, [])", "def f(d, k): return d.get(k, [])"),
+        "d = {}\nf(d, 'a').append(1)\nassert d == {'a': [1]}",
+    ),
+    (("def f(l): l.append(1)", "def f(l): l = l + [1]"), "l = [0]\nf(l=l)\nassert l == [0, 1]"),
+    (
+        ("def f(t): t[1]['x'].append(2)", "def f(t): t = (0, {'x': [2]})"),
+        "inner = []\nf((1, {'x': inner}))\nassert inner == [2]",
+    ),
+    (
+        ("def f(a, b): a.append(b)", "def f(a, b): a.append(b[:])"),
+        "a, b = [], []\nf(a, b)\nb.append(1)\nassert a == [[1]]",
+    ),
+    (
+        ("def f(l):\n    l.append(1)\n    raise ValueError", "def f(l): raise ValueError"),
+        "l = []\ntry: f(l)\nexcept ValueError: pass\nassert l == [1]",
+    ),
+    (
+        ("def f(l): return l[::-1]", "def f(l): l.reverse(); return l"),
+        "l = [1, 2]\nr = f(l)\nr.append(0)\nassert l == [1, 2] and r == [2, 1, 0]",
+    ),
+)
 FRAMES = (
     "{code}",
     "from __future__ import annotations\n{head}{code}",
@@ -435,8 +491,10 @@ def snippet(r: random.Random, *, others: float = 0.08) -> Snippet:
     kind = r.random()
     if kind < others:
         answers, code = r.choice(OTHERS)
+    elif kind < others + 0.1:
+        answers, code = r.choice(SHARING)
     else:
-        problem = r.choice(RAISING if kind < 0.5 else [p for p in VALUES if p.calls])
+        problem = r.choice(RAISING if kind < others + 0.4 else [p for p in VALUES if p.calls])
         answers, draw = problem.answers, _error if problem.raises else _equal
         code = "\n".join(draw(r, problem) for _ in range(r.randint(1, 4)))
     frame = r.choice(FRAMES)

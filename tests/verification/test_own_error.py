@@ -10,7 +10,7 @@ from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
 from strop.verification.python import toolchain
-from strop.verification.python.codec import COMPLEX, FLOAT, LIST, STR, encode, message
+from strop.verification.python.codec import COMPLEX, FLOAT, LIST, STR, encode, message, tagged
 
 GOOD = "def f(x):\n    return [73313 + x, x]\n"
 CASES = Task(
@@ -90,6 +90,21 @@ BREAKERS = {
     "nothing": "def f(x): return []",
     "one too many": "def f(x): return [1, 2, 3]",
     "signals": SIGNALS + "def f(x): return [0, x]",
+    "numbers of no container": sends(*results(tagged("argument", 7)), *results(tagged("argument", [1]))),
+    "containers that are none": sends(
+        *(message({"i": n, "n": kind, "v": b"\1"}) for n in range(3) for kind in (1, [1], [b""]))
+    ),
+    "a last result that was none": sends(
+        *(message({"i": n, "again": True, "v": encode([1])}) for n in range(9))
+    ),
+    "changes of nothing": sends(*(message({"i": n, "m": [encode([1])], "v": b"\1"}) for n in range(9))),
+    "exceptions without more": sends(*(message({"i": n, "x": ["ValueError", "a"]}) for n in range(9))),
+    "exceptions with too much": sends(
+        *(
+            message({"i": n, "x": ["A", "b"], "e": encode(("A", "type", (1,), {"__class__": 1}, "b"))})
+            for n in range(9)
+        )
+    ),
     "broken text": at_once(b"\xff\xfe\xfd\xfc"),
 }
 

@@ -23,11 +23,12 @@ from functools import partial
 from typing import Any, NoReturn
 
 from strop.verification.python import program, surroundings
+from strop.verification.python.arguments import Given, Number
 from strop.verification.python.codec import Encoder, Unencodable, encode, tagged
 from strop.verification.python.decoder import decode
 from strop.verification.python.functions import Numbered, StandIns, is_function
 from strop.verification.python.suite.handles import serve
-from strop.verification.python.values import ValueEncoder, changed
+from strop.verification.python.values import MUTABLE, ValueEncoder
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking
 
 CHANNEL = 3
@@ -104,6 +105,8 @@ class Functions(StandIns):
         self.given = Numbered(found)
         self._encoder = partial(_GivenEncoder, self) if exact else _EqualEncoder
         self._special = self.special if exact else None
+        self._last: dict[int, Any] = {}
+        """By a function's number its last result, if that can change."""
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value of the answer's. Raises Unencodable."""
@@ -115,20 +118,51 @@ class Functions(StandIns):
 
     def answer(self, call: dict[str, Any]) -> dict[str, Any]:
         """Carries out one call."""
+        reply: dict[str, Any] = {"i": call["i"]}
         try:
             args, kwargs = [self.decode(a) for a in call["a"]], self.decode(call["k"]) if "k" in call else {}
-            function = self.given[call.get("f", 0)]
-            if type(function) is _Method:
-                function = function.bound()
-            reply = {"i": call["i"], "v": self.encode(function(*args, **kwargs))}
-            if call.get("m") and (after := changed(args, call["a"], self.encode)) != call["a"]:
-                reply["m"] = after
-            return reply
+            given = Given([*args, *kwargs.values()] if call.get("m") else [])
+            number = call.get("f", 0)
+            results, raised = self._called(number, args, kwargs)
+            if self._special is None:
+                return reply | raised | ({"v": self.encode(results[0])} if results else {})
+            changed = given.found if given.found and self._is_changed(args, kwargs, call) else []
+            given.expect(results + changed)
+            for result in results:
+                again = result is self._last.get(number, self)
+                reply["v"] = self.encode(given.inside(result) if again else given.numbered(result))
+                reply |= {"again": True} if again else {}
+                self._last[number] = result if isinstance(result, MUTABLE) else self
+            if changed:
+                reply["m"] = [self.encode(given.inside(container)) for container in changed]
+            if given.new:
+                reply["n"] = [self.encode(part) for part in given.new]
         except Unencodable as error:
             return {"i": call["i"], "u": str(error)}
+        return reply | raised
+
+    def _called(
+        self, number: int, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """The result, or none and what the reply says of an exception. Raises Unencodable."""
+        try:
+            function = self.given[number]
+            if type(function) is _Method:
+                function = function.bound()
+            return [function(*args, **kwargs)], {}
+        except Unencodable:
+            raise
         except BaseException as error:
-            reply = {"i": call["i"], "x": _describe(error), "l": _line(error)}
-            return reply | ({"e": self._raised(error)} if self._special else {})
+            said = {"x": _describe(error), "l": _line(error)}
+            return [], said | ({"e": self._raised(error)} if self._special else {})
+
+    def _is_changed(self, args: list[Any], kwargs: dict[str, Any], call: dict[str, Any]) -> bool:
+        kinds = (*MUTABLE, tuple)
+        if any(
+            isinstance(a, kinds) and self.encode(a) != old for a, old in zip(args, call["a"], strict=True)
+        ):
+            return True
+        return any(isinstance(a, kinds) for a in kwargs.values()) and self.encode(kwargs) != call["k"]
 
     def _raised(self, error: BaseException) -> bytes:
         """What the tests can see of an exception; less where not all of it crosses."""
@@ -151,7 +185,9 @@ class _GivenEncoder(ValueEncoder):
         self.of = functions
 
     def further(self, value: Any, why: str) -> None:
-        if own := self.of.own(value):
+        if type(value) is Number:
+            self.out += tagged("argument", value.number)
+        elif own := self.of.own(value):
             self.out += own
         elif is_function(value) or isinstance(value, Iterator):
             tag = "function" if is_function(value) else "items"

@@ -9,10 +9,11 @@ import builtins
 import select
 import socket
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from strop.verification.python.arguments import containers
 from strop.verification.python.codec import Malformed, Oversize, Unencodable, encode
 from strop.verification.python.decoder import decode
 from strop.verification.python.functions import Numbered, TestsEncoder, called_back, decoded, items_of
@@ -129,6 +130,10 @@ class Candidate(CandidateClient):
         """Where the answer raised its last exception."""
         self.returned: list[Any] = []
         """The last call's result, if it had one."""
+        self.containers: list[Any] = []
+        """Those that the reply which is read may name by numbers."""
+        self.last: dict[int, Any] = {}
+        """By a function's number its last result, if that can change."""
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -148,8 +153,7 @@ class Candidate(CandidateClient):
         number = self.calls
         self.returned = []
         try:
-            mutable = any(isinstance(a, MUTABLE) for a in args)
-            call = {"i": number, "a": [self.encode(a) for a in args], "m": mutable}
+            call: dict[str, Any] = {"i": number, "a": [self.encode(a) for a in args]}
             if kwargs:
                 call["k"] = self.encode(kwargs)
             if function:
@@ -157,14 +161,23 @@ class Candidate(CandidateClient):
         except Unencodable as error:
             self.unencodable = f"argument: {error}"
             raise
+        if given := containers([*args, *kwargs.values()]):
+            call["m"] = self.takes_changes
         self.write(call)
         try:
-            return self._result(self.reply(number=number), args, ends)
+            return self._result(self.reply(number=number), function, given, ends)
         except Malformed as error:
             self.gone = f"malformed: {error}"
             raise CandidateGone(self.gone) from None
 
-    def _result(self, reply: dict[str, Any], args: tuple[Any, ...], ends: bool) -> Any:
+    def _result(self, reply: dict[str, Any], function: int, given: list[Any], ends: bool) -> Any:
+        """What a call returned or raised; `given`: the containers among its arguments."""
+        known = self.containers = list(given)
+        for part in reply["n"] if type(reply.get("n")) is list else ():
+            known += decoded([part], self.decode)
+        if "m" in reply and self.takes_changes:
+            copy_changes(given, decoded(reply["m"], self.decode))
+            self.changed = True
         if type(why := reply.get("u")) is str:
             self.unencodable = f"result: {why[:200]}"
             raise Unencodable(self.unencodable)
@@ -176,10 +189,14 @@ class Candidate(CandidateClient):
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
             raise Malformed("neither a value nor an exception")
-        if "m" in reply and self.takes_changes:
-            copy_changes(args, decoded(reply["m"], self.decode))
-            self.changed = True
-        self.returned = [self.decode(value)]
+        result = self.decode(value)
+        if "again" in reply:
+            if type(last := self.last.get(function)) is not type(result):
+                raise Malformed("another result than the last one")
+            overwrite(last, result)
+            result = last
+        self.last[function] = result if isinstance(result, MUTABLE) else None
+        self.returned = [result]
         return self.returned[0]
 
     def fault(self, cause: str) -> None:
@@ -200,6 +217,8 @@ class Candidate(CandidateClient):
     def _special(self, tag: str, inner: list[Any]) -> Any:
         if tag == "own" and len(inner) == 1:
             return self.functions.original(inner[0])
+        if tag == "argument":
+            return numbered(self.containers, inner)
         if tag not in ("function", "items"):
             if (value := made(tag, inner, answers=True)) is NotImplemented:
                 raise Malformed("unknown tag")
@@ -235,7 +254,14 @@ def failure_of_tests(error: BaseException) -> str:
     )
 
 
-def copy_changes(args: tuple[Any, ...], after: list[Any]) -> None:
+def numbered(containers: list[Any], number: list[Any]) -> Any:
+    """The container of a number that a candidate gives. Raises Malformed."""
+    if [type(part) for part in number] != [int] or not 0 <= number[0] < len(containers):
+        raise Malformed("no container of the call")
+    return containers[number[0]]
+
+
+def copy_changes(args: Sequence[Any], after: list[Any]) -> None:
     """Makes containers among the arguments equal to what a call left of them. Raises Malformed."""
     if len(after) != len(args):
         raise Malformed("changed arguments of another call")

@@ -1,8 +1,8 @@
 """Whether a returned value is the expected one. Runs in the trainer's process, on trees of hostile values.
 
-The expected value is JSON. Equality is Python's, tuples read as lists, as graders of such tests have it: LiveCodeBench's
-`grade_call_based` (lcb_runner/evaluation/testing_util.py), and APPS' `run_test` (eval/testing_util.py), which TACO and
-PRIME took over.
+The expected value is JSON. Equality is Python's, tuples read as lists, as graders of such tests have it: that of
+LiveCodeBench (`grade_call_based`, lcb_runner/evaluation/testing_util.py), and that of APPS, which TACO and PRIME took
+over (`run_test`, eval/testing_util.py).
 
 - a list or a tuple matches an expected list; a set or frozenset matches nothing
 - a dict matches an expected object when its keys are the same strings; other keys match nothing
