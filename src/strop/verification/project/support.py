@@ -15,15 +15,24 @@ from pathlib import PurePosixPath
 from strop.core.snapshots import Files
 from strop.core.verdict import Outcome
 from strop.verification.project.backend import Backend
-from strop.verification.project.layout import is_protected
+from strop.verification.project.definitions import (
+    DEEP,
+    Definition,
+    Definitions,
+    calls_of,
+    defined,
+    entered,
+    fixture_name,
+    last_name,
+    names_in,
+    parsed,
+)
 from strop.verification.project.runs import ProjectRun, RunRequest, TestReach
-from strop.verification.project.syntax_of_tests import by_file, called
+from strop.verification.project.syntax_of_tests import by_file
 
 _MOST = 24
 """Functions that are emptied to see who notices."""
 _KEPT = 32
-_FAILING = ("fail", "failureException", "raises", "AssertionError")
-_Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True)
@@ -31,14 +40,16 @@ class SupportPart:
     """A function or class of the project.
 
     path, name  its file, and its name within that, with the classes around it
-    line    the first, decorators included
-    sure    whether it belongs to the tests whatever a run says
+    line     the first, decorators included
+    sure     whether it belongs to the tests whatever a run says
+    through  functions by which tests reach it, none where they name it
     """
 
     path: str
     name: str
     line: int
     sure: bool
+    through: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.path}: {self.name.rpartition('.')[2]}"
@@ -46,32 +57,29 @@ class SupportPart:
 
 @dataclass(frozen=True)
 class Asked:
-    """Names by which tests ask for what lies outside of them."""
+    """Names by which tests ask for what lies outside of them: all that they hold, and their classes' bases."""
 
-    calls: frozenset[str]
+    names: frozenset[str]
     bases: frozenset[str]
-    fixtures: frozenset[str]
 
     @classmethod
     def of(cls, base: Files, tests: Collection[str]) -> "Asked":
         """Of the files of these tests, and of conftest.py in the folders above."""
-        calls, bases, fixtures = set[str](), set[str](), set[str]()
+        names, bases = set[str](), set[str]()
         named = by_file(base, tests)
         homes = set(named)
         homes |= {
             str(above / "conftest.py") for home in homes for above in PurePosixPath(home).parents
         } & base.keys()
         for home in homes:
-            tree = _parsed(base[home])
-            bases |= _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Expr):
-                    calls.add(called(node.value))
-                elif isinstance(node, ast.With | ast.AsyncWith):
-                    calls |= {called(item.context_expr) for item in node.items}
-                elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    fixtures |= {one.arg for one in node.args.args}
-        return cls(frozenset(calls - {""}), frozenset(bases), frozenset(fixtures))
+            tree = parsed(base[home])
+            names |= names_in(tree)
+            wanted = _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
+            imported = [
+                one for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names
+            ]
+            bases |= wanted | {one.name for one in imported if one.asname in wanted}
+        return cls(frozenset(names - {""}), frozenset(bases - {""}))
 
 
 def _bases(tree: ast.Module, names: set[str]) -> set[str]:
@@ -80,10 +88,10 @@ def _bases(tree: ast.Module, names: set[str]) -> set[str]:
     found, waiting = set[str](), [*names]
     while waiting:
         node = classes.get(waiting.pop())
-        more = {_last(one) for one in node.bases} - found if node else set()
+        more = {last_name(one) for one in node.bases} - found if node else set()
         found |= more
         waiting += more
-    return found - {""}
+    return found
 
 
 def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[SupportPart, ...]:
@@ -106,41 +114,37 @@ _known: "OrderedDict[tuple[str, tuple[str, ...]], tuple[SupportPart, ...]]" = Or
 
 
 def _found(base: Files, asked: Asked) -> Iterator[SupportPart]:
-    sources = {path: data for path, data in base.items() if path.endswith(".py") and not is_protected(path)}
-    trees = {path: _parsed(data) for path, data in sources.items() if _says_any(data, asked)}
-    bases, wanted = set[str](), set(asked.bases)
-    while wanted - bases:
-        bases |= wanted
-        wanted |= {
-            _last(one) for tree in trees.values() for _, node in _defined(tree)
-            if isinstance(node, ast.ClassDef) and node.name in bases for one in node.bases
-        }  # fmt: skip
-    for path, tree in trees.items():
-        for name, node in _defined(tree):
-            line = _line(node)
-            if isinstance(node, ast.ClassDef):
-                if node.name in bases:
-                    yield SupportPart(path, name, line, True)
-            elif any("fixture" in ast.unparse(mark) for mark in node.decorator_list):
-                if node.name in asked.fixtures:
-                    yield SupportPart(path, name, line, True)
-            elif node.name in asked.calls and _can_fail(node):
-                yield SupportPart(path, name, line, False)
-
-
-def _says_any(data: bytes, asked: Asked) -> bool:
-    text = data.decode(errors="replace")
-    names = asked.calls | asked.bases | asked.fixtures
-    return any(f"def {name}(" in text or f"class {name}" in text for name in names)
-
-
-def _can_fail(node: ast.AST) -> bool:
-    return any(
-        isinstance(one, ast.Assert)
-        or (isinstance(one, ast.Call) and (called(one).startswith("assert") or called(one) in _FAILING))
-        or (isinstance(one, ast.Name | ast.Attribute) and _last(one) in _FAILING)
-        for one in ast.walk(node)
-    )
+    sources, bases = Definitions(base), set(asked.bases)
+    waiting: list[tuple[str, tuple[str, ...]]] = []
+    waiting += [(name, ()) for name in sorted(asked.names | asked.bases | sources.autouse())]
+    done, seen = set[tuple[str, bool]](), set[tuple[str, int]]()
+    for name, through in waiting:  # which grows
+        if (name, name in bases) in done:
+            continue
+        done.add((name, name in bases))
+        behind = sources.behind(name)
+        bases |= behind if name in bases else set()
+        waiting += [(one, through) for one in sorted(behind)]
+        for path, full, node in sources.named(name):
+            if isinstance(node, ast.ClassDef) and name in bases:
+                above = {last_name(one) for one in node.bases}
+                bases |= above
+                waiting += [(one, ()) for one in sorted(above | names_in(node))]
+                yield SupportPart(path, full, _line(node), True)
+                continue
+            for one in entered(node):
+                if (path, one.lineno) in seen:
+                    continue
+                seen.add((path, one.lineno))
+                inner = full if one is node else f"{full}.{one.name}"
+                if fixture_name(one):
+                    waiting += [(asked_for, ()) for asked_for in sorted(names_in(one))]
+                    yield SupportPart(path, inner, _line(one), True)
+                elif sources.can_fail(one):
+                    yield SupportPart(path, inner, _line(one), False, through)
+                    if len(through) < DEEP:
+                        inside = sorted(name for name in calls_of(one) if sources.fails(name))
+                        waiting += [(called, (*through, one.name)) for called in inside]
 
 
 def changed(
@@ -149,8 +153,8 @@ def changed(
     """Those that an edit changes, or takes away."""
     found = []
     for path in {piece.path for piece in pieces} & ({*files} | {*removed}):
-        before = dict(_defined(_parsed(base[path])))
-        after = dict(_defined(_parsed(files[path].encode("utf-8", "surrogatepass")))) if path in files else {}
+        before = dict(defined(parsed(base[path])))
+        after = dict(defined(parsed(files[path].encode("utf-8", "surrogatepass")))) if path in files else {}
         for piece in pieces:
             if piece.path == path and _text(before.get(piece.name)) != _text(after.get(piece.name)):
                 found.append(piece)
@@ -192,9 +196,9 @@ def _asserting(
         for piece in pieces
         if not piece.sure
     }
-    for piece in sorted(calls, key=lambda one: -len(calls[one]))[:_MOST]:
+    for piece in sorted(calls, key=lambda one: (len(one.through), -len(calls[one])))[:_MOST]:
         calling, text = calls[piece], _emptied(base[piece.path], piece.name)
-        if not calling or text is None:
+        if not calling or text is None or not {*piece.through} <= names_of(found):
             continue
         without = backend.run(RunRequest(tests=calling), files={piece.path: text})
         passed = [test for test in calling if _passed(usual, test)]
@@ -213,7 +217,7 @@ def bypassed(
     tests = sorted({test for calling in own.values() for test in calling})
     reached = reach(tests) if tests else {}
     for piece, calling in own.items():
-        node = dict(_defined(_parsed(edited.get(piece.path, b"")))).get(piece.name)
+        node = dict(defined(parsed(edited.get(piece.path, b"")))).get(piece.name)
         line = 0 if node is None else _line(node)
         for test in calling:
             if test in reached and (piece.path, line) not in reached[test].code:
@@ -223,21 +227,22 @@ def bypassed(
 
 def names_of(own: Iterable[SupportPart]) -> frozenset[str]:
     """How tests call those that assert."""
-    return frozenset(piece.name.rpartition(".")[2] for piece in own if not piece.sure)
+    parts = (piece.name.split(".") for piece in own if not piece.sure)
+    return frozenset(part for *above, last in parts for part in (last, *above[-1:] * last.startswith("__")))
 
 
 def _reaches(run: ProjectRun, test: str, path: str, line: int) -> bool:
     return test in run.reached and (path, line) in run.reached[test].code
 
 
-def _line(node: _Node) -> int:
+def _line(node: Definition) -> int:
     return min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
 
 
 def _emptied(data: bytes, name: str) -> str | None:
     """The file with a function that does nothing."""
-    tree = copy.deepcopy(_parsed(data))
-    node = dict(_defined(tree)).get(name)
+    tree = copy.deepcopy(parsed(data))
+    node = dict(defined(tree)).get(name)
     if node is None or isinstance(node, ast.ClassDef):
         return None
     manages = any("contextmanager" in ast.unparse(mark) for mark in node.decorator_list)
@@ -249,37 +254,8 @@ def _emptied(data: bytes, name: str) -> str | None:
     return ast.unparse(tree)
 
 
-def _defined(tree: ast.Module) -> Iterator[tuple[str, _Node]]:
-    """Functions and classes with their names, outermost first; of one that is defined twice, the last."""
-    waiting: list[tuple[str, list[ast.stmt]]] = [("", list(tree.body))]
-    while waiting:
-        above, body = waiting.pop()
-        for node in body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                name = f"{above}.{node.name}" if above else node.name
-                yield name, node
-                if isinstance(node, ast.ClassDef):
-                    waiting.append((name, node.body))
-            elif isinstance(node, ast.If | ast.Try):
-                inner = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
-                waiting.append(
-                    (above, [*inner, *(one for h in getattr(node, "handlers", []) for one in h.body)])
-                )
-
-
-def _parsed(data: bytes) -> ast.Module:
-    try:
-        return ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module(body=[], type_ignores=[])
-
-
-def _text(node: _Node | None) -> str:
+def _text(node: Definition | None) -> str:
     return "" if node is None else ast.dump(node)
-
-
-def _last(node: ast.AST) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _passed(run: ProjectRun, test: str) -> bool:
