@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.load import load_recipe
+from strop.config.revision import VERSIONS
 from strop.config.schema import Recipe
 from strop.core import files
 from strop.core.errors import UserError
 from strop.reports.page.rollout_data import detail_of, language_of
-from strop.reports.run_folder import ASKED, RECIPE, VERSIONS
+from strop.reports.run_folder import ASKED, RECIPE
 from strop.reports.run_state import check_run
 from strop.reports.terminal.find import FoundRollout, RolloutFinder
 

@@ -1,5 +1,6 @@
 """Loading and merging: what wins, what is read as what, and every fault with its place."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -307,7 +308,7 @@ def test_a_list_of_task_sets_names_its_faults_and_reads_back(tmp_path: Path) -> 
 
 def test_a_recipe_of_a_run_of_another_version_names_it(tmp_path: Path) -> None:
     recipe, versions = write(tmp_path, "oldkey: 1\n", "recipe.yaml"), tmp_path / "versions.json"
-    for text in ("{}", "[", '{"strop": "%s"}' % __version__):
+    for text in ("{}", "[", json.dumps({"strop": __version__})):
         versions.write_text(text)
         assert len(faults_of([recipe])) == 1
     versions.write_text('{"strop": "0.0.7"}')
