@@ -16,6 +16,7 @@ _DEFINED = re.compile(
 )
 _NAMED = re.compile(rb"fixture\([^)]*\bname\s*=\s*[\"'](\w+)")
 _AUTOUSE = re.compile(rb"\bautouse\s*=\s*True")
+_ENTRANCES = ("__init__", "__call__", "__enter__", "__exit__")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
@@ -94,7 +95,7 @@ def entered(node: Definition) -> list[Function]:
     """What runs where a function, or a class and what it makes, is called or entered."""
     if not isinstance(node, ast.ClassDef):
         return [node]
-    return [one for one in node.body if isinstance(one, Function) and one.name.startswith("__")]
+    return [one for one in node.body if isinstance(one, Function) and one.name in _ENTRANCES]
 
 
 def fixture_name(node: Definition) -> str:
@@ -110,9 +111,10 @@ def _marks(node: Definition) -> str:
 
 
 def calls_of(node: ast.AST) -> set[str]:
-    """What a function calls for nothing but its effect, or in its own stead."""
+    """The functions that a function calls for nothing but their effect, or in its own stead."""
     values = (one.value for one in ast.walk(node) if isinstance(one, ast.Expr | ast.Return))
-    return {called(one.value if isinstance(one, ast.Await) else one) for one in values} - {""}
+    calls = (one.value if isinstance(one, ast.Await) else one for one in values)
+    return {one.func.id for one in calls if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
 
 
 def names_in(tree: ast.AST) -> set[str]:

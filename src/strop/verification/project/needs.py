@@ -6,7 +6,11 @@ for by name, among the packages and in folders where packages keep copies of oth
 
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -28,16 +32,18 @@ from strop.sandbox.packages import (
 from strop.verification.project.layout import MACHINERY, is_protected, layout_of
 from strop.verification.project.snapshot import load_snapshot, locate_packages
 
-_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([^\n#;]+)|^[ \t]*from[ \t]+(\w+)", re.MULTILINE)
+_BEGIN = rb"(?:^[ \t]*(?:>>>|\.\.\.)?|[;:])[ \t]*"
+_IMPORT = re.compile(_BEGIN + rb"import[ \t]+([^\n#;]+)|" + _BEGIN + rb"from[ \t]+(\w+)", re.MULTILINE)
+"""Statements at the start of a line, behind another one, and of doctests."""
+_CONTINUED = re.compile(rb"\\\r?\n")
 _SKIPPED = re.compile(rb"""(?:importorskip|import_module|__import__)\(\s*["'](\w+)""")
 _PLUGINS = re.compile(rb"""^pytest_plugins\s*=\s*([^\n]+(?:\n[ \t][^\n]*)*)""", re.MULTILINE)
-_NAMES = (
-    re.compile(rb"""^\s*name\s*=\s*["']?([A-Za-z0-9][\w.-]*)""", re.MULTILINE),
-    re.compile(rb"""\bname\s*=\s*["']([A-Za-z0-9][\w.-]*)["']"""),
-    re.compile(rb"""^Name:\s*([A-Za-z0-9][\w.-]*)""", re.MULTILINE),
-)
-_SAYING = {"pyproject.toml": 0, "setup.cfg": 0, "setup.py": 1, "PKG-INFO": 2}
-"""Files that say the project's name, and the pattern that finds it."""
+_NAMES = {
+    "setup.py": re.compile(r"""\bname\s*=\s*["']([A-Za-z0-9][\w.-]*)["']"""),
+    "PKG-INFO": re.compile(r"^Name:\s*([A-Za-z0-9][\w.-]*)", re.MULTILINE),
+}
+_SAYING = ("pyproject.toml", "setup.cfg", *_NAMES)
+"""Files that say the project's name."""
 _COMMON = frozenset(
     {
         "tests", "test", "testing", "docs", "doc", "examples", "example", "benchmarks", "bench", "scripts", "tools",
@@ -78,7 +84,7 @@ def needs_of(files: Files, packages: str = "", more: Sequence[str] = ()) -> Need
     key = frozenset(
         (path, hash(data)) for path, data in files.items() if path.endswith(".py") or path in _SAYING
     )
-    if (known := _known.get((key, packages))) is None:
+    if (known := _known.get((key, packages, *more))) is None:
         if len(_known) >= _MOST:
             _known.clear()
         _known[(key, packages, *more)] = known = _found(files, packages, more)
@@ -115,6 +121,7 @@ def imported(files: Mapping[str, bytes]) -> set[str]:
     for path, data in files.items():
         if not path.endswith(".py"):
             continue
+        data = _CONTINUED.sub(b" ", data)
         for many, one in _IMPORT.findall(data):
             found |= (
                 {one}
@@ -139,24 +146,24 @@ def own_modules(files: Mapping[str, bytes]) -> set[str]:
 
 def project_names(files: Mapping[str, bytes]) -> set[str]:
     """Names that its files give the project."""
-    found = set()
-    for path, pattern in _SAYING.items():
-        match = _NAMES[pattern].search(_naming_part(path, files.get(path, b"")))
-        if match is not None:
-            found.add(canonical(match[1].decode()))
-    return found
+    found = set[object]()
+    texts = {path: files[path].decode(errors="replace") for path in _SAYING if path in files}
+    for path, pattern in _NAMES.items():
+        found |= {match[1] for match in pattern.finditer(texts.get(path, ""))}
+    with suppress(tomllib.TOMLDecodeError):
+        told = tomllib.loads(texts.get("pyproject.toml", ""))
+        found |= {_at(told, "project", "name"), _at(told, "tool", "poetry", "name")}
+    settings = ConfigParser(interpolation=None, strict=False)
+    with suppress(ConfigParserError):
+        settings.read_string(texts.get("setup.cfg", ""))
+        found.add(settings.get("metadata", "name", fallback=""))
+    return {canonical(name) for name in found if isinstance(name, str)} - {""}
 
 
-def _naming_part(path: str, data: bytes) -> bytes:
-    """Of a settings file the section that says the name."""
-    heads = {
-        "pyproject.toml": rb"^\[(?:project|tool\.poetry)\][^\n]*$",
-        "setup.cfg": rb"^\[metadata\][^\n]*$",
-    }
-    if path not in heads:
-        return data
-    parts = re.split(heads[path], data, maxsplit=1, flags=re.MULTILINE)
-    return re.split(rb"^\[", parts[1], maxsplit=1, flags=re.MULTILINE)[0] if len(parts) > 1 else b""
+def _at(value: object, *keys: str) -> object:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _modules_in(folder: str) -> set[str]:
