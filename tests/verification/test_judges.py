@@ -75,7 +75,8 @@ def test_any_order_agrees_with_trying_every_order(expected: list[Any], got: list
     [
         ([1, 1, 2], [1, 2, 2], 0.0, False),
         ([1, True], [True, 1], 0.0, True),
-        ([1, 1], [True, 1], 0.0, False),
+        ([1, 1], [True, 1], 0.0, True),
+        ([1, 2], [True, 1], 0.0, False),
         ([1, 2], [2.0, 1.0], 0.0, True),
         ([1.0, 1.1], [1.0, 0.91], 0.1, True),  # 1.0 must go to 0.91, although it is given exactly
         ([1.0, 1.1], [1.3, 0.91], 0.1, False),
@@ -266,11 +267,42 @@ HELPED = AssertsCheck(
 def test_helpers_are_called_and_nothing_else_is_seen(python: PythonToolchain) -> None:
     honest = "def g(x): return x + 1\ndef f(x): return x + 2\ndef check(x): raise ValueError"
     assert judge(python, HELPED, honest).passed
-    without = HELPED.model_copy(update={"helpers": []})
-    verdict = judge(python, without, honest)
-    assert verdict.outcome is Outcome.FAILED and "NameError" in verdict.tests[1].message
+    with pytest.raises(VerificationError, match="NameError"):
+        judge(python, HELPED.model_copy(update={"helpers": []}), honest)
     absent = judge(python, HELPED, "def f(x): return x + 2")
     assert [t.outcome for t in absent.tests] == [Outcome.PASSED, Outcome.FAILED]
+
+
+EQUAL = [
+    ("from enum import IntEnum\nclass C(IntEnum): A = 3\ndef f(): return C.A", 3, True),
+    ("from enum import Enum\nclass C(str, Enum): A = 'a'\ndef f(): return [C.A]", ["a"], True),
+    ("from enum import Enum\nclass C(Enum): A = 3\ndef f(): return C.A", 3, False),
+    (
+        "from typing import NamedTuple\nclass P(NamedTuple):\n  a: int\ndef f(): return {'p': [P(1)]}",
+        {"p": [[1]]},
+        True,
+    ),
+    ("class L(list): pass\ndef f(): return L([L()])", [[]], True),
+    ("class L(list):\n  def __eq__(self, o): return True\ndef f(): return L()", [1], False),
+    ("class I(int):\n  def __eq__(self, o): return True\ndef f(): return I()", 5, False),
+    ("class D(dict):\n  def __getitem__(self, k): return 1\ndef f(): return D(a=2)", {"a": 1}, False),
+    ("from decimal import Decimal\ndef f(): return [Decimal('2.50'), Decimal(7)]", [2.5, 7], True),
+    ("from decimal import Decimal\ndef f(): return Decimal('0.1')", 0.1, False),
+    ("from fractions import Fraction\ndef f(): return Fraction(1, 4)", 0.25, True),
+    ("from decimal import Decimal\ndef f(): return Decimal('nan')", 1, False),
+    ("def f(): return [True, 1.0, 1 + 0j]", [1, True, 1], True),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected", "same"), EQUAL)
+def test_cases_compare_as_python(python: PythonToolchain, answer: str, expected: Any, same: bool) -> None:
+    names: dict[str, Any] = {"__name__": "answer"}
+    exec(answer, names)
+    forged = "def __eq__" in answer
+    assert forged or "NamedTuple" in answer or (names["f"]() == expected) is same
+    check = CasesCheck(entry_point="f", cases=[Case(expected=expected)])
+    for one in (check, check.model_copy(update={"any_order": True})):
+        assert judge(python, one, answer).passed is same
 
 
 @pytest.mark.parametrize(
