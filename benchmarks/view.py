@@ -102,8 +102,8 @@ def poll(client: httpx.Client) -> None:
     stamp, complete = "?", False
     while not complete:
         answer = client.get("/api/page", params={"stamp": stamp}).raise_for_status().json()
-        stamp, runs = answer["stamp"], answer.get("runs", ())
-        complete = all(run["index"]["complete"] for run in runs) and bool(runs)
+        stamp, runs = answer["stamp"], answer.get("runs") or answer.get("changed", ())
+        complete = any(run.get("index", {}).get("complete") for run in runs)
         time.sleep(0.1)
 
 
