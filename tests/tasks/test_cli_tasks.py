@@ -59,3 +59,58 @@ def test_control_characters_are_escaped(tmp_path, command):
     result = invoke(command, *arguments)
     assert result.exit_code == 0 and r"\x1b]0;owned\x07\x9b2J\u202e" in result.output
     assert not set("\x1b\x07\x9b\u202e") & set(result.output)
+
+
+def test_what_cannot_be_judged_is_left_out(tmp_path):
+    stdio = {"kind": "stdio", "cases": [{"stdin": "", "stdout": "1\n"}]}
+    rows = [
+        {"id": "idle", "check": {"kind": "asserts", "entry_point": "f", "code": "f(1) == 2"}},
+        {
+            "id": "uncalled",
+            "check": {"kind": "asserts", "entry_point": "f", "code": "def check(g): assert g(1)"},
+        },
+        {"id": "cobol", "language": "COBOL", "check": stdio},
+        {"id": "cpp", "language": "C++ 17 (GCC 9.2.1)", "check": stdio},
+        {
+            "id": "method",
+            "check": {"kind": "asserts", "entry_point": "Solution().f", "code": "assert f(1) == 2"},
+        },
+        {"id": "call", "check": {"kind": "asserts", "entry_point": "make().f", "code": "assert f(1) == 2"}},
+    ]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = invoke("import", str(tmp_path / "t.jsonl"), "-o", str(tmp_path / "o.jsonl"))
+    assert result.exit_code == 0 and "2 tasks, 4 rows left out" in result.output, result.output
+    kept = [json.loads(line) for line in (tmp_path / "o.jsonl").read_text().splitlines()]
+    assert [(row["id"], row["language"]) for row in kept] == [("cpp", "c++"), ("method", "python")]
+    assert kept[1]["check"]["entry_point"] == "f"
+    for said in (
+        "what it compares fails nothing: f(1) == 2",
+        "never comes to a call of f",
+        "'cobol'",
+        "Solution().NAME",
+    ):
+        assert said in result.output, result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("cpp", "c++"),
+        ("GNU C++17", "c++"),
+        ("c++20", "c++"),
+        ("js", "javascript"),
+        ("Node", "javascript"),
+        ("python3", "python"),
+        ("Python 3.11", "python"),
+        ("PyPy3 (7.3.0)", "python"),
+        ("golang", "go"),
+        ("C11", "c"),
+        ("my-python", "my-python"),
+        ("Objective-C", "objective-c"),
+        ("brainfuck", "brainfuck"),
+    ],
+)
+def test_names_of_languages(name, language):
+    check = {"kind": "stdio", "cases": [{"stdin": "", "stdout": "1\n"}]}
+    named = Task(statement="s", language=name, check=check)
+    assert named.language == language and named.id == Task(statement="s", language=language, check=check).id
