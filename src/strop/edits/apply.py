@@ -177,9 +177,9 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
             spans.append((*_range(path, source, edit), edit.at))
         elif isinstance(edit, Replace) and edit.search:
             spans.append((*_placed(source, edit, tolerance), edit.at))
-        elif isinstance(edit, Replace):
-            _created(path, text, edit)
         else:
+            if isinstance(edit, Replace):
+                _created(path, text, edit)
             raise EditError("overlap", f"{path!r} is written as a whole and changed again")
     return _joined(path, source, sorted(spans))
 

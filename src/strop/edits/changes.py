@@ -139,6 +139,8 @@ class Parsed:
 
     changes: tuple[Change, ...]
     faults: tuple[EditFault, ...] = ()
+    series: tuple[int, ...] = ()
+    """Indices of changes with which a further patch begins, to files that an earlier one changed."""
 
     @property
     def fatal(self) -> EditFault | None:

@@ -8,18 +8,22 @@ rejects such hunks; the tests compare the two.
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from strop.edits.apply import Format
 from strop.edits.changes import (
+    EXACT,
     MOST_CHANGES,
     Change,
     Create,
     Delete,
+    EditError,
     EditFault,
     Files,
     Parsed,
     Rename,
     Replace,
+    Tolerance,
     too_many,
 )
 from strop.edits.diff_writer import write_diff
@@ -30,7 +34,12 @@ _HUNK = re.compile(r"@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]
 _BODY = " +-\\"
 _EMPTY = ("\n", "\r\n")
 _RULE = re.compile(r"-{3,}|\*{3,}|_{3,}")
-_OUTSIDE = "-@dnrcGB"
+_FIRST_SECOND = re.compile(
+    r"(?:1969-12-31|1970-01-01) ([0-9]{2}):([0-9]{2}):00(?:\.0+)? ([-+])([0-9]{2}):?([0-9]{2})\s*"
+)
+"""How diff writes the date of a file that is not there, in any zone."""
+_MAIL = re.compile(r"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\s*")
+_OUTSIDE = "-@dnrcGBF"
 """First characters of lines that mean something outside of hunks."""
 
 
@@ -70,6 +79,23 @@ class UnifiedDiff(Format):
         """The hunks and file headers; what is around them is prose."""
         return _DiffParser(text).parse()
 
+    def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
+        """As for every format; patches of a series one after another, or, where that fails, all at once."""
+        if parsed.fatal or not parsed.series:
+            return super().apply(parsed, files, tolerance)
+        tree, ends = dict(files), (*parsed.series, len(parsed.changes))
+        try:
+            for first, last in pairwise((0, *ends)):
+                tree = super().apply(Parsed(parsed.changes[first:last]), tree, tolerance)
+        except EditError as error:
+            try:
+                tree = super().apply(parsed, files, tolerance)
+            except EditError:
+                raise error from None
+        if tree == dict(files):
+            raise EditError("no-change", "the patches leave every file as it was")
+        return tree
+
 
 class _DiffParser:
     def __init__(self, text: str) -> None:
@@ -77,6 +103,11 @@ class _DiffParser:
         self.changes: list[Change] = []
         self.faults: list[EditFault] = []
         self.file: _File | None = None
+        self.without_diff = len(self.lines)
+        """Line below which no `diff --git` stands."""
+        self.series: list[int] = []
+        self.touched: set[str] = set()
+        """Names of files in the patch that is being read."""
 
     def parse(self) -> Parsed:
         number = 0
@@ -87,7 +118,7 @@ class _DiffParser:
         self._finish()
         if not self.changes and not any(fault.fatal for fault in self.faults):
             self._fault("no-edit", "there is no hunk and no file header of a diff", 0, fatal=True)
-        return Parsed(tuple(self.changes), tuple(self.faults))
+        return Parsed(tuple(self.changes), tuple(self.faults), tuple(self.series))
 
     def _fault(self, code: str, text: str, number: int, *, fatal: bool = False) -> None:
         self.faults.append(EditFault(code, text, number + 1, fatal))
@@ -101,6 +132,8 @@ class _DiffParser:
             self.file = _File(number + 1, old, new)
         elif self._is_file_header(number):
             return self._file_header(number)
+        elif line[0] == "F" and _MAIL.fullmatch(line):
+            return self._below_message(number + 1)
         elif line.startswith("@@@"):
             self._fault("bad-syntax", "a combined diff, of a merge, cannot be applied", number, fatal=True)
         elif line == "@@" or line.startswith("@@ "):
@@ -110,6 +143,18 @@ class _DiffParser:
         elif self.file and not self.file.hunks:
             self._extended(self.file, line, number)
         return number + 1
+
+    def _below_message(self, number: int) -> int:
+        """The line below a mail's message, which may hold anything: the first `diff --git`, else the line itself."""
+        self._finish()
+        if number >= self.without_diff:
+            return number
+        below = (at for at in range(number, len(self.lines)) if self.lines[at].startswith("diff --git "))
+        found = next(below, None)
+        if found is None:
+            self.without_diff = number
+            return number
+        return found
 
     def _extended(self, file: _File, line: str, number: int) -> None:
         """A line of git's extended header. Modes, likeness and blob ids say nothing about texts."""
@@ -135,7 +180,8 @@ class _DiffParser:
         if file is None or file.named or file.hunks:
             self._finish()
             file = self.file = _File(number + 1)
-        names = self._file_name(number), self._file_name(number + 1)
+        old = self._file_name(number)
+        names = old, self._file_name(number + 1, dated=old != NOWHERE)
         file.named = True
         file.created |= names[0] == NOWHERE
         file.deleted |= names[1] == NOWHERE
@@ -153,9 +199,13 @@ class _DiffParser:
         file.old, file.new = old or new, new or old
         return number + 2
 
-    def _file_name(self, number: int) -> str:
-        """The name on a `---` or `+++` line, without the date after it."""
-        name, tab, _ = self.lines[number][4:].rstrip("\r\n").partition("\t")
+    def _file_name(self, number: int, *, dated: bool = True) -> str:
+        """The name on a `---` or `+++` line without the date after it; no file where that is the start of 1970."""
+        name, tab, date = self.lines[number][4:].rstrip("\r\n").partition("\t")
+        if dated and (when := _FIRST_SECOND.fullmatch(date)):
+            zone = int(when[3] + when[4]) * 60 + int(when[3] + when[5])
+            if int(when[1]) * 60 + int(when[2]) - zone == (1440 if date.startswith("1969") else 0):
+                return NOWHERE
         return unquoted(name if tab else name.rstrip(" "))
 
     def _hunk(self, number: int, line: str) -> int:
@@ -239,6 +289,11 @@ class _DiffParser:
         file, self.file = self.file, None
         if file is None:
             return
+        names = {file.old, file.new} - {""}
+        if self.touched & names and (file.hunks or file.renamed or file.created or file.deleted):
+            self.series.append(len(self.changes))
+            self.touched.clear()
+        self.touched |= names
         for hunk in file.hunks:
             if hunk.old == hunk.new:
                 self._fault("no-change", "a hunk takes nothing away and adds nothing", hunk.at - 1)

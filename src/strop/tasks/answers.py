@@ -45,7 +45,7 @@ _MOST_BLOCKS = 50
 """Blocks of a kind whose names are looked at: the last ones."""
 _MOST_ROUNDS = 8
 """How often the needs of what was taken from other blocks are looked for."""
-_GLUED = re.compile(r"(?<=[^\s`])(```+)\s*\Z")
+_GLUED = re.compile(r"^([^`\n]*[^\s`])(```+)\s*\Z", re.MULTILINE)
 """A closing fence behind the last line of code."""
 _RUST_ITEM = re.compile(
     r"^(?:pub(?:\([a-z]+\))?[ \t]+)?(?:(?:async|unsafe|const)[ \t]+)*"
@@ -91,7 +91,7 @@ def extract_code(response: str, language: str = "python", names: Sequence[str] =
         return extract_code(inner, language, names)
     if not ("```" in text or "~~~" in text) or _is_bare(text, language):
         return text
-    text = _GLUED.sub(r"\n\1", without_later_thoughts(text, language))
+    text = _GLUED.sub(r"\1\n\2", without_later_thoughts(text, language))
     found = blocks(text, language)
     if not found:
         return text
@@ -146,7 +146,7 @@ def _is_bare(text: str, language: str) -> bool:
     """Whether the text is code as it is, with fences in literals and comments only."""
     if next(fences_in(text, language), None):
         return False
-    if language != "python" or len(text) > _LONGEST_PARSED:
+    if language != "python" or len(text) > 10 * _LONGEST_PARSED:
         return _CODE_START.match(text) is not None
     return _parses(text)
 
@@ -181,7 +181,9 @@ def _begun(text: str, found: list[Block], language: str, names: Sequence[str]) -
     at a bare one, if the fences are one off. Words may stand between the code and a fence that opens a block.
     """
     fence = _first_fence(text, language)
-    if len(text) > _LONGEST_PARSED or fence is None or found[0].start < fence.start():
+    if len(text) > _LONGEST_PARSED or fence is None:
+        return None
+    if found[0].start < fence.start() and not FENCE_LINE.match(text, found[0].start):  # opened behind words
         return None
     one_off, above, word = _is_one_fence_off(found, language), text[: fence.start()], fence["words"].strip()
     code, alone = _code_in(above, language)
