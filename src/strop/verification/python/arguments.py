@@ -44,7 +44,7 @@ def _inner(value: Any) -> Collection[Any]:
     return value if isinstance(value, list | tuple | deque) else ()
 
 
-class Given:
+class NamedContainers:
     """In the answer's process: the containers that one reply names by numbers. Those of the call's arguments come
     first, then those that it holds more than once.
     """

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from strop.verification.python import program, surroundings
-from strop.verification.python.arguments import Given, Number
+from strop.verification.python.arguments import NamedContainers, Number
 from strop.verification.python.codec import Encoder, Unencodable, encode, tagged
 from strop.verification.python.decoder import decode
 from strop.verification.python.functions import Numbered, StandIns, is_function
@@ -121,7 +121,7 @@ class Functions(StandIns):
         reply: dict[str, Any] = {"i": call["i"]}
         try:
             args, kwargs = [self.decode(a) for a in call["a"]], self.decode(call["k"]) if "k" in call else {}
-            given = Given([*args, *kwargs.values()] if call.get("m") else [])
+            given = NamedContainers([*args, *kwargs.values()] if call.get("m") else [])
             number = call.get("f", 0)
             results, raised = self._called(number, args, kwargs)
             if self._special is None:

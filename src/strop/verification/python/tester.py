@@ -96,12 +96,12 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
     try:
         with open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False) as nowhere:
             sys.argv, sys.stdout, sys.stderr = ["tests.py"], nowhere, nowhere
-            send(_Run(tests, candidate, send).whole())
+            send(_Program(tests, candidate, send).whole())
     finally:
         sys.modules["__main__"], sys.argv, sys.stdout, sys.stderr = ours
 
 
-class _Run:
+class _Program:
     """The statements, run one after the other as those of a program, whichever tests of them fail."""
 
     def __init__(self, tests: TestCode, candidate: Candidate, send: Callable[[dict[str, Any]], None]) -> None:
