@@ -215,7 +215,7 @@ class Reader:
                 line = max(text.rfind("\n", max(line_end, start), run.start()) + 1, start)
                 line_end = self._line_end(run.end())
                 own = text[line : run.start()].strip() in ("", opening.indent.strip())
-            if not (own or glued):
+            if not own and (not glued or text[run.start() - 1].isspace()):
                 continue
             while literal and literal.end() <= run.start():
                 literal = self._literal(kin, literal.end())
