@@ -126,7 +126,8 @@ def answer_in(response: str, task: Task) -> str:
 
 def until_fence(text: str, language: str) -> str:
     """The code up to the fence that closes its block: what follows a prefilled ```` ```python ````."""
-    return text[: Reader(text).end_of_code(0, language)].removesuffix("\n")
+    end = Reader(text).end_of_code(0, language)
+    return text[:end].removesuffix("\n") if 0 < end < len(text) else text
 
 
 def _in_json(text: str) -> str | None:
