@@ -84,11 +84,11 @@ def verdicts(project: DrawnProject, verifier: Any) -> Iterator[tuple[str, Outcom
         yield f"{what}: {verdict.detail}", Outcome(wanted), verdict.outcome
 
 
-@pytest.mark.soak(60)
+@pytest.mark.soak(40)
 def test_who_empties_what_tests_assert_by_tampers(verifier: Any) -> None:
     @seed(scale.seed())
     @settings(
-        max_examples=scale.most(60, 4), deadline=None, database=None, print_blob=False,
+        max_examples=scale.most(25, 3), deadline=None, database=None, print_blob=False,
         suppress_health_check=[*HealthCheck],
     )  # fmt: skip
     @given(projects())
