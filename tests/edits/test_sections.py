@@ -132,3 +132,8 @@ def test_infill_takes_lines_as_a_model_writes_them():
     assert apply_answer(fence("    return x\n"), hole, "infill") == {"a.py": "def f(x):\n    return x\n"}
     with pytest.raises(EditError, match="ambiguous"):
         apply_answer(fence("x\n"), {"a.py": "<FILL><FILL>"}, "infill")
+
+
+def test_a_part_of_a_file_may_hold_half_of_a_string():
+    answer = fence('"""\n', "### (line 1)") + fence("x\n", "### (line 2)") + fence('"""\n', "### (line 3)")
+    assert apply_answer(answer, {"a.py": "1\n2\n3\n"}, "line-range") == {"a.py": '"""\nx\n"""\n'}

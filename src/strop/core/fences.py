@@ -159,10 +159,13 @@ def blocks(text: str, language: str = "") -> list[Block]:
 
 
 class Reader:
-    """Reads the blocks of one text, each from its opening fence."""
+    """Reads the blocks of one text, each from its opening fence.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    fragments  whether blocks hold parts of files: their literals may end elsewhere, so the first closing fence counts
+    """
+
+    def __init__(self, text: str, *, fragments: bool = False) -> None:
+        self.text, self.fragments = text, fragments
         self._left = _MOST_OPEN
         self._literals: dict[str, tuple[int, re.Match[str] | None]] = {}
 
@@ -204,9 +207,9 @@ class Reader:
         """(end of its lines, offset below the block, whether it is closed) of the block below an opening fence."""
         text, start, fence, tag = self.text, opening.below, opening.fence, opening.tag
         kin = _KIN.get(language, language)
-        plain = tag in MARKDOWN or kin == "bash" or self._left <= 0
+        plain = self.fragments or tag in MARKDOWN or kin == "bash" or self._left <= 0
         literal = None if plain else self._literal(kin, start)
-        glued = kin in _NO_BACKTICKS and tag not in NO_LANGUAGE and fence[0] == "`"
+        glued = not self.fragments and kin in _NO_BACKTICKS and tag not in NO_LANGUAGE and fence[0] == "`"
         holds = tag in MARKDOWN or tag in NO_LANGUAGE
         depth, line_end, outer = 0, -1, None
         for run in re.compile(f"{fence[0]}{{{len(fence)},}}").finditer(text, start):
@@ -227,7 +230,7 @@ class Reader:
             if not own:
                 return run.start(), below, True
             words = text[run.end() : line_end]
-            if "`" in words:
+            if "`" in words or (self.fragments and words.strip()):
                 continue
             if is_info(words):
                 twice = not tag and not outer and not text[start:line].strip()

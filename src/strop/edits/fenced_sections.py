@@ -61,6 +61,8 @@ class Sectioned(Format):
 
     created: tuple[str, ...] = ("new",)
     """Notes of a file that is not there yet."""
+    fragments = True
+    """Whether a block holds a part of a file."""
 
     def render(self, before: Files, after: Files) -> str:
         """The sections of each file that differs; see `parts`."""
@@ -81,12 +83,17 @@ class Sectioned(Format):
 
     def parse(self, text: str) -> Parsed:
         """The sections with a header; without any, the fenced block that fits the only file, see `OneOf`."""
-        found = sections(text)
+        found = sections(text, fragments=self.fragments)
         if len(found) > MOST_CHANGES:
             return Parsed((), (too_many(found[-1].line),))
         faults: list[EditFault] = []
         for one, below in pairwise(found):
-            if one.text is not None and one.tag in MARKDOWN | TEXT_TAGS and below.header is None:
+            if (
+                not self.fragments
+                and one.text is not None
+                and one.tag in MARKDOWN | TEXT_TAGS
+                and below.header is None
+            ):
                 words = "a fence in this text may end it: put longer ones around it"
                 faults.append(EditFault("ambiguous-fence", words, one.line, fatal=True))
         changes: list[Change]
@@ -135,6 +142,7 @@ class WholeFile(Sectioned):
 
     name = "whole-file"
     created = ()
+    fragments = False
 
     def parts(self, old: str, new: str) -> Iterable[Sequence[str]]:
         """The whole text."""

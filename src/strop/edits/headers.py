@@ -82,13 +82,13 @@ def fenced(text: str) -> str:
     return f"{fence}\n{text}{fence}\n"
 
 
-def sections(text: str) -> list[FileSection]:
+def sections(text: str, *, fragments: bool) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
     A header whose path is a plain word counts only if it is surely a path: headings of prose are not. The ending of
-    its path is the language of a block that names none.
+    its path is the language of a block that names none. `fragments` is as of `Reader`.
     """
-    reader, found, at, number = Reader(text), list[FileSection](), 0, 1
+    reader, found, at, number = Reader(text, fragments=fragments), list[FileSection](), 0, 1
     while at < len(text) and len(found) <= MOST_CHANGES:
         opening = reader.opening(at)
         end = opening.start if opening else len(text)
