@@ -78,6 +78,12 @@ def test_a_preamble_stands_above_answer_and_reference() -> None:
     assert judged(check, right.replace("pass", "return 1"), right).passed
 
 
+def test_a_method_of_a_class_goes_by_its_bare_name() -> None:
+    check = AssertsCheck(entry_point="Solution().two", code="assert two.__doc__ == 'd' and two(1) == 2")
+    right = "class Solution:\n    def two(self, x):\n        'd'\n        return x + 1"
+    assert judged(check, right.replace("x", "y"), right).passed
+
+
 def test_an_edit_of_such_a_module_is_judged_there() -> None:
     check = EditCheck(
         format="search-replace",

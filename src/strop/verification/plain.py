@@ -62,8 +62,11 @@ CODE = {code!r}
 
 
 def test_code():
+    names = dict(vars({module}), __name__="__main__")
+    if "." in {entry!r}:
+        names[{entry!r}.rpartition(".")[2]] = eval({entry!r}, names)
     try:
-        exec(compile(CODE, "<tests>", "exec"), dict(vars({module}), __name__="__main__"))
+        exec(compile(CODE, "<tests>", "exec"), names)
     except SystemExit as stop:
         trace, files = stop.__traceback__, set()
         while trace:
@@ -206,7 +209,7 @@ class PythonVerifier:
         check = task.check
         if isinstance(check, AssertsCheck):
             above, path, tests = check.preamble, f"{_MODULE}.py", [f"{ASSERTS}::test_code"]
-            files = {ASSERTS: _CALLS.format(module=_MODULE, code=check.code)}
+            files = {ASSERTS: _CALLS.format(module=_MODULE, entry=check.entry_point, code=check.code)}
         else:
             suite = check.only(PytestCheck)
             above, path, tests, files = "", suite.path, list(dict.fromkeys(suite.tests)), suite.files
