@@ -63,8 +63,8 @@ CODE = {code!r}
 
 def test_code():
     names = dict(vars({module}), __name__="__main__")
-    if "." in {entry!r}:
-        names[{entry!r}.rpartition(".")[2]] = eval({entry!r}, names)
+    if {entry!r} not in names and "Solution" in names:
+        names[{entry!r}] = getattr(names["Solution"](), {entry!r})
     try:
         exec(compile(CODE, "<tests>", "exec"), names)
     except SystemExit as stop:
