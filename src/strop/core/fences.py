@@ -109,7 +109,7 @@ _NO_BACKTICKS = {"python", "rust", "c++", "java"}
 """Languages that have none outside of literals."""
 
 
-class Block(NamedTuple):
+class CodeBlock(NamedTuple):
     """A fenced block: what it holds, and where it stands."""
 
     tag: str
@@ -129,7 +129,7 @@ class Block(NamedTuple):
         return self.text.removesuffix("\n") if self.closed else self.text
 
 
-class Opening(NamedTuple):
+class OpenFence(NamedTuple):
     """A fence that opens a block."""
 
     indent: str
@@ -147,9 +147,9 @@ class Opening(NamedTuple):
     """Whether no words stand in front of it."""
 
 
-def blocks(text: str, language: str = "") -> list[Block]:
+def blocks(text: str, language: str = "") -> list[CodeBlock]:
     """The fenced blocks of a text in order; one without a language is read as of the one given."""
-    reader, found, at = Reader(text), list[Block](), 0
+    reader, found, at = FenceReader(text), list[CodeBlock](), 0
     while opening := reader.opening(at):
         block = reader.block(opening, language)
         at = block.end
@@ -158,7 +158,7 @@ def blocks(text: str, language: str = "") -> list[Block]:
     return found
 
 
-class Reader:
+class FenceReader:
     """Reads the blocks of one text, each from its opening fence.
 
     fragments  whether blocks hold parts of files: their literals may end elsewhere, so the first closing fence counts
@@ -169,7 +169,7 @@ class Reader:
         self._left = _MOST_OPEN
         self._literals: dict[str, tuple[int, re.Match[str] | None]] = {}
 
-    def opening(self, at: int) -> Opening | None:
+    def opening(self, at: int) -> OpenFence | None:
         """The first fence that opens a block at or below an offset, that of a line."""
         while run := _RUN.search(self.text, at):
             start = max(self.text.rfind("\n", at, run.start()) + 1, at)
@@ -179,18 +179,18 @@ class Reader:
                 return found
         return None
 
-    def block(self, opening: Opening, language: str = "") -> Block:
+    def block(self, opening: OpenFence, language: str = "") -> CodeBlock:
         """The block that a fence opens, in the language given where the fence names none."""
         indent, _, tag, start, below, code, whole, _ = opening
         if whole:
-            return Block(tag, code or "", True, start, below)
+            return CodeBlock(tag, code or "", True, start, below)
         end, behind, closed = self._end(opening, language if tag in NO_LANGUAGE else _LANGUAGE.get(tag, tag))
         held = _dedented(self.text[below:end], indent)
-        return Block(tag, held if code is None else f"{code}\n{held}", closed, start, behind)
+        return CodeBlock(tag, held if code is None else f"{code}\n{held}", closed, start, behind)
 
     def end_of_code(self, start: int, language: str) -> int:
         """Offset of the fence that closes a block of code, of which the text from `start` on is the rest."""
-        return self._end(Opening("", "```", language, start, start), language)[0]
+        return self._end(OpenFence("", "```", language, start, start), language)[0]
 
     def _literal(self, kin: str, at: int) -> re.Match[str] | None:
         """The first literal at or below an offset outside of literals."""
@@ -203,7 +203,7 @@ class Reader:
         end = self.text.find("\n", at)
         return len(self.text) if end < 0 else end
 
-    def _end(self, opening: Opening, language: str) -> tuple[int, int, bool]:
+    def _end(self, opening: OpenFence, language: str) -> tuple[int, int, bool]:
         """(end of its lines, offset below the block, whether it is closed) of the block below an opening fence."""
         text, start, fence, tag = self.text, opening.below, opening.fence, opening.tag
         kin = _KIN.get(language, language)
@@ -285,7 +285,7 @@ def same_language(tag: str, other: str) -> bool:
     return one == two
 
 
-def _opening_in(line: str, start: int, below: int) -> Opening | None:
+def _opening_in(line: str, start: int, below: int) -> OpenFence | None:
     """The fence that opens a block in a line, at an offset, with the offset below it."""
     words, indent = "", ""
     if match := _OWN_LINE.fullmatch(line):
@@ -299,15 +299,15 @@ def _opening_in(line: str, start: int, below: int) -> Opening | None:
         if fence[0] == "~" or "`" in inner or inner == rest.rstrip():
             return None
         if found := _code_behind(inner):
-            return Opening(indent, fence, found[0], start, below, found[1], True, not words)
+            return OpenFence(indent, fence, found[0], start, below, found[1], True, not words)
         alone = not words and inner.strip() and tag_of(inner) not in _LANGUAGE
-        return Opening(indent, fence, "", start, below, inner.strip(), True) if alone else None
+        return OpenFence(indent, fence, "", start, below, inner.strip(), True) if alone else None
     if found := _code_behind(rest):
-        return Opening(indent, fence, found[0], start, below, found[1], False, not words)
+        return OpenFence(indent, fence, found[0], start, below, found[1], False, not words)
     tag, named = tag_of(rest), len(rest.split()) == 1
     if words and not (named and tag in _LANGUAGE) and (rest.strip() or not words.rstrip().endswith(":")):
         return None
-    return Opening(indent, fence, tag, start, below, alone=not words)
+    return OpenFence(indent, fence, tag, start, below, alone=not words)
 
 
 def _code_behind(words: str) -> tuple[str, str] | None:

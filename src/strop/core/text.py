@@ -5,7 +5,7 @@ from bisect import bisect
 from collections.abc import Sequence
 from functools import cache
 
-from strop.core.fences import FENCE_LINE, Reader
+from strop.core.fences import FENCE_LINE, FenceReader
 
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without tab and newline, DEL, C1
@@ -96,7 +96,7 @@ def without_later_thoughts(text: str, language: str = "") -> str:
     thoughts = _at_line_start(THOUGHTS)
     if not (found := thoughts.search(text)):
         return text
-    reader, kept, end, at = Reader(text), list[str](), 0, 0
+    reader, kept, end, at = FenceReader(text), list[str](), 0, 0
     opening = reader.opening(0)
     while found:
         if opening and opening.start < at:

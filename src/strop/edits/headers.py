@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from strop.core.fences import FENCE_LINE, Reader, tag_of
+from strop.core.fences import FENCE_LINE, FenceReader, tag_of
 from strop.edits.changes import MOST_CHANGES, Change, Delete, Rename
 from strop.edits.lines import split
 from strop.edits.paths import looks_like_path, read_path, write_path
@@ -86,9 +86,9 @@ def sections(text: str, *, fragments: bool) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
     A header whose path is a plain word counts only if it is surely a path: headings of prose are not. The ending of
-    its path is the language of a block that names none. `fragments` is as of `Reader`.
+    its path is the language of a block that names none. `fragments` is as of `FenceReader`.
     """
-    reader, found, at, number = Reader(text, fragments=fragments), list[FileSection](), 0, 1
+    reader, found, at, number = FenceReader(text, fragments=fragments), list[FileSection](), 0, 1
     while at < len(text) and len(found) <= MOST_CHANGES:
         opening = reader.opening(at)
         end = opening.start if opening else len(text)

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from strop.code.python.source import statement_ends
-from strop.core.fences import Reader
+from strop.core.fences import FenceReader
 from strop.core.ids import derive_seed
 from strop.core.play import Done
 from strop.core.protocols import Request, Tokenizer
@@ -91,7 +91,7 @@ def step_ends(rollout: Rollout, tokenizer: Tokenizer, most: int) -> list[int]:
     ids, text = completion.token_ids, completion.text
     first = next((line for line in rollout.answer.split("\n") if line.strip()), "")
     start = max(0, text.find(first)) if first else 0
-    code = text[start : Reader(text).end_of_code(start, "python")]
+    code = text[start : FenceReader(text).end_of_code(start, "python")]
     found = [
         bisect_left(range(len(ids)), start + end, key=lambda count: len(tokenizer.decode(ids[:count])))
         for end in statement_ends(code)[:-1]

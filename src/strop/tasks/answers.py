@@ -25,8 +25,8 @@ from strop.core.fences import (
     NO_LANGUAGE,
     TAGS,
     TEXT_TAGS,
-    Block,
-    Reader,
+    CodeBlock,
+    FenceReader,
     blocks,
     fences_in,
     is_info,
@@ -126,7 +126,7 @@ def answer_in(response: str, task: Task) -> str:
 
 def until_fence(text: str, language: str) -> str:
     """The code up to the fence that closes its block: what follows a prefilled ```` ```python ````."""
-    end = Reader(text).end_of_code(0, language)
+    end = FenceReader(text).end_of_code(0, language)
     return text[:end].removesuffix("\n") if 0 < end < len(text) else text
 
 
@@ -152,13 +152,13 @@ def _is_bare(text: str, language: str) -> bool:
     return _parses(text)
 
 
-def _inner(block: Block, language: str) -> list[Block]:
+def _inner(block: CodeBlock, language: str) -> list[CodeBlock]:
     """The blocks in a block of Markdown, or in one without a language that holds blocks; else the block."""
     holds = block.tag in MARKDOWN or (block.tag in NO_LANGUAGE and _holds_blocks(block, language))
     return (blocks(block.code, language) if holds else None) or [block]
 
 
-def _holds_blocks(block: Block, language: str) -> bool:
+def _holds_blocks(block: CodeBlock, language: str) -> bool:
     return any(is_info(fence["words"]) for fence in fences_in(block.code, language))
 
 
@@ -170,12 +170,12 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _is_one_fence_off(found: list[Block], language: str) -> bool:
+def _is_one_fence_off(found: list[CodeBlock], language: str) -> bool:
     """Whether a block is not closed, or one without a tag holds a fence with a tag."""
     return any(not b.closed or (not b.tag and _holds_blocks(b, language)) for b in found)
 
 
-def _begun(text: str, found: list[Block], language: str, names: Sequence[str]) -> list[Block] | None:
+def _begun(text: str, found: list[CodeBlock], language: str, names: Sequence[str]) -> list[CodeBlock] | None:
     """The blocks of a text that begins with code, as after a prompt that opened its block; None where it does not.
 
     Such code ends at the first fence if it defines a name of `names`, if nothing is named and no block holds code, and,
@@ -201,7 +201,7 @@ def _begun(text: str, found: list[Block], language: str, names: Sequence[str]) -
     for at in range(max(len(below) - _MOST_BLOCKS, 0), len(below) if names else 0):
         if below[at].tag in NO_LANGUAGE and not made_in(below[at].code, language).isdisjoint(names):
             below[at] = below[at]._replace(tag=language)
-    return [Block(language, code, True, 0, 0), *below]
+    return [CodeBlock(language, code, True, 0, 0), *below]
 
 
 def _first_fence(text: str, language: str) -> re.Match[str] | None:
@@ -259,7 +259,7 @@ def _without_words(code: str, body: list[ast.stmt]) -> str:
     return code if end == len(body) else "\n".join(code.split("\n")[: body[end - 1].end_lineno])
 
 
-def _holds_code(block: Block, language: str) -> bool:
+def _holds_code(block: CodeBlock, language: str) -> bool:
     """Whether a block's text is code and not what a program prints, as far as can be seen."""
     if language == "python":
         return any(map(_is_work, statements(block.code)))
@@ -271,7 +271,7 @@ def _is_work(node: ast.stmt) -> bool:
     return not isinstance(node, ast.Expr) or any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
-def _last(alike: list[Block], others: list[str], language: str, *, named: bool) -> Block:
+def _last(alike: list[CodeBlock], others: list[str], language: str, *, named: bool) -> CodeBlock:
     """The last block; without a tag the last that is code, and of programs the last that reads input, where one is."""
     last = alike[-_MOST_BLOCKS:][::-1]
     if alike[0].tag in NO_LANGUAGE:
@@ -282,15 +282,15 @@ def _last(alike: list[Block], others: list[str], language: str, *, named: bool) 
     return next(reading, last[0])
 
 
-def _defining(ranked: list[list[Block]], language: str, names: Sequence[str]) -> list[Block]:
+def _defining(ranked: list[list[CodeBlock]], language: str, names: Sequence[str]) -> list[CodeBlock]:
     """For each name the last block of the best kind that defines it; a stub only where there is nothing else."""
-    chosen: dict[str, Block] = {}
-    stubs: dict[str, Block] = {}
+    chosen: dict[str, CodeBlock] = {}
+    stubs: dict[str, CodeBlock] = {}
     if not names or sum(map(len, ranked)) == 1:
         return []
     for alike in ranked:
-        defined: dict[str, Block] = {}
-        empty: dict[str, Block] = {}
+        defined: dict[str, CodeBlock] = {}
+        empty: dict[str, CodeBlock] = {}
         for block in alike[-_MOST_BLOCKS:]:
             made = made_in(block.code, language).intersection(names)
             idle = stubs_in(block.code, made, language)
