@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 
-import pytest
 from tests.scale import full, seed
 from tests.verification.suite_idioms import IDIOMS, Suite, judged, suite
 
@@ -19,7 +18,6 @@ def drawn() -> list[Suite]:
     return alone + [suite(rng) for _ in range(500 if full() else 4)]
 
 
-@pytest.mark.timeout(3000)
 def test_verdicts_are_those_of_plain_pytest() -> None:
     suites, rng = drawn(), random.Random(0)
     cases = [
