@@ -20,8 +20,6 @@ from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 PREFIX = "strop-"
 """Prefix of the usual attention's name, such as sdpa, that makes this one's name in transformers."""
-
-
 LEAST = 16
 """Tokens in common from which on they are computed once."""
 
@@ -232,9 +230,11 @@ def _attend_tree(
     window: int | None,
 ) -> torch.Tensor:
     """(L, heads, size): what the tree's tokens take in, from query, key and value (heads, L, size)."""
+    if len(tree.forks) == len(tree.forks[0].segments) == 1:  # one text, in its own order
+        return _attend_fork(tree.forks[0], query, (key, value), (key[:, :0], value[:, :0]), scale, window)
     own = [fork.segments.numel() for fork in tree.forks]
-    sizes = [*own, *(len(fork.path) for fork in tree.forks)]
     queries = query.index_select(1, tree.reads[: sum(own)]).split(own, dim=1)
+    sizes = [*own, *(len(fork.path) for fork in tree.forks)]
     keys, values = (tensor.index_select(1, tree.reads).split(sizes, dim=1) for tensor in (key, value))
     paths, blocks = len(own), list[torch.Tensor]()
     for at, fork in enumerate(tree.forks):
