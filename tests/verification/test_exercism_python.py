@@ -12,11 +12,9 @@ from strop.tasks import load_tasks
 from strop.verification import open_verifier
 
 DATA = needs.DATA / "exercism-python.jsonl"
-UNFIT = {
-    "error-handling": "the row lacks test_utils.py",
-    "paasio": "the tests' mocks are the answer's objects, and its `super`",
-    "rational-numbers": "a plain number is raised to the answer's object, which the suite may not trust",
-}
+UNFIT = {"error-handling": "the row lacks test_utils.py"}
+BESIDE = {"paasio", "rational-numbers"}
+"""Whose tests need the answer's process: mocks of its objects, a plain number raised to one of them."""
 pytestmark = pytest.mark.needs("data")
 
 
@@ -46,3 +44,4 @@ def test_examples_pass_and_stubs_fail() -> None:
     for name, (passed, *_) in found.items():
         if name not in UNFIT:
             assert len(passed.tests) == tasks[name].test_count and passed.fraction == 1.0
+            assert passed.trust == ("same-process" if name in BESIDE else "typed"), name

@@ -20,7 +20,7 @@ _OF_OBJECTS = frozenset(
     for name in (
         "doc", "annotations", "wrapped", "defaults", "kwdefaults", "code", "closure", "dict", "qualname", "module",
         "mro", "bases", "subclasses", "slots", "cause", "context", "traceback", "suppress_context", "notes",
-        "dataclass_fields", "members",
+        "dataclass_fields", "members", "name", "class", "self", "globals",
     )
 )  # fmt: skip
 """Attributes by which tests look at more than values."""
