@@ -123,6 +123,7 @@ class PythonVerifier:
         self._apart = PythonToolchain(settings)
         self.wall_seconds = self._apart.wall_seconds
         self._processes: OrderedDict[PackageSite, TestsProcess] = OrderedDict()
+        self._late = False
         self._known: OrderedDict[bytes, Any] = OrderedDict()
         """By digest of a task and a question: how answers are judged that fail apart; whether the reference passes."""
 
@@ -181,11 +182,15 @@ class PythonVerifier:
         return next((way for way in ways if way(task, task.reference).passed), None)
 
     def _found(self, task: Task, what: str, find: Callable[[Task], Found]) -> Found:
-        """What is found of a task, once."""
+        """What is found of a task, once; not kept where a run timed out, as on a busy machine."""
         parts = (what, task.id, task.check.model_dump_json(), task.reference)
         key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         if key not in self._known:
-            self._known[key] = find(task)
+            self._late = False
+            made = find(task)
+            if self._late:
+                return made
+            self._known[key] = made
             while len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
         found: Found = self._known[key]
@@ -239,4 +244,5 @@ class PythonVerifier:
         except (SandboxError, WorkerDied) as error:
             self.close()
             raise WorkerDied(str(error)) from error
+        self._late |= verdict.outcome is Outcome.TIMED_OUT
         return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict
