@@ -64,6 +64,20 @@ def test_kill_of_workers_in_the_middle_loses_and_doubles_nothing(
         assert not any(v.detail for v in verdicts)
 
 
+def test_a_fault_of_the_task_is_its_own_behind_a_dead_process_too(family: Family) -> None:
+    broken = Task(
+        statement="s", check=AssertsCheck(entry_point="f", code="import nothing_like_it\nassert f(1)")
+    )
+    with open_verifier(workers=1) as pool:
+        assert pool.verify(ASSERTS, RIGHT).passed
+        for pid in family("tester"):
+            with suppress(ProcessLookupError):  # the last job's fork
+                os.kill(pid, signal.SIGKILL)
+        verdict = pool.verify(broken, RIGHT)
+        assert verdict.outcome is Outcome.ERROR and "ModuleNotFoundError" in verdict.detail
+        assert pool.stats()["retries"] >= 1
+
+
 @pytest.mark.needs("gcc")
 def test_kill_of_a_box_in_the_middle_loses_nothing(family: Family) -> None:
     program = '#include <stdio.h>\nint main() { int x; scanf("%d", &x); printf("%d\\n", 2 * x); }  // {}'

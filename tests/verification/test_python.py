@@ -184,6 +184,23 @@ def test_asserts_changes_in_place_are_seen(verifier: VerifierPool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("leaves", "sees"),
+    [
+        ("import math\nmath.sqrt = lambda x: 1", "import math\nassert f(2) == math.sqrt(4)"),
+        ("import decimal\ndecimal.getcontext().prec = 2", "import decimal\nassert f(1) * 3 == 3 * decimal.Decimal(1)"),
+        ("import os\nos.environ['SEEN'] = 'yes'", "import os\nassert 'SEEN' not in os.environ and f(1) == 1"),
+        ("import sys, os\nif f(1) == 1: os._exit(0)", "assert f(1) == 1"),
+    ],
+)  # fmt: skip
+def test_asserts_of_one_task_leave_nothing_to_the_next(
+    verifier: VerifierPool, leaves: str, sees: str
+) -> None:
+    verifier.verify(asserts(f"{leaves}\nassert f(1) == 1"), "def f(x): return x")
+    verdict = verifier.verify(asserts(sees), "def f(x): return x")
+    assert verdict.passed and verdict.trust == "value"
+
+
+@pytest.mark.parametrize(
     "code", ["assert f(1) ==", "x = 1", "import nothing_like_it\nassert f(1)", "y = zzz\nassert f(1)"]
 )
 def test_broken_test_code_is_our_error(verifier: VerifierPool, code: str) -> None:

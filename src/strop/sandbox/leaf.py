@@ -19,19 +19,22 @@ _MOST_FDS = 1 << 16
 class Leaf:
     """Confines the process that calls it, a fresh child of the one that made it; for good.
 
+    limits       None leaves them as they are
     descriptors  target: source; the child's only descriptors are the targets, which count from 0 without a gap. No
-                 target may be a later one's source.
+                 target may be a later one's source. Empty: it keeps those that are open.
     tolerant     go on where seccomp is missing (the user asked for the weaker jail by name)
     """
 
-    def __init__(self, limits: Limits, descriptors: Mapping[int, int], *, tolerant: bool) -> None:
+    def __init__(self, limits: Limits | None, descriptors: Mapping[int, int], *, tolerant: bool) -> None:
         self._parent, self._tolerant = os.getpid(), tolerant
         self._calls: list[Call] = [
             (kernel.lean_prctl, (kernel.PR_SET_PDEATHSIG, signal.SIGKILL.value, 0, 0, 0)),
             *((os.dup2, (source, target)) for target, source in descriptors.items()),
-            (os.closerange, (len(descriptors), _MOST_FDS)),
-            *((resource.setrlimit, pair) for pair in plan(limits, writes_files=False, stacks=STACKS)),
+            *([(os.closerange, (len(descriptors), _MOST_FDS))] if descriptors else []),
         ]
+        if limits is not None:
+            bounds = plan(limits, writes_files=False, stacks=STACKS)
+            self._calls += ((resource.setrlimit, pair) for pair in bounds)
         self._filter = Filter(*seccomp.leaf_for_any()) if seccomp.supported() else None
 
     def __call__(self) -> None:

@@ -163,7 +163,7 @@ class PythonVerifier:
         if task.reference.strip() and not self._found(task, "fits", self._fits):
             return verdict
         again = self._plain(task, answer)
-        return again if again.outcome is Outcome.FAILED else verdict
+        return verdict if again.passed else again
 
     def _fits(self, task: Task) -> bool:
         return self._plain(task, task.reference).passed
@@ -176,7 +176,9 @@ class PythonVerifier:
     def _first_way(self, task: Task) -> Way | None:
         if not task.reference.strip():
             return self._watched if task.check.uncrossed() else None
-        if self._apart.passes(task, task.reference):
+        passes = self._apart.passes(task, task.reference)
+        self._late |= passes is None
+        if passes or passes is None:
             return None
         ways = (self._watched, self._plain)
         return next((way for way in ways if way(task, task.reference).passed), None)

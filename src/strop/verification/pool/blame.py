@@ -3,8 +3,8 @@
 A control answer to the same task (its reference, else one that does nothing) is judged in fresh processes: it proves
 that ours works. Then the answer itself is, once more, where that was asked for. What it gets is its verdict. An answer
 over which ours breaks again, or that is not tried again, is *failed* where the control answer got a verdict, and else
-*error*. So no answer can turn its own
-failure into *error*, which leaves the loss.
+*error*. So no answer can turn its own failure into *error*, which leaves the loss. A fault of the task is *error*,
+whoever's run found it.
 
 Where the toolchain says its limit (`wall_seconds`), all of this ends `GRACE_SECONDS` past it, counted from the start of
 the run that broke, but not within `LEAST_SECONDS`. An answer that has used its time up by then is *timed out*: the
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from strop.core.errors import StropError
+from strop.core.errors import StropError, TaskFault
 from strop.core.protocols import Toolchain
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
@@ -65,6 +65,7 @@ def judge_again(
     control = task.reference if task.reference.strip() else _HARMLESS.get(task.language, "")
     limit: float | None = getattr(toolchain, "wall_seconds", None)
     causes: dict[str, str] = {}
+    error_of_task: list[str] = []
     window = None if limit is None else max(LEAST_SECONDS, began + limit + GRACE_SECONDS - time.monotonic())
     with _deadline(toolchain, window) as expired:
 
@@ -73,6 +74,9 @@ def judge_again(
                 return None
             try:
                 (verdict,) = toolchain.judge([(task, text)])
+            except TaskFault as fault:
+                error_of_task.append(cause_of(fault))
+                return None
             except Exception as fault:
                 close_all([toolchain])
                 causes[text] = cause_of(fault)
@@ -92,7 +96,9 @@ def judge_again(
             ours_works = ours_works or works()
 
     outcome, detail = Outcome.ERROR, error.detail
-    if ours_works:
+    if error_of_task:
+        detail = error_of_task[0]
+    elif ours_works:
         outcome, detail = (
             Outcome.FAILED,
             f"the grader broke on this answer, and not on a control answer: {detail}",

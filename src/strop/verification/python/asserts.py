@@ -2,6 +2,7 @@
 
 import socket
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -33,7 +34,9 @@ _LEAST = 0.1
 class TesterReport:
     """Takes the frames of a tester, which is trusted; see `strop.verification.python.tester` for their form."""
 
-    def __init__(self) -> None:
+    def __init__(self, begun: Callable[[int], None] = lambda pid: None) -> None:
+        """`begun` hears the process id of a tester that tells it."""
+        self._begun = begun
         self.findings = Findings(0, "test")
         self.reader = FrameReader()
         self.broken = ""
@@ -55,7 +58,9 @@ class TesterReport:
             self._handle(message)
 
     def _handle(self, message: dict[str, Any]) -> None:
-        if "broken" in message:
+        if "pid" in message:
+            self._begun(message["pid"])
+        elif "broken" in message:
             self.broken, self.alone = message["broken"], message.get("alone") is True
         elif "plan" in message:
             self.findings.count = message["plan"]
@@ -94,7 +99,8 @@ def run_asserts(
 
     Raises WorkerDied when a process of ours broke, VerificationError when the test code breaks.
     """
-    report, output, pump = TesterReport(), Capture(limits.output_bytes), Pump(limits)
+    output, pump = Capture(limits.output_bytes), Pump(limits)
+    report = TesterReport(lambda pid: pump.watch(pid, fresh=True))
     about = {"code": answer, "entry": check.entry_point, "helpers": check.helpers, "test": check.code}
     job = frame({**about, "changes": changes, "result_bytes": limits.result_bytes})
     ours, theirs = socket.socketpair()
@@ -107,7 +113,6 @@ def run_asserts(
         theirs.close()
         child.channel.close()
         pump.watch(child.pid, fresh=True)
-        pump.watch(tester.pid, fresh=False)
         pump.read(child.output, output)
         pump.read(ours.fileno(), report.feed)
         while not report.over and not output.flood and pump.step():

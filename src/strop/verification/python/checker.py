@@ -26,6 +26,8 @@ _Row = tuple[int, list[bytes]]
 
 @dataclass
 class _Answers:
+    begun: Callable[[int], None]
+    """Hears the tester's process id."""
     reader: FrameReader = field(default_factory=FrameReader)
     rows: list[dict[str, Any]] = field(default_factory=list)
     broken: str = ""
@@ -36,7 +38,9 @@ class _Answers:
         self.over = self.over or not data
         self.reader.feed(data)
         while (message := self.reader.next()) is not None:
-            if "row" in message:
+            if "pid" in message:
+                self.begun(message["pid"])
+            elif "row" in message:
                 self.rows.append(message)
             else:
                 self.broken = message.get("broken", "")
@@ -90,11 +94,11 @@ def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None
 def _ask(code: str, rows: list[list[bytes]], tester: JailedProcess, limits: Limits) -> _Answers:
     """Closes the tester when it does not finish in time."""
     ours, theirs = socket.socketpair()
-    answers, pump = _Answers(), Pump(limits)
+    pump = Pump(limits)
+    answers = _Answers(lambda pid: pump.watch(pid, fresh=True))
     with ours, theirs:
         tester.send({"op": "job"}, [theirs.fileno()])
         theirs.close()
-        pump.watch(tester.pid, fresh=False)
         pump.read(ours.fileno(), answers.feed)
         pump.write(ours.fileno(), frame({"checker": code, "rows": rows}))
         while not answers.over and pump.step():

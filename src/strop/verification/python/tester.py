@@ -2,13 +2,13 @@
 
 Trusted code, yet jailed, because it works on what hostile code returned. The entry point and the helpers that the tests
 see are proxies: they call the candidate in its process, and what comes back is plain data. No other name of the answer
-is seen; a helper never hides a builtin or a name that the test code binds. Persistent: one job after another, with a
-fresh namespace and a freshly seeded `random` each. Values and functions that do not cross (verification.python.codec)
+is seen; a helper never hides a builtin or a name that the test code binds. Each job has a fork of its own, so that
+nothing which test code changes reaches the next one. Values and functions that do not cross (verification.python.codec)
 fail the test that needs them. A job with "checker" goes to `strop.verification.python.checking`.
 
-Job channel, tester's side: takes {"code", "entry", "helpers", "test", "changes", "result_bytes"}; sends {"plan": number
-of tests} or {"broken": why} (with "alone" where no answer had been called yet), the candidate's stage frames, {"test":
-number, "ok", "x", "s"} each, then {"done": why or null, "changed"}.
+Job channel, tester's side: takes {"code", "entry", "helpers", "test", "changes", "result_bytes"}; sends {"pid": of the
+fork}, {"plan": number of tests} or {"broken": why} (with "alone" where no answer had been called yet), the candidate's
+stage frames, {"test": number, "ok", "x", "s"} each, then {"done": why or null, "changed"}.
 """
 
 import __future__
@@ -24,6 +24,7 @@ import resource
 import socket
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,7 +32,7 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from strop.core.test_code import names_bound, tests_among
-from strop.sandbox import confine
+from strop.sandbox.leaf import Leaf
 from strop.verification.python.candidate_client import (
     Candidate,
     CandidateGone,
@@ -41,7 +42,7 @@ from strop.verification.python.candidate_client import (
 )
 from strop.verification.python.checking import run_rows
 from strop.verification.python.codec import Unencodable
-from strop.verification.python.fork_server import start
+from strop.verification.python.fork_server import fill_holes, start
 from strop.verification.python.names import bound_names
 from strop.verification.python.wire import Closed, FrameReader, frame, read_blocking, write_all
 
@@ -196,9 +197,11 @@ def main() -> NoReturn:
     """Serves jobs until the parent hangs up. argv as for the zygote, then the memory limit in bytes."""
     control, settings, hello = start()
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[5]),) * 2)
-    confine.seal(None, tolerant=settings.unsafe)
+    gc.disable()
     gc.collect()
+    fill_holes()
     gc.freeze()
+    confined = Leaf(None, {}, tolerant=settings.unsafe)
     control.send(json.dumps(hello).encode())
     held: list[int] = []
     while True:
@@ -211,13 +214,32 @@ def main() -> NoReturn:
             os.close(fd)
         held = fds
         with contextlib.suppress(Closed):
-            _serve(fds)
-        gc.collect()  # functions of test code hold its names, and results among them: nothing is left to the next job
+            _serve(fds, confined)
 
 
-def _serve(fds: list[int]) -> None:
-    channel = fds[0]
-    job, send = read_blocking(channel, FrameReader()), Sender(channel)
+def _serve(fds: list[int], confined: Leaf) -> None:
+    job = read_blocking(fds[0], FrameReader())
+    if "checker" not in job:
+        with contextlib.suppress(Exception):  # the fork says why
+            prepare(job["test"], job["entry"], tuple(job["helpers"]))
+    if child := os.fork():
+        os.waitpid(child, 0)
+        return
+    try:
+        confined()
+        _run(job, fds)
+    except Closed:
+        pass
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(0)
+
+
+def _run(job: dict[str, Any], fds: list[int]) -> None:
+    send = Sender(fds[0])
+    send({"pid": os.getpid()})
+    send.flush()
     if "checker" in job:
         run_rows(job, send, send.flush)
     else:

@@ -71,15 +71,15 @@ class PythonToolchain:
             verdicts.append(findings.verdict(time.monotonic() - began))
         return verdicts
 
-    def passes(self, task: Task, answer: str) -> bool:
-        """Whether a trusted answer passes, with time enough for a busy machine. Raises WorkerDied."""
+    def passes(self, task: Task, answer: str) -> bool | None:
+        """Whether a trusted answer passes, with time for a busy machine; None where it was late. Raises WorkerDied."""
         try:
             findings = self._findings(task.check, answer, self._reference_limits)
         except WorkerDied:
             raise
         except VerificationError:
             return False
-        return findings.stop is None and findings.passed
+        return None if findings.late(self.settings.limits) else findings.stop is None and findings.passed
 
     def _findings(
         self, check: Check, answer: str, limits: Limits | None = None, *, changes: bool = True
