@@ -14,6 +14,7 @@ from transformers import (
     PhiConfig,
 )
 
+from strop.training import head as head_module
 from strop.training.head import CHUNK, Head, head_selects
 
 N, D, V = 2 * CHUNK + 7, 24, 331
@@ -29,6 +30,13 @@ def plainly(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     logps = torch.log_softmax(head(hidden)[0].float() / T, dim=-1)
     return logps.gather(1, targets[:, None])[:, 0], -(logps.exp() * logps).sum(dim=-1)
+
+
+@pytest.fixture(params=[False, True], ids=["kept", "computed anew"], autouse=True)
+def probabilities(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the backward pass has them from."""
+    if request.param:
+        monkeypatch.setattr(head_module, "KEPT", 0)
 
 
 @pytest.mark.parametrize("trained_head", [True, False])

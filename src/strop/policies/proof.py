@@ -163,7 +163,8 @@ def watch(model: PreTrainedModel) -> Watch | None:
     """
     if model not in _watched:
         config = model.config
-        kind = type(model), config._attn_implementation, config.to_json_string(use_diff=False)
+        told = {name: value for name, value in config.to_dict().items() if name != "dtype"}
+        kind = type(model), config._attn_implementation, repr(told)
         attend_in_groups(model)
         if kind not in _kinds:
             _kinds[kind] = _seen(model)

@@ -20,6 +20,8 @@ CHUNK = 64
 """Tokens at a time."""
 CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
 """Names that configurations have for the bound of a tanh."""
+KEPT = 32 << 20
+"""Bytes of probabilities that a forward pass keeps for the backward one, which computes them anew where they are more."""
 UNCAPPED = 1e20
 """A cap that changes no number."""
 CLOSE = 2e-3
@@ -92,9 +94,11 @@ class _SelectedLogps(torch.autograd.Function):
     ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
-        logps, entropies = (hidden.new_empty(len(hidden), dtype=torch.float32) for _ in range(2))
-        slope = torch.empty_like(hidden, dtype=dtype) if ctx.needs_input_grad[0] else None
+        logps, entropies, totals = (hidden.new_empty(len(hidden), dtype=torch.float32) for _ in range(3))
         factor, cap = _factor(after, temperature), after.cap
+        keeps = all(ctx.needs_input_grad[:2]) and cap is None and 4 * len(hidden) * len(weight) <= KEPT
+        kept = hidden.new_empty(len(hidden), len(weight), dtype=torch.float32) if keeps else None
+        slope = torch.empty_like(hidden, dtype=dtype) if ctx.needs_input_grad[0] and kept is None else None
         with torch.autocast(kind, enabled=False):
             h, w = hidden.to(dtype) * factor, weight.to(dtype)
             shift = None if bias is None else bias.float() * factor
@@ -105,7 +109,8 @@ class _SelectedLogps(torch.autograd.Function):
             )
             for part in _chunks(len(h)):
                 size, goal = len(h[part]), targets[part, None]
-                z, p, short = wide[:size], shares[:size], narrow[:size]
+                z, short = wide[:size], narrow[:size]
+                p = shares[:size] if kept is None else kept[part]
                 z.copy_(torch.mm(h[part], w.T, out=short))
                 if shift is not None:
                     z += shift
@@ -119,6 +124,7 @@ class _SelectedLogps(torch.autograd.Function):
                 total = p.sum(dim=-1)
                 logps[part] = z.gather(1, goal)[:, 0] - total.log()
                 entropies[part] = total.log() - torch.bmm(p[:, None], z[:, :, None]).flatten() / total
+                totals[part] = total
                 if slope is not None:
                     own = w[targets[part]]
                     if steep is not None:
@@ -126,15 +132,17 @@ class _SelectedLogps(torch.autograd.Function):
                     mean = torch.mm(short.copy_(p), w).div_(total[:, None])
                     slope[part] = (own - mean) * factor
         ctx.after, ctx.temperature, ctx.dtype = after, temperature, dtype
-        ctx.save_for_backward(hidden, weight, bias, targets, slope)
+        ctx.save_for_backward(hidden, weight, bias, targets, slope, kept, totals)
         ctx.mark_non_differentiable(entropies)
         return logps, entropies
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        hidden, weight, bias, targets, slope = ctx.saved_tensors
+        hidden, weight, bias, targets, slope, kept, totals = ctx.saved_tensors
         grad, cap, temperature = grads[0], ctx.after.cap, ctx.temperature
-        by_hidden = None if slope is None else (slope * grad[:, None].to(slope.dtype)).to(hidden.dtype)
+        by_hidden = None if kept is None else torch.empty_like(hidden)
+        if slope is not None:
+            by_hidden = (slope * grad[:, None].to(slope.dtype)).to(hidden.dtype)
         if not any(ctx.needs_input_grad[1:3]):
             return by_hidden, None, None, None, None, None
         by_weight = torch.zeros_like(weight)
@@ -148,20 +156,22 @@ class _SelectedLogps(torch.autograd.Function):
             )
             for part in _chunks(len(h)):
                 size = len(h[part])
-                z, short = wide[:size], narrow[:size]
-                z.copy_(torch.mm(h[part], w.T, out=short))
-                z = (z if bias is None else z.add_(bias.float())).mul_(factor)
-                steep = None
-                if cap is not None:
-                    z.div_(cap / temperature).tanh_()
-                    steep = 1 - z * z
-                    z *= cap / temperature
-                error = z.sub_(z.amax(dim=-1, keepdim=True)).exp_()
+                z, short, steep = wide[:size], narrow[:size], None
+                if kept is None:
+                    z.copy_(torch.mm(h[part], w.T, out=short))
+                    z = (z if bias is None else z.add_(bias.float())).mul_(factor)
+                    if cap is not None:
+                        z.div_(cap / temperature).tanh_()
+                        steep = 1 - z * z
+                        z *= cap / temperature
+                    z.sub_(z.amax(dim=-1, keepdim=True)).exp_()
                 slopes = grad[part, None] * factor
-                error *= slopes / -error.sum(dim=-1, keepdim=True)
+                error = torch.mul(z if kept is None else kept[part], slopes / -totals[part, None], out=z)
                 error.scatter_add_(1, targets[part, None], slopes)
                 if steep is not None:
                     error *= steep
+                if kept is not None and by_hidden is not None:
+                    by_hidden[part] = torch.mm(short.copy_(error), w)
                 if by_weight.dtype == ctx.dtype:
                     by_weight.addmm_(short.copy_(error).T, h[part])
                 else:
