@@ -302,6 +302,7 @@ def test_options_are_checked_when_the_environment_is_looked_up() -> None:
             find_environment(EnvironmentConfig(type="workspace", **options))
 
 
+@pytest.mark.jail(10)
 @pytest.mark.parametrize("name", FORMS)
 def test_the_expert_solves_repositories_in_many_ways(name: FormName, verifier: Any) -> None:
     tasks = list(load_tasks("toy-repositories:8@3"))

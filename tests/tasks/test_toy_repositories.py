@@ -94,6 +94,7 @@ def test_public_tests_are_some_and_hidden_ones_judge_too(tasks: list[Task]) -> N
         assert sum(test.startswith(PUBLIC) for test in judge.failing) == 1
 
 
+@pytest.mark.soak(18)
 def test_verdicts_agree_with_the_task(verifier: OpenVerifier) -> None:
     """The reference passes; unedited, exactly `failing` fail; the message is what pytest says."""
     drawn = list(generate(most(200, 10), seed=41))
