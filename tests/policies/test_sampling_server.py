@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
 class Taking:
     """A way for weights to get to such servers."""
 
-    def publish(self, name, weights, servers):
+    def publish(self, name, weights):
         list(weights)
         return Published(name, "m", name)
 

@@ -121,9 +121,9 @@ class VllmServerPolicyConfig(VllmSettings):
     """Share of its GPU's memory that a server may take."""
     urls: list[str] = Field(default=[])
     """The servers: each the address of one, or the path of a file that will hold it."""
-    sync: Literal["adapter", "files", "nccl"] = "files"
-    """How new weights get there: adapter (LoRA files; needs model.lora), files (the whole model, LoRA added in), or
-    nccl (from GPU to GPU; not tested). adapter and files need a folder that both sides see under one path."""
+    sync: Literal["adapter", "files"] = "files"
+    """How new weights get there, through a folder that both sides see under one path: adapter (LoRA files; needs
+    model.lora) or files (the whole model, LoRA added in)."""
     folder: str | None = None
     """That folder; null is one beside the run's, which is removed at the end."""
     wait_seconds: float = Field(default=900.0, gt=0)

@@ -90,8 +90,6 @@ def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
             raise UserError(f"model.lora.rank={model.lora.rank}: vLLM takes at most {_RANKS[-1]}; lower it")
         flags.append("enable-lora")
         options |= {"max-lora-rank": rank, "max-loras": 1, "max-cpu-loras": 2}
-    if config.sync == "nccl":
-        options["weight-transfer-config"] = '{"backend": "nccl"}'
     given = (f"--{name}={value}" for name, value in options.items() if value is not None)
     return [*given, *(f"--{flag}" for flag in flags)]
 

@@ -156,10 +156,8 @@ def _vllm_server(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Poli
         dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
         if config.sync == "adapter":
             policy.sync = weight_sync.AdapterSync(folder, name, model, processes)
-        elif config.sync == "files":
-            policy.sync = weight_sync.FileSync(folder, name, dtype, processes)
         else:
-            policy.sync = weight_sync.NcclSync(name, dtype, processes, policy.ask_all)
+            policy.sync = weight_sync.FileSync(folder, name, dtype, processes)
         policy.update(0, loading.named_weights(model))
     except BaseException:
         policy.close()

@@ -97,7 +97,7 @@ class VllmServerPolicy(AskingPolicy):
         name, made = f"strop-{self._once}-{self._number}", list[Published]()
         fault: StropError | None = None
         try:
-            made.append(self.sync.publish(name, weights, self._servers))
+            made.append(self.sync.publish(name, weights))
         except StropError as error:
             fault = error
         for other in self._processes.gather(fault):
@@ -114,23 +114,6 @@ class VllmServerPolicy(AskingPolicy):
         """Gives up what is being asked, and removes the files of the last weights. Safe to call twice."""
         super().close()
         self._remove(self._published)
-
-    def ask_all(
-        self, path: str, bodies: Sequence[Any], beside: Callable[[], None] | None = None
-    ) -> list[Any]:
-        """Asks each server, with its body or by GET where that is None; calls `beside` meanwhile. Raises StropError."""
-
-        async def ask() -> list[Any]:
-            asked = (
-                server.ask("GET" if body is None else "POST", path, body)
-                for server, body in zip(self._servers, bodies, strict=True)
-            )
-            return await asyncio.gather(*asked)
-
-        future = self._begin(ask())
-        if beside is not None:
-            beside()
-        return future.result()
 
     async def _closing(self) -> None:
         await self._client.aclose()

@@ -1,14 +1,12 @@
-"""How weights get to vLLM servers: as LoRA files, as files of the whole model, or over NCCL.
+"""How weights get to vLLM servers: as LoRA files, or as files of the whole model.
 
 Weights are published under a name that no others ever had, so a server that was restarted, or that another run used,
 is seen to hold something else. What is published stays where it is until the next: a server that comes back gets it.
 """
 
-import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,8 +43,8 @@ class Published:
 class WeightSync(Protocol):
     """One way. `publish` is collective: every training process calls it and reads the weights; one of them writes."""
 
-    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
-        """Makes weights ready for servers, which are all well. Raises StropError."""
+    def publish(self, name: str, weights: Weights) -> Published:
+        """Makes weights ready for servers. Raises StropError."""
 
     async def held(self, server: SamplingServer, weights: Published) -> bool:
         """Whether a server would sample by them."""
@@ -89,7 +87,7 @@ class Processes:
 class AsLoaded:
     """The weights that a server loaded at its start, for an evaluation."""
 
-    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+    def publish(self, name: str, weights: Weights) -> Published:
         """See `WeightSync`; there is nothing to publish."""
         raise StropError("these vLLM servers are sampled from as they are")
 
@@ -109,7 +107,7 @@ class FileSync(AsLoaded):
     def __init__(self, folder: Path, model: str, dtype: torch.dtype, processes: Processes) -> None:
         self._folder, self._model, self._dtype, self._processes = folder, model, dtype, processes
 
-    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+    def publish(self, name: str, weights: Weights) -> Published:
         """See `WeightSync`."""
         folder = self._folder / name
         _written(folder, weights, self._processes.main, self._write)
@@ -132,7 +130,7 @@ class FileSync(AsLoaded):
     def _write(self, folder: Path, weights: Weights) -> None:
         from safetensors.torch import save_file
 
-        for number, shard in enumerate(_shards(weights, self._dtype, "cpu")):
+        for number, shard in enumerate(_shards(weights, self._dtype)):
             save_file(dict(shard), folder / f"model-{number:05}.safetensors")
 
 
@@ -146,7 +144,7 @@ class AdapterSync:
         """`trained`: the transformers model that has the adapters, or will have them."""
         self._folder, self._model, self._trained, self._processes = folder, model, trained, processes
 
-    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
+    def publish(self, name: str, weights: Weights) -> Published:
         """See `WeightSync`; `weights` are not read."""
         if not getattr(self._trained, "peft_config", None):
             return Published(name, self._model)
@@ -189,80 +187,13 @@ class AdapterSync:
         self._trained.peft_config["default"].save_pretrained(str(folder))
 
 
-class NcclSync(AsLoaded):
-    """From GPU to GPU, by vLLM's own weight transfer. Written after its endpoints and never run: it needs several GPUs.
-
-    A server that is lost gets weights with the next `publish` only.
-    """
-
-    def __init__(
-        self, model: str, dtype: torch.dtype, processes: Processes, ask: Callable[..., list[Any]]
-    ) -> None:
-        """`ask` posts to each server, a path and a body for each, and returns what they answer."""
-        self._model, self._dtype, self._processes, self._ask = model, dtype, processes, ask
-        self._group: Any = None
-
-    def publish(self, name: str, weights: Weights, servers: Sequence[SamplingServer]) -> Published:
-        """See `WeightSync`."""
-        if not self._processes.main:
-            _read(weights)
-            return Published(name, self._model, name)
-        if self._group is None or not all(server.holds for server in servers):
-            self._join(servers)
-        self._ask("/start_weight_update", [{}] * len(servers))
-        for shard in _shards(weights, self._dtype, "cuda"):
-            info = {
-                "names": [name for name, _ in shard],
-                "dtype_names": [str(weight.dtype).removeprefix("torch.") for _, weight in shard],
-                "shapes": [list(weight.shape) for _, weight in shard],
-            }
-            send = partial(self._broadcast, shard)
-            self._ask("/update_weights", [{"update_info": info}] * len(servers), send)
-        self._ask("/finish_weight_update", [{"weight_version": name}] * len(servers))
-        return Published(name, self._model, name)
-
-    async def send(self, server: SamplingServer, weights: Published) -> None:
-        """See `WeightSync`."""
-        remedy = "resume the run, or use policy.sync=files"
-        raise StropError(f"{server.url} lost its weights, which policy.sync=nccl cannot send again; {remedy}")
-
-    def _join(self, servers: Sequence[SamplingServer]) -> None:
-        """One NCCL group of this process, rank 0, and every worker of every server."""
-        import socket
-
-        from vllm.distributed.weight_transfer.nccl_common import trainer_init
-
-        sizes = [int(found["world_size"]) for found in self._ask("/get_world_size", [None] * len(servers))]
-        with socket.create_server(("", 0)) as free:
-            port = free.getsockname()[1]
-        common = {
-            "master_address": os.environ.get("MASTER_ADDR") or socket.gethostbyname(socket.gethostname()),
-            "master_port": port,
-            "world_size": 1 + sum(sizes),
-        }
-        infos = [
-            {"init_info": {**common, "rank_offset": 1 + sum(sizes[:number]), "packed": False}}
-            for number in range(len(servers))
-        ]
-
-        def join() -> None:
-            self._group = trainer_init(common)
-
-        self._ask("/init_weight_transfer_engine", infos, join)
-
-    def _broadcast(self, shard: Sequence[tuple[str, torch.Tensor]]) -> None:
-        for _, weight in shard:
-            self._group.broadcast(weight, src=0, stream=torch.cuda.current_stream())
-        torch.cuda.synchronize()
-
-
-def _shards(weights: Weights, dtype: torch.dtype, device: str) -> Iterator[list[tuple[str, torch.Tensor]]]:
+def _shards(weights: Weights, dtype: torch.dtype) -> Iterator[list[tuple[str, torch.Tensor]]]:
     """The weights in parts of some gigabytes, of that type where they are numbers with a point."""
     shard: list[tuple[str, torch.Tensor]] = []
     size = 0
     for name, weight in weights:
         kind = dtype if weight.is_floating_point() else weight.dtype
-        shard.append((name, weight.detach().to(device, kind).contiguous()))
+        shard.append((name, weight.detach().to("cpu", kind).contiguous()))
         size += weight.numel() * shard[-1][1].element_size()
         if size >= _SHARD:
             yield shard
