@@ -76,11 +76,11 @@ def _tested(
     """Tasks that the project's tests judge. Its snapshot is written after the last one."""
     from strop.core import files
     from strop.core.snapshots import archive as packed
-    from strop_curation.implement.archive import stem
     from strop_curation.implement.build import tasks
     from strop_curation.implement.project import SnapshotPlace, judged, project_files
+    from strop_curation.implement.sources import tree_name
 
-    origin = stem(Path(source).resolve())
+    origin = tree_name(Path(source).resolve())
     found = _shown(project_files(project, origin, tally, settings.max_file_chars), tally, progress)
     place = SnapshotPlace(str(archive.resolve()), project.digest)
     yield from islice(
