@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -36,9 +35,7 @@ TRICKY = st.sampled_from(
         *("\n", "a\n\nb\n", "\t", "\x1b", "\x85", "\u2028", "\ufeff", "\r"),
     ]
 )
-TEXT = st.one_of(TRICKY, st.text(max_size=12), st.lists(TRICKY, max_size=4).map("".join)).filter(
-    lambda text: text not in ("", "???")
-)
+TEXT = st.one_of(TRICKY, st.text(max_size=12), st.lists(TRICKY, max_size=4).map("".join)).filter(bool)
 NAME = TEXT.filter(lambda text: not set(text) & set("./:~"))
 """No path: those that are relative become absolute when they are read."""
 FLOATS = st.floats(1e-12, 0.999)
@@ -111,11 +108,3 @@ def test_yaml_round_trip_keeps_types(value: Any) -> None:
     again = read_yaml(text, lambda *_: None)
     assert again == value
     assert type(again) is type(value)
-
-
-@pytest.mark.parametrize("slashes", range(5))
-def test_backslashes_before_an_interpolation_mark(tmp_path: Path, slashes: int) -> None:
-    recipe = Recipe.model_validate({"tasks": {"source": "a" + "\\" * slashes + "${seed}"}})
-    path = tmp_path / "dumped.yaml"
-    path.write_text(dump_recipe(recipe))
-    assert load_recipe([path]) == recipe

@@ -152,7 +152,7 @@ def _chosen(model: Model) -> list[str]:
 
 def quoted(text: str) -> str:
     """Quoted as an override's text value, whatever it contains."""
-    return "'" + text.replace("'", "''").replace("${", "\\${") + "'"
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _is_for(override: str, engine: str, engines: set[str]) -> bool:

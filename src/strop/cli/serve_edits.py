@@ -106,8 +106,7 @@ def _recipe(
     options = [f"sampling.max_tokens={max_tokens}"]
     if trained:
         options += [f"sampling.temperature={trained.temperature}", f"sampling.top_p={trained.top_p}"]
-        stop = [text.replace("${", "\\${") for text in trained.stop or ()]
-        options.append(f"sampling.stop={json.dumps(stop)}")
+        options.append(f"sampling.stop={json.dumps(trained.stop or [])}")
     recipes = recipes_of(models, options, overrides)
     check_there(recipes)
     return recipes[model]

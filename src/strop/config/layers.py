@@ -8,9 +8,6 @@ from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
 from strop.config.recipes import anchor, find_recipe
 from strop.config.schema import Recipe
 from strop.config.section import Path
@@ -166,7 +163,7 @@ def _expand(layer: RecipeLayer, faults: list[str]) -> list[RecipeLayer]:
     for section in sorted(section_names() & set(layer.data)):
         value = layer.data[section]
         path: Path
-        if isinstance(value, str) and "${" not in value:
+        if isinstance(value, str):
             name, path = value, (section,)
             layer.data[section] = {}
         elif isinstance(value, dict) and isinstance(value.get("preset"), str):
@@ -176,7 +173,6 @@ def _expand(layer: RecipeLayer, faults: list[str]) -> list[RecipeLayer]:
         place = layer.origins[path].place
         preset = _read_preset(section, name, place, faults)
         found += [preset] if preset else []
-    _drop_bad_interpolations(layer, layer.data, (), faults)
     return [*found, layer]
 
 
@@ -195,24 +191,3 @@ def _read_preset(section: str, name: str, place: str, faults: list[str]) -> Reci
     )
     origins = {(section, *path): Origin(f"{place} ({o.place})", o.text) for path, o in inner.origins.items()}
     return RecipeLayer({section: inner.data}, origins)
-
-
-def _drop_bad_interpolations(layer: RecipeLayer, node: Any, path: Path, faults: list[str]) -> None:
-    """Reports and removes every text whose ${...} cannot be parsed, as OmegaConf would stop at the first."""
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, value in list(items):
-        here = (*path, key)
-        if not isinstance(value, str):
-            _drop_bad_interpolations(layer, value, here, faults)
-            continue
-        try:
-            OmegaConf.create({"value": value})
-        except OmegaConfBaseException:
-            name, place = ".".join(map(str, here)), layer.origins.pop(here).place
-            where = place if place.startswith(f"command line: {name}=") else f"{place} {name}"
-            what = "has a ${ that is not closed as ${section.key}; write \\${ for the text"
-            faults.append(f"{where}: {shorten(repr(value))} {what}")
-            if isinstance(node, dict):
-                del node[key]
-            else:
-                node[key] = ""

@@ -3,7 +3,6 @@
 Layers are merged left to right: defaults, then each file (the presets it names before its own keys), then the command
 line. Lists are replaced as a whole. A layer that changes `policy.engine` resets the policy section, because the keys of
 one engine mean nothing to another; so does a change of `type` in `grpo.loss` and the like (`config.unions`).
-`${section.key}` refers to the merged recipe, including defaults.
 """
 
 import json
@@ -12,21 +11,17 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import yaml
-from omegaconf import DictConfig, ListConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
 from strop import __version__
-from strop.config.layers import RecipeLayer, UnreadableRecipe, read_data, read_file, read_overrides, shorten
+from strop.config.layers import RecipeLayer, UnreadableRecipe, read_data, read_file, read_overrides
 from strop.config.messages import fault_lines, line
 from strop.config.revision import VERSIONS
 from strop.config.schema import Recipe
-from strop.config.section import Path
-from strop.config.unions import DEFAULT_KINDS, UNIONS, Kinds, kinds_of, named_kinds, without_tags
+from strop.config.section import Path, laid_over
+from strop.config.unions import UNIONS, Kinds, kinds_of, named_kinds, without_tags
 from strop.config.yaml12 import Dumper, Origin
 from strop.core.errors import ConfigError
-
-_DEEPEST = 16
 
 
 def load_recipe(
@@ -53,8 +48,7 @@ def load_recipe(
         raise ConfigError(faults)
     merged, origins = _merge(layers, faults)
     kinds = kinds_of(merged)
-    data = _resolve(_over_defaults(merged, kinds), (), origins, faults)
-    recipe = _validate(data, origins, kinds, faults)
+    recipe = _validate(merged, origins, kinds, faults)
     if faults or recipe is None:
         raise ConfigError([*dict.fromkeys(faults), *_of_other_versions(files)])
     return recipe
@@ -74,13 +68,13 @@ def _of_other_versions(files: Sequence[FilePath | str | Mapping[str, Any]]) -> I
 
 def dump_recipe(recipe: Recipe) -> str:
     """The recipe as YAML, every key given; `load_recipe` reads the same recipe from it."""
-    data = _escape(recipe.model_dump(mode="json", by_alias=True))
+    data = recipe.model_dump(mode="json", by_alias=True)
     text: str = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=1_000_000)
     return text
 
 
 def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, Any], dict[Path, Origin]]:
-    """All layers in one, interpolations still in place, and the origin of each surviving value."""
+    """All layers in one, and the origin of each surviving value."""
     merged: dict[str, Any] = {}
     origins: dict[Path, Origin] = {}
     for layer in layers:
@@ -93,7 +87,7 @@ def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, 
             if kind != before[path] and isinstance(_at(merged, path), dict):
                 _at(merged, path[:-1])[path[-1]] = {}
                 origins = {old: o for old, o in origins.items() if old[: len(path)] != path}
-        merged = _merge_two(merged, layer.data)
+        merged = laid_over(merged, layer.data)
         for path in layer.origins:
             if not isinstance(_at(layer.data, path), dict):
                 origins = {old: o for old, o in origins.items() if old[: len(path)] != path}
@@ -101,63 +95,15 @@ def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, 
     return merged, origins
 
 
-def _merge_two(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    merged = OmegaConf.merge(OmegaConf.create(_without_clashes(below, above)), OmegaConf.create(above))
-    plain: dict[str, Any] = OmegaConf.to_container(merged, resolve=False)  # type: ignore[assignment]
-    return plain
-
-
-def _without_clashes(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """`below` without the values that are of another kind (mapping, list, plain) than their successor in `above`."""
-    kept: dict[str, Any] = {}
-    for key, value in below.items():
-        other = above.get(key)
-        if isinstance(value, dict) and isinstance(other, dict):
-            kept[key] = _without_clashes(value, other)
-        elif key not in above:
-            kept[key] = value
-    return kept
-
-
-def _over_defaults(merged: dict[str, Any], kinds: Kinds) -> DictConfig:
-    defaults = Recipe().model_dump(mode="json", by_alias=True)
-    for path, kind in kinds.items():
-        section = UNIONS[path].classes.get(kind)
-        if kind != DEFAULT_KINDS[path]:
-            fields = section.model_fields if section else {}
-            _at(defaults, path[:-1])[path[-1]] = {
-                name: field.default for name, field in fields.items() if not field.is_required()
-            }
-    config: DictConfig = OmegaConf.create(_merge_two(defaults, merged))
-    return config
-
-
-def _resolve(
-    node: DictConfig | ListConfig, path: Path, origins: dict[Path, Origin], faults: list[str]
-) -> dict[str, Any] | list[Any]:
-    """Plain data with every ${...} resolved; those that cannot be are reported and left out."""
-    keys: list[Any] = list(node.keys()) if isinstance(node, DictConfig) else list(range(len(node)))
-    found: dict[Any, Any] = {}
-    for key in keys:
-        here = (*path, key)
-        try:
-            value = "???" if OmegaConf.is_missing(node, key) else node[key]
-        except (OmegaConfBaseException, RecursionError) as error:
-            recursive = isinstance(error, RecursionError)
-            cause = "it refers to itself" if recursive else str(error).splitlines()[0]
-            faults.append(line(here, f"${{...}} cannot be resolved: {shorten(cause)}", origins))
-            continue
-        if isinstance(value, DictConfig | ListConfig):
-            if len(here) > _DEEPEST:
-                faults.append(line(here[:3], "nested too deeply, or ${...} refers to what holds it", origins))
-                continue
-            value = _resolve(value, here, origins, faults)
-        found[key] = value
-    return found if isinstance(node, DictConfig) else list(found.values())
-
-
 def _validate(data: Any, origins: dict[Path, Origin], kinds: Kinds, faults: list[str]) -> Recipe | None:
-    """Strictly, as JSON, so that text is never taken for a number; a number in a text field becomes its own text."""
+    """Strictly, as JSON, so that text is never taken for a number; a number in a text field becomes its own text.
+
+    Sections that are one of several classes get the word that says which, where it is not given.
+    """
+    for path, kind in kinds.items():
+        parent = _at(data, path[:-1])
+        if isinstance(parent, dict) and isinstance(section := parent.setdefault(path[-1], {}), dict):
+            section.setdefault(UNIONS[path].key, kind)
     for attempt in range(2):
         try:
             return Recipe.model_validate_json(json.dumps(data), strict=True)
@@ -188,18 +134,3 @@ def _at(data: Any, path: Path) -> Any:
         else:
             return None
     return data
-
-
-def _escape(value: Any) -> Any:
-    """The value with `${` marked as text for OmegaConf: a backslash before it, and those already there doubled."""
-    if isinstance(value, dict):
-        return {key: _escape(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_escape(item) for item in value]
-    if not isinstance(value, str) or "${" not in value:
-        return value
-    head, *rest = value.split("${")
-    for piece in rest:
-        slashes = len(head) - len(head.rstrip("\\"))
-        head = f"{head}{chr(92) * (slashes + 1)}${{{piece}"
-    return head

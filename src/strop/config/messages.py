@@ -147,8 +147,6 @@ def cause(error: ErrorDetails, path: Path, kinds: Kinds) -> str:
     """What one pydantic error says: what is wrong with the value, and what to do."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     shown = shorten(_show(value))
-    if value == "???":
-        return "??? marks a value that is still missing; set it"
     if kind == "extra_forbidden":
         guess = suggest(path, kinds)
         union = UNIONS.get(path[:-1])

@@ -84,7 +84,7 @@ def _walk(node: Any, at: Place, base: Path) -> None:
         here = (*at, key)
         if isinstance(value, dict | list):
             _walk(value, here, base)
-        elif isinstance(value, str) and value and not value.startswith("${"):
+        elif isinstance(value, str) and value:
             reader = _reader(here)
             node[key] = reader(value, base) if reader else value
 

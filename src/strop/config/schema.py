@@ -15,7 +15,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError
 from strop.config.algorithms import ProcessAdvantage
 from strop.config.launch import SHARDED, LaunchConfig
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
-from strop.config.section import Complaint, Section
+from strop.config.section import Complaint, Section, laid_over
 from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import (
     LocalVerifierConfig,
@@ -267,13 +267,8 @@ class Recipe(Section):
         """The recipe as stage `number`, from 0, changes it, without `stages`. Raises ValidationError."""
         data = self.model_dump(by_alias=True)
         for section, values in self.stages[number].changes().items():
-            data[section] = _laid_over(data[section], values)
+            data[section] = laid_over(data[section], values)
         return Recipe.model_validate({**data, "stages": []})
-
-
-def _laid_over(data: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    nested = {key: _laid_over(data[key], new) for key, new in changes.items() if isinstance(new, dict)}
-    return data | changes | nested
 
 
 def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:

@@ -1,10 +1,10 @@
-"""The base class of every part of a recipe: frozen, no unknown keys, checks across fields; and the check of a date."""
+"""The base class of every part of a recipe: frozen, no unknown keys, checks across fields. Nested data, and days."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import PydanticCustomError
 
 Path = tuple[str | int, ...]
@@ -20,13 +20,6 @@ class Section(BaseModel):
         frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, validate_default=True
     )
 
-    @field_validator("*", mode="after")
-    @classmethod
-    def _refuse_placeholder(cls, value: Any) -> Any:
-        if value == "???":
-            raise PydanticCustomError("placeholder", "??? marks a value that is still missing")
-        return value
-
     def complaints(self) -> Iterator[Complaint]:
         """Yields what is wrong between fields that are each valid alone. Sections override this."""
         yield from ()
@@ -38,6 +31,13 @@ class Section(BaseModel):
             text = "; ".join(f"{field}: {what}" for field, what in found)
             raise PydanticCustomError("complaints", "{text}", {"text": text, "complaints": found})
         return self
+
+
+def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested data in which `above` wins: mappings are merged, anything else is replaced as a whole."""
+    both = {key: below.get(key) for key, new in above.items() if isinstance(new, Mapping)}
+    nested = {key: laid_over(old, above[key]) for key, old in both.items() if isinstance(old, Mapping)}
+    return {**below, **above, **nested}
 
 
 def day_fault(text: str | None) -> str:
