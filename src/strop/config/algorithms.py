@@ -4,7 +4,7 @@ The formulas are in algorithms/losses.py and algorithms/advantages.py, each besi
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -126,18 +126,6 @@ Loss = (
 LossConfig = Annotated[Loss, Field(discriminator="type")]
 """The policy-gradient loss."""
 
-LOSSES: dict[str, type[Section]] = {
-    "grpo": GrpoLoss,
-    "dapo": DapoLoss,
-    "dr-grpo": DrGrpoLoss,
-    "bnpo": BnpoLoss,
-    "gspo": GspoLoss,
-    "luspo": LuspoLoss,
-    "cispo": CispoLoss,
-    "reinforce": ReinforceLoss,
-    "sequence-weighted": SequenceWeightedLoss,
-}
-
 Scale = Literal["group", "batch", "none"]
 
 
@@ -207,14 +195,6 @@ Advantage = (
 AdvantageConfig = Annotated[Advantage, Field(discriminator="type")]
 """What a rollout's reward is held against."""
 
-ADVANTAGES: dict[str, type[Section]] = {
-    "group": GroupAdvantage,
-    "leave-one-out": LeaveOneOutAdvantage,
-    "running-baseline": RunningBaselineAdvantage,
-    "per-turn": PerTurnAdvantage,
-    "process": ProcessAdvantage,
-}
-
 
 class NoCorrection(Section):
     """Samples count as the policy's own."""
@@ -277,13 +257,12 @@ Correction = NoCorrection | TokenTruncated | TokenMasked | SequenceTruncated | S
 CorrectionConfig = Annotated[Correction, Field(discriminator="type")]
 """What makes up for a sampler whose numbers or weights are not quite the trainer's."""
 
-CORRECTIONS: dict[str, type[Section]] = {
-    "none": NoCorrection,
-    "token-truncated": TokenTruncated,
-    "token-masked": TokenMasked,
-    "sequence-truncated": SequenceTruncated,
-    "sequence-masked": SequenceMasked,
-}
+
+def _by_type(union: object) -> dict[str, type[Section]]:
+    return {section.model_fields["type"].default: section for section in get_args(union)}
+
+
+LOSSES, ADVANTAGES, CORRECTIONS = map(_by_type, (Loss, Advantage, Correction))
 
 
 def usual_correction(loss: str, max_staleness: object, older: object) -> str:

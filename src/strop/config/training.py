@@ -129,11 +129,6 @@ class GrpoConfig(Section):
         """Updates of the weights in one step."""
         return self.iterations * self.minibatches
 
-    @property
-    def rows_per_step(self) -> int:
-        """Rollouts in one full step."""
-        return self.tasks_per_step * self.group_size
-
 
 class OptimConfig(Section):
     """AdamW and how long it runs."""
