@@ -2,13 +2,11 @@
 
     python benchmarks/search.py [--files 5000] [--rounds 5] [--json FILE]
 
-A turn is eight greps, each for another word, by ripgrep where it is installed. `cold` is the first turn: jails start.
-`same_results_as_rg`: whether Python's grep says the same as ripgrep, on all patterns.
+A turn is eight greps, each for another word. `cold` is the first turn: jails start.
 """
 
 import argparse
 import json
-import os
 import random
 import statistics
 import tempfile
@@ -20,7 +18,7 @@ from typing import Any
 from strop.core.checks import RetrievalCheck
 from strop.core.task import Task
 from strop.environments.calls import MOST_CALLS
-from strop.environments.search_tools import SearchTools, ripgrep
+from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import release
 from strop.environments.toolbox import UseTool
 from strop.rollouts.services import PlayServices, Threads
@@ -81,16 +79,11 @@ def main() -> None:
             began = time.perf_counter()
             box.use("grep", {"pattern": pattern})
             single.append(time.perf_counter() - began)
-        by_rg = [box.use("grep", {"pattern": pattern}) for pattern in PATTERNS] if ripgrep() else None
-        program = Path(ripgrep()).name
-        os.environ["STROP_RIPGREP"] = ""
-        by_python = [box.use("grep", {"pattern": pattern}) for pattern in PATTERNS]
         release(check)
     programs.close()
     threads.close()
     ordered = sorted(single)
     found: dict[str, Any] = {
-        "grep": program or "python",
         "files": args.files,
         "tree_seconds": round(opened, 2),
         "cold_turn_seconds": round(cold, 3),
@@ -99,7 +92,6 @@ def main() -> None:
         "parallel_speedup": round(statistics.median(one / other for one, other in pairs), 2),
         "tool_p50_ms": round(1000 * statistics.median(single), 1),
         "tool_p95_ms": round(1000 * ordered[int(0.95 * len(ordered))], 1),
-        "same_results_as_rg": None if by_rg is None else by_rg == by_python,
     }
     print(json.dumps(found, indent=1))
     if args.json:

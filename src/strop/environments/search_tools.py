@@ -1,7 +1,7 @@
 """`SearchTools`: grep, read and glob over a tree that is read-only and shared, and finish, which names the places.
 
-grep is ripgrep where that is installed, else `grep_program`, which prints the same; both in a jail that sees trees
-alone. read and glob look names up among those of the tree, so that nothing leads out of it.
+grep is ripgrep in a jail that sees trees alone. What ripgrep cannot read as a regular expression is looked for as a
+text. read and glob look names up among those of the tree, so that nothing leads out of it.
 """
 
 import os
@@ -9,16 +9,15 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from strop.core.checks import RetrievalCheck
-from strop.core.play import Run, Services
+from strop.core.errors import UserError
+from strop.core.play import Ran, Run, Services
 from strop.core.task import Task
-from strop.environments.search_pattern import expression, matching, selected
+from strop.environments.search_pattern import LONGEST, matching, selected
 from strop.environments.search_tree import SearchTree, acquire, trees_folder
 from strop.environments.toolbox import Toolbox, tool
-from strop.sandbox.interpreter import interpreter_reads, program
 
 PAGE = 60
 """Lines that `read` shows at once."""
@@ -31,8 +30,11 @@ MOST_OUTPUT = 1 << 20
 WIDTH = 160
 _RG = (
     "--no-config", "--no-ignore", "--hidden", "--text", "--no-unicode", "--encoding=none", "--sort=path", "--null",
-    "--with-filename", "--line-number", "--no-heading", "--color=never", "--threads=1",
+    "--with-filename", "--line-number", "--no-heading", "--color=never", "--threads=1", "--regex-size-limit=8M",
+    "--dfa-size-limit=8M",
 )  # fmt: skip
+_BAD_PATTERN = 2
+"""ripgrep's exit status where it cannot read the expression."""
 
 
 class SearchTools(Toolbox):
@@ -42,7 +44,7 @@ class SearchTools(Toolbox):
 
     def __init__(self, task: Task, services: Services, shown: int = SHOWN, among: Sequence[str] = ()) -> None:
         super().__init__(task, services)
-        self.shown = shown
+        self.shown, self.ripgrep = shown, ripgrep()
         self.tree: SearchTree = acquire(task.check.only(RetrievalCheck))
         self.among = selected(among, self.tree.paths) if among else self.tree.paths
 
@@ -54,10 +56,14 @@ class SearchTools(Toolbox):
             pattern: such as class \\w+Cart; with (?i) in front letters of either case
             path: of a file or folder
         """
-        wanted, as_text = expression(pattern)
-        name = self._place(path)
-        place = str(self.tree.folder / name)
-        ran = self.services.run(_program(wanted, place)).result()
+        if not pattern.strip() or len(pattern) > LONGEST or not pattern.isprintable():
+            raise ValueError(f"write a pattern of one line, of 1 to {LONGEST} characters")
+        place = str(self.tree.folder / self._place(path))
+        ran = self._looked_for([f"--regexp={pattern}"], place)
+        if as_text := ran.status == _BAD_PATTERN and not ran.expired:
+            text = pattern.removeprefix("(?i)")
+            either_case = ["--ignore-case"] if text != pattern else []
+            ran = self._looked_for([*either_case, "--fixed-strings", f"--regexp={text}"], place)
         if ran.expired and ran.expired != "output":
             return f"given up after {SECONDS:g} seconds; grep in a smaller folder, or for something simpler"
         if ran.status not in (0, 1) and not ran.expired:
@@ -104,6 +110,11 @@ class SearchTools(Toolbox):
         self.finished = True
         return places
 
+    def _looked_for(self, words: Sequence[str], place: str) -> Ran:
+        read = (str(trees_folder()), self.ripgrep)
+        argv = (self.ripgrep, *_RG, *words, "--", place)
+        return self.services.run(Run(argv, seconds=SECONDS, read=read, output_bytes=MOST_OUTPUT)).result()
+
     def _place(self, path: str) -> str:
         """A file or folder of the tree. Raises ValueError."""
         name = _name(path)
@@ -125,29 +136,13 @@ class SearchTools(Toolbox):
         return rows
 
 
-def _program(wanted: str, place: str) -> Run:
-    """What looks for an expression in a file or folder."""
-    rg = ripgrep()
-    if rg:
-        argv: tuple[str, ...] = (rg, *_RG, f"--regexp={wanted}", "--", place)
-        read: tuple[str, ...] = (str(trees_folder()), rg)
-    else:
-        argv = (program(), "-I", "-S", "-B", "-c", _grep_program(), wanted, place)
-        read = (str(trees_folder()), *interpreter_reads())
-    return Run(argv, seconds=SECONDS, read=read, output_bytes=MOST_OUTPUT)
-
-
 def ripgrep() -> str:
-    """Where ripgrep is: beside Python, or on the PATH, unless STROP_RIPGREP names another place; "" for none."""
-    asked = os.environ.get("STROP_RIPGREP")
+    """Where ripgrep is: what STROP_RIPGREP names, else beside Python or on the PATH. Raises UserError."""
     beside = Path(sys.executable).with_name("rg")
-    found = asked if asked is not None else str(beside) if beside.is_file() else shutil.which("rg") or ""
-    return found and os.path.realpath(found)
-
-
-@cache
-def _grep_program() -> str:
-    return Path(__file__).with_name("grep_program.py").read_text(encoding="utf-8")
+    found = os.environ.get("STROP_RIPGREP") or (beside if beside.is_file() else shutil.which("rg"))
+    if not found:
+        raise UserError("searching needs ripgrep: pip install 'strop[search]', or name it in STROP_RIPGREP")
+    return os.path.realpath(found)
 
 
 def _shown_lines(found: list[tuple[str, str, str]], shown: int, *, more: bool) -> str:
