@@ -62,6 +62,7 @@ def test_the_command() -> None:
     done = strop("explain", "grpo")
     assert done.returncode == 0 and done.stdout.startswith("grpo\n  The policy-gradient update.")
     assert "  grpo.group_size                     8\n" in done.stdout
+    assert "  grpo.loss.epsilon_high              0.28  (only with grpo.loss.type dapo)\n" in done.stdout
     assert {line.split()[0] for line in strop("explain").stdout.splitlines()} >= {"run", "model", "limits"}
     wrong = strop("explain", "grpo.betta")
     assert wrong.returncode == 2 and len(wrong.stderr.splitlines()) == 1

@@ -97,9 +97,9 @@ def compare(draw: random.Random) -> None:
             ]
             means.append([sum(column) / 3 for column in zip(*mine, strict=True)])
         debugged, other, tokens, theirs = (sum(column) / 2 for column in zip(*means, strict=True))
-        assert found.debugged[at].value == pytest.approx(debugged)
-        assert found.resampled[at].value == pytest.approx(other)
-        assert found.differences[at].delta == pytest.approx(debugged - other)
+        assert found.debugged.value[at] == pytest.approx(debugged)
+        assert found.resampled.value[at] == pytest.approx(other)
+        assert found.differences.delta[at] == pytest.approx(debugged - other)
         assert (found.tokens[at], found.resampled_tokens[at]) == pytest.approx((tokens, theirs))
 
 

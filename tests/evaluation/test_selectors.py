@@ -101,10 +101,9 @@ def test_a_selector_is_given_nothing_of_hidden_tests() -> None:
 
 def test_intervals_of_many_columns_are_those_of_one() -> None:
     values = np.random.default_rng(3).random((40, 2))
-    for number, (value, low, high) in enumerate(mean_intervals(values)):
-        one = mean_interval(values[:, number].tolist())
-        assert value == pytest.approx(one.value) and (low, high) == pytest.approx(
-            (one.low, one.high), abs=0.01
-        )
+    for number in range(2):
+        found, one = mean_intervals(values).at(number), mean_interval(values[:, number].tolist())
+        assert found.value == pytest.approx(one.value)
+        assert (found.low, found.high) == pytest.approx((one.low, one.high), abs=0.01)
     with pytest.raises(ValueError, match="no task"):
         mean_intervals(np.zeros((0, 2)))

@@ -22,4 +22,5 @@ def explain(
         found = keys_named(name)
         for key in found:
             under = key.name != name and found[0].section
-            print(f"  {key.name:<36}{key.default}" if under else key)
+            only = f"  (only with {key.only})" if key.only and key.only != found[0].only else ""
+            print(f"  {key.name:<36}{key.default}{only}" if under else key)

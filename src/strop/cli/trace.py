@@ -19,22 +19,25 @@ if TYPE_CHECKING:
     from strop.config.schema import Recipe
 
 _ROOT = Path(__file__).parents[1]
-_ROOMS = {"verification": "verification/ and sandbox/", "sandbox": "verification/ and sandbox/"}
-"""Rooms that are one stop."""
-_TRIAL = "policies/proof.py"
-"""Tries the model on texts of its own, which are no part of the item."""
+_STOPS = {
+    **dict.fromkeys(("verification", "sandbox"), "verification/ and sandbox/"),
+    "policies": "policies/",
+    **dict.fromkeys(("training/logps.py", "training/ways.py"), "training/logps.py and ways.py"),
+}
+"""Rooms and files that are one stop."""
+_TRIALS = {("policies/proof.py", "decoder_of"), ("training/logps.py", "update_of")}
+"""Functions that try the model on texts of their own, which are no part of the item."""
 _SKIPPED = ("core", "cli", "config")
 """Rooms that are none: records are the item itself."""
 _WIDTH = 96
 
 
 def trace(
-    task: Annotated[str, Argument(metavar="TASK", help="the beginning of a task's id")],
     words: Annotated[
         list[str] | None,
         Argument(
-            metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]",
-            help="recipes and overrides; default: demo",
+            metavar="[TASK] [NAME|RECIPE.yaml...] [KEY=VALUE...]",
+            help="the beginning of a task's id, the first task by default; recipes (default: demo) and overrides",
         ),
     ] = None,
 ) -> None:
@@ -43,20 +46,23 @@ def trace(
     The step is a real one, on this task alone and in a folder that is thrown away: prompt, completions, verdicts,
     scores, advantages, samples, loss.
     """
-    recipe = recipe_of(words or ["demo"])
-    for line in trace_lines(task, recipe):
+    from strop.config.recipes import is_recipe
+
+    words = words or []
+    start = next((word for word in words[:1] if "=" not in word and not is_recipe(word)), "")
+    words = words[bool(start) :]
+    recipe = recipe_of(words if any(map(is_recipe, words)) else ["demo", *words])
+    for line in trace_lines(start, recipe):
         print(printable(line))
 
 
 def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
-    """The lines that `strop trace` prints. Raises UserError where no task's id begins so."""
+    """The lines of `strop trace` on the first task whose id begins so. Raises UserError where there is none."""
     from strop.tasks.task_sets import each, task_sets
     from strop.training.inputs import Given
     from strop.training.run import train
 
-    tracer = ItemTrace(start)
-    with tracer:
-        sets = task_sets(recipe)
+    sets = task_sets(recipe)
     found = [(one, task) for one in sets for task in one.tasks if task.id.startswith(start)]
     if not found:
         some = ", ".join(task.id for one in sets for task in one.tasks[:3])
@@ -64,6 +70,9 @@ def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
             f"no task of {recipe.run.name} has an id that begins with {start!r}; there are {some}, ..."
         )
     one, task = found[0]
+    tracer = ItemTrace(task.id)
+    with tracer:
+        task_sets(recipe)
     with tempfile.TemporaryDirectory(prefix="strop-trace-") as folder:
         changes: dict[str, Any] = {
             "tasks": one.recipe.tasks,
@@ -100,7 +109,7 @@ class ItemTrace:
 
     A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
 
-    start  the beginning of the task's id
+    start  the task's id, or its beginning
     path   (file, form, function, the record as text), of each form in a file the first, in the order of time
     lost   whether the loss was reached, behind which nothing is noted any more
     """
@@ -112,6 +121,7 @@ class ItemTrace:
     def __enter__(self) -> "ItemTrace":
         self._kinds = _kinds()
         self._known = {(file, kind) for file, kind, _, _ in self.path}
+        self._trial: FrameType | None = None
         threading.setprofile(self._seen)
         sys.setprofile(self._seen)
         return self
@@ -144,7 +154,12 @@ class ItemTrace:
             return
         file = code.co_filename[len(str(_ROOT)) + 1 :]
         room = file.partition("/")[0]
-        if room in _SKIPPED or file == _TRIAL:
+        if room in _SKIPPED:
+            return
+        if self._trial is None and event == "call" and (file, code.co_name) in _TRIALS:
+            self._trial = frame
+        if self._trial is not None:
+            self._trial = None if event == "return" and frame is self._trial else self._trial
             return
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if event == "call" else ()
         values = [frame.f_locals.get(name) for name in names] if event == "call" else [result]
@@ -154,7 +169,7 @@ class ItemTrace:
         if event == "return" and code.co_name == "objective" and result is not None:
             found.append(("loss", f"{float(result[0].detach()):.6f}, the sum of its tokens' shares"))
             self.lost = True
-        stop = _ROOMS.get(room, file)
+        stop = _STOPS.get(room) or _STOPS.get(file, file)
         for kind, text in found:
             if (stop, kind) not in self._known:
                 self._known.add((stop, kind))

@@ -24,7 +24,16 @@ from rich.text import Text
 from strop.code.near.dress import DRESSES
 from strop.core.ids import rng
 from strop.evaluation.selectors import by_order
-from strop.evaluation.statistics import Difference, Estimate, Floats, mean_interval, mean_intervals
+from strop.evaluation.statistics import (
+    Difference,
+    Differences,
+    Estimate,
+    Floats,
+    Means,
+    mean_differences,
+    mean_interval,
+    mean_intervals,
+)
 from strop.evaluation.table import difference_text, estimate_text, new_table, show
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
 
@@ -202,9 +211,10 @@ def _best_table(best: Mapping[str, Any]) -> Any:
     shown = [k for k in best["k"] if k & (k - 1) == 0 or k == best["k"][-1]]
     table = new_table("best of k samples", "chosen by", *(f"k = {k}" for k in shown), "reward model minus it")
     for name, one in best["accuracy"].items():
-        cells = [estimate_text(Estimate(one["value"][k - 1], *one["interval"][k - 1])) for k in shown]
+        values = Means.model_validate(one)
         minus = best["differences"].get(name)
-        last = Difference(minus["delta"][-1], *minus["interval"][-1]) if minus else None
+        last = Differences.model_validate(minus).at(-1) if minus else None
+        cells = [estimate_text(values.at(k - 1)) for k in shown]
         table.add_row(Text(name), *cells, difference_text(last))
     table.caption = f"{best['tasks']} held-out tasks with {best['k'][-1]} samples or more"
     return table
@@ -233,11 +243,11 @@ def _signals(
     found: dict[str, Any] = {}
     for at, (name, values) in enumerate(signals.items()):
         found[name] = {
-            "within": _json(Estimate(*intervals[at])),
+            "within": _json(intervals.at(at)),
             "pooled": _json(pooled_auc(values, passed, owner, confidence=ways["confidence"])),
         }
         if at:
-            delta, *ends = intervals[len(signals) + at]
+            delta, *ends = intervals.at(len(signals) + at)
             found[name]["model_minus"] = {"delta": delta, "interval": ends}
     return found
 
@@ -365,25 +375,19 @@ def _best_of(
     tables = {name: np.array(rows) for name, rows in curves.items()}
     accuracy = {name: mean_intervals(table, **ways) for name, table in tables.items()}
     differences = {
-        name: mean_intervals(tables[MODEL] - table, **ways)
+        name: mean_differences(tables[MODEL] - table, **ways).model_dump(mode="json")
         for name, table in tables.items()
         if name not in (MODEL, "oracle")
     }
     return {
         "tasks": len(kept),
         "k": list(range(1, most + 1)),
-        "accuracy": {
-            name: {"value": [v for v, *_ in found], "interval": [ends for _, *ends in found]}
-            for name, found in accuracy.items()
-        },
-        "differences": {
-            name: {"delta": [d for d, *_ in found], "interval": [ends for _, *ends in found]}
-            for name, found in differences.items()
-        },
+        "accuracy": {name: found.model_dump(mode="json") for name, found in accuracy.items()},
+        "differences": differences,
         "hacking_curve": {
             "distance": [math.sqrt(max(0.0, math.log(k) - (k - 1) / k)) for k in range(1, most + 1)],
             "proxy": np.array(proxies).mean(axis=0).tolist(),
-            "truth": [value for value, *_ in accuracy[MODEL]],
+            "truth": accuracy[MODEL].value,
         },
     }
 

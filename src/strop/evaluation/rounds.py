@@ -11,7 +11,6 @@ have been taken is missing.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,14 +20,7 @@ from strop.core.task import Task
 from strop.evaluation.evaluate import resampled
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation
-from strop.evaluation.statistics import (
-    Difference,
-    Estimate,
-    Floats,
-    differences_json,
-    estimates_json,
-    mean_intervals,
-)
+from strop.evaluation.statistics import Differences, Floats, Means, mean_differences, mean_intervals
 
 Key = tuple[str, int]
 """(task id, index) of a play."""
@@ -40,21 +32,12 @@ class Rounds(Record):
     tasks: int
     tokens: list[float]
     """Sampled by a play until then, mean."""
-    debugged: list[Estimate]
+    debugged: Means
     """Share of plays whose answer passes all tests."""
-    resampled: list[Estimate]
+    resampled: Means
     resampled_tokens: list[float]
-    differences: list[Difference]
+    differences: Differences
     """Self-debug minus resampling."""
-
-    def as_json(self) -> dict[str, Any]:
-        """As JSON values; an interval is [low, high]."""
-        return {
-            **self.model_dump(include={"tasks", "tokens", "resampled_tokens"}),
-            "debugged": estimates_json(self.debugged),
-            "resampled": estimates_json(self.resampled),
-            "differences": differences_json(self.differences),
-        }
 
 
 def rounds(
@@ -87,18 +70,15 @@ def rounds(
     if not rows:
         return None
     table = np.array([np.mean(found, axis=0) for found in rows.values()])
-
-    def intervals(values: Floats) -> list[tuple[float, float, float]]:
-        return mean_intervals(values, resamples=resamples, confidence=result.confidence)
-
+    ways = {"resamples": resamples, "confidence": result.confidence}
     debugged, other = table[:, :, 0], table[:, :, 1]
     return Rounds(
         tasks=len(table),
         tokens=table[:, :, 2].mean(axis=0).tolist(),
-        debugged=[Estimate(*one) for one in intervals(debugged)],
-        resampled=[Estimate(*one) for one in intervals(other)],
+        debugged=mean_intervals(debugged, **ways),
+        resampled=mean_intervals(other, **ways),
         resampled_tokens=table[:, :, 3].mean(axis=0).tolist(),
-        differences=[Difference(*one) for one in intervals(debugged - other)],
+        differences=mean_differences(debugged - other, **ways),
     )
 
 

@@ -28,14 +28,7 @@ from strop.evaluation.selectors import (
     by_reward,
     expected,
 )
-from strop.evaluation.statistics import (
-    Difference,
-    Estimate,
-    Floats,
-    differences_json,
-    estimates_json,
-    mean_intervals,
-)
+from strop.evaluation.statistics import Differences, Floats, Means, mean_differences, mean_intervals
 
 
 @dataclass(frozen=True)
@@ -62,14 +55,14 @@ class JudgedCandidates:
 class SelectorCurve(Record):
     """One selector's numbers, each a list over k = 1 ... n."""
 
-    accuracy: list[Estimate]
-    false_positives: list[Estimate]
+    accuracy: Means
+    false_positives: Means
     """Share of tasks whose chosen sample passes the shown tests and fails others."""
     samples: list[int]
     """Sampled for one choice."""
     cpu_seconds: list[float]
     """Of sampling, in this process, and of the jailed runs that the choice needs; mean over tasks."""
-    differences: dict[str, list[Difference]]
+    differences: dict[str, Differences]
     """{"random", "shown": this minus that selector}, at the same k."""
 
 
@@ -83,29 +76,16 @@ class Scaling(Record):
     notes: list[str]
     """Selectors that could not be asked, and why."""
     confidence: float
-    curves: dict[str, SelectorCurve]
+    selectors: dict[str, SelectorCurve]
     per_task: dict[str, dict[str, list[float]]]
     """{selector: {task id: accuracy at every k}}"""
     rounds: Rounds | None = None
     """Of plays with feedback: their rounds beside blind resampling."""
 
     def as_json(self) -> dict[str, Any]:
-        """The numbers as JSON values; an interval is [low, high]."""
-        return {
-            **self.model_dump(include={"tasks", "samples", "left_out", "notes", "confidence"}),
-            "k": list(range(1, self.samples + 1)),
-            "selectors": {
-                name: {
-                    "accuracy": estimates_json(curve.accuracy),
-                    "false_positives": estimates_json(curve.false_positives),
-                    "samples": curve.samples,
-                    "cpu_seconds": curve.cpu_seconds,
-                    "differences": {other: differences_json(d) for other, d in curve.differences.items()},
-                }
-                for name, curve in self.curves.items()
-            },
-            **({"rounds": self.rounds.as_json()} if self.rounds else {}),
-        }
+        """The numbers as JSON values, without those of each task; an interval is [low, high]."""
+        numbers = self.model_dump(mode="json", exclude={"per_task"}, exclude_none=True)
+        return {**numbers, "k": list(range(1, self.samples + 1))}
 
 
 def judged_candidates(
@@ -191,10 +171,7 @@ def scaling(
     notes = [f"{name}: {why_not(one)}" for name, one in without]
     sampled = sampling_cpu * float(np.mean([task.tokens.mean() for task in judged]))
     sampled += float(np.mean([task.cpu["play"] for task in judged]))
-
-    def intervals(values: Floats) -> list[tuple[float, float, float]]:
-        return mean_intervals(values, resamples=resamples, confidence=confidence)
-
+    ways = {"resamples": resamples, "confidence": confidence}
     curves = {}
     for name, table in tables.items():
         needs = fit[name].needs - {"logprob"} if name in fit else {"truth"}
@@ -202,13 +179,12 @@ def scaling(
         ks = [1 if name == FIRST else k for k in range(1, samples + 1)]
         others = [other for other in (RANDOM, SHOWN) if other in tables and other != name]
         curves[name] = SelectorCurve(
-            accuracy=[Estimate(*one) for one in intervals(table[:, :, 0])],
-            false_positives=[Estimate(*one) for one in intervals(table[:, :, 1])],
+            accuracy=mean_intervals(table[:, :, 0], **ways),
+            false_positives=mean_intervals(table[:, :, 1], **ways),
             samples=ks,
             cpu_seconds=[k * each for k in ks],
             differences={
-                other: [Difference(*one) for one in intervals(table[:, :, 0] - tables[other][:, :, 0])]
-                for other in others
+                other: mean_differences(table[:, :, 0] - tables[other][:, :, 0], **ways) for other in others
             },
         )
     return Scaling(
@@ -217,7 +193,7 @@ def scaling(
         left_out=dict(left_out),
         notes=notes,
         confidence=confidence,
-        curves=curves,
+        selectors=curves,
         per_task={
             name: {task.task_id: rows[:, 0].tolist() for task, rows in zip(judged, table, strict=True)}
             for name, table in tables.items()
@@ -225,30 +201,27 @@ def scaling(
     )
 
 
-def compare_scaling(
-    first: Scaling, later: Scaling, *, resamples: int = 10_000
-) -> dict[str, list[Difference]]:
+def compare_scaling(first: Scaling, later: Scaling) -> dict[str, Differences]:
     """{selector: later minus first at every k}, on the tasks and with the selectors that both have."""
     found = {}
-    for name in later.curves:
+    for name in later.selectors:
         before, after = first.per_task.get(name, {}), later.per_task[name]
         both = [task for task in after if task in before]
         if both:
             table = np.array([after[task] for task in both]) - np.array([before[task] for task in both])
-            ends = mean_intervals(table, resamples=resamples, confidence=later.confidence)
-            found[name] = [Difference(*one) for one in ends]
+            found[name] = mean_differences(table, confidence=later.confidence)
     return found
 
 
 def scaling_json(
-    results: Mapping[str, Scaling], paired: Mapping[str, Mapping[str, Sequence[Difference]]]
+    results: Mapping[str, Scaling], paired: Mapping[str, Mapping[str, Differences]]
 ) -> dict[str, Any]:
     """{"models", "first", "differences"} as JSON values."""
     return {
         "models": {name: found.as_json() for name, found in results.items()},
         "first": next(iter(results)),
         "differences": {
-            name: {selector: differences_json(one) for selector, one in found.items()}
+            name: {selector: one.model_dump(mode="json") for selector, one in found.items()}
             for name, found in paired.items()
         },
     }

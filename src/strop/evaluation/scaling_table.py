@@ -1,6 +1,5 @@
 """The curves of `strop scale` as tables for a terminal, and as a chart."""
 
-import sys
 from collections.abc import Mapping
 
 from rich.console import Console
@@ -12,7 +11,7 @@ from strop.evaluation.models import TableColumn, split_table
 from strop.evaluation.rounds import Rounds
 from strop.evaluation.scaling import Scaling
 from strop.evaluation.selectors import ORACLE, RANDOM, SHOWN
-from strop.evaluation.statistics import Difference
+from strop.evaluation.statistics import Differences
 from strop.evaluation.table import PLAIN_WIDTH, difference_text, estimate_text, show
 
 
@@ -43,29 +42,31 @@ def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
             show(*rows, width=max(PLAIN_WIDTH, sum(column.width for column in rounds) + 2))
 
 
-def show_paired(paired: Mapping[str, Mapping[str, list[Difference]]], first: str) -> None:
+def show_paired(paired: Mapping[str, Mapping[str, Differences]], first: str) -> None:
     """Prints the differences of the later models from the first, of each selector at the largest k."""
     for name, found in paired.items():
-        print(
-            f"\n{printable(name)} minus {printable(first)}, on the same tasks, at the largest k:",
-            file=sys.stdout,
-        )
+        print(f"\n{printable(name)} minus {printable(first)}, on the same tasks, at the largest k:")
         for selector, differences in found.items():
-            print(f"  {selector:<16}{difference_text(differences[-1]).plain}")
+            print(f"  {selector:<16}{difference_text(differences.at(-1)).plain}")
 
 
 def scaling_chart(results: Mapping[str, Scaling], *, title: str) -> str:
     """An SVG: accuracy by samples and by CPU seconds, of every selector of every model."""
-    by: dict[str, dict[str, list[tuple[float, object]]]] = {"samples a task": {}, "CPU seconds a task": {}}
-    panels = []
-    for axis in by:
-        curves = {}
-        for model, found in results.items():
-            for name, curve in found.curves.items():
-                label = f"{model}: {name}" if len(results) > 1 else name
-                spent = curve.samples if axis.startswith("samples") else curve.cpu_seconds
-                curves[label] = list(zip(map(float, spent), curve.accuracy, strict=True))
-        panels.append(CurvePanel(axis, curves))
+    curves = {
+        f"{model}: {name}" if len(results) > 1 else name: curve
+        for model, found in results.items()
+        for name, curve in found.selectors.items()
+    }
+    panels = [
+        CurvePanel(
+            axis,
+            {
+                label: [(float(x), curve.accuracy.at(at)) for at, x in enumerate(getattr(curve, spent))]
+                for label, curve in curves.items()
+            },
+        )
+        for axis, spent in (("samples a task", "samples"), ("CPU seconds a task", "cpu_seconds"))
+    ]
     tasks = next(iter(results.values()))
     return curves_svg(
         panels, title=title, note=f"{tasks.tasks} tasks; {tasks.confidence:.0%} intervals over tasks"
@@ -73,43 +74,33 @@ def scaling_chart(results: Mapping[str, Scaling], *, title: str) -> str:
 
 
 def _rounds(found: Rounds, gap: str) -> list[TableColumn]:
-    count = len(found.tokens)
+    rounds = range(len(found.tokens))
     tokens = zip(found.tokens, found.resampled_tokens, strict=True)
     return [
-        TableColumn("after rounds", [Text(str(at + 1)) for at in range(count)]),
-        TableColumn("self-debug", [estimate_text(one, gap) for one in found.debugged]),
-        TableColumn("resampled", [estimate_text(one, gap) for one in found.resampled]),
-        TableColumn("difference", [difference_text(one, gap) for one in found.differences]),
+        TableColumn("after rounds", [Text(str(at + 1)) for at in rounds]),
+        TableColumn("self-debug", [estimate_text(found.debugged.at(at), gap) for at in rounds]),
+        TableColumn("resampled", [estimate_text(found.resampled.at(at), gap) for at in rounds]),
+        TableColumn("difference", [difference_text(found.differences.at(at), gap) for at in rounds]),
         TableColumn("tokens", [Text(f"{mine:.0f}, {other:.0f}") for mine, other in tokens]),
     ]
 
 
 def _columns(found: Scaling, gap: str) -> list[TableColumn]:
-    n = found.samples
+    n, curves = found.samples, found.selectors
     shown = sorted({n, *(k for k in (1, 2, 4, 8, 16, 32, 64) if k < n)})
-    names = list(found.curves)
-    columns = [TableColumn("selector", [Text(name) for name in names])]
-    columns += [
-        TableColumn(f"k = {k}", [estimate_text(found.curves[name].accuracy[k - 1], gap) for name in names])
-        for k in shown
-    ]
+    columns = [TableColumn("selector", [Text(name) for name in curves])]
+    for k in shown:
+        cells = [estimate_text(one.accuracy.at(k - 1), gap) for one in curves.values()]
+        columns.append(TableColumn(f"k = {k}", cells))
     for other in (RANDOM, SHOWN):
-        if other in found.curves:
+        if other in curves:
+            ends = (one.differences.get(other) for one in curves.values())
             cells = [
-                difference_text(
-                    differences[-1] if (differences := found.curves[name].differences.get(other)) else None,
-                    gap,
-                )
-                for name in names
+                difference_text(differences.at(-1) if differences else None, gap) for differences in ends
             ]
             columns.append(TableColumn(f"minus {other}", cells))
-    if SHOWN in found.curves:
-        cells = [
-            estimate_text(None if name == ORACLE else found.curves[name].false_positives[-1], gap)
-            for name in names
-        ]
-        columns.append(TableColumn("false positives", cells))
-    columns.append(
-        TableColumn("CPU s", [Text(f"{found.curves[name].cpu_seconds[-1]:.3g}") for name in names])
-    )
+    if SHOWN in curves:
+        wrong = {name: None if name == ORACLE else one.false_positives.at(-1) for name, one in curves.items()}
+        columns.append(TableColumn("false positives", [estimate_text(one, gap) for one in wrong.values()]))
+    columns.append(TableColumn("CPU s", [Text(f"{one.cpu_seconds[-1]:.3g}") for one in curves.values()]))
     return columns

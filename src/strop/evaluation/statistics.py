@@ -8,10 +8,12 @@ one point: 0 of 164 passed gives [0, 0], although the true rate may be up to abo
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from strop.core.records import Record
 
 Floats = NDArray[np.float64]
 
@@ -35,14 +37,26 @@ class Difference(NamedTuple):
     high: float
 
 
-def estimates_json(found: Sequence[Estimate]) -> dict[str, Any]:
-    """{"value": [...], "interval": [[low, high], ...]}"""
-    return {"value": [one.value for one in found], "interval": [[one.low, one.high] for one in found]}
+class Means(Record):
+    """Means over tasks of several columns, and the ends of their intervals."""
+
+    value: list[float]
+    interval: list[tuple[float, float]]
+
+    def at(self, column: int) -> Estimate:
+        """Of one column."""
+        return Estimate(self.value[column], *self.interval[column])
 
 
-def differences_json(found: Sequence[Difference]) -> dict[str, Any]:
-    """{"delta": [...], "interval": [[low, high], ...]}"""
-    return {"delta": [one.delta for one in found], "interval": [[one.low, one.high] for one in found]}
+class Differences(Record):
+    """The same of differences."""
+
+    delta: list[float]
+    interval: list[tuple[float, float]]
+
+    def at(self, column: int) -> Difference:
+        """Of one column."""
+        return Difference(self.delta[column], *self.interval[column])
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
@@ -73,17 +87,22 @@ def mean_interval(
 
 def mean_intervals(
     values: Floats, *, resamples: int = 10_000, confidence: float = 0.95, seed: int = 0
-) -> list[tuple[float, float, float]]:
-    """(mean, low, high) of each column of (tasks, columns); the same draws of tasks for all. Raises ValueError without
-    tasks.
-    """
+) -> Means:
+    """Of each column of (tasks, columns); the same draws of tasks for all. Raises ValueError without tasks."""
     tasks = len(values)
     if not tasks:
         raise ValueError("no task has a value, so there is no mean")
     random, tail = np.random.default_rng(seed), (1 - confidence) / 2
     drawn = random.multinomial(tasks, np.full(tasks, 1 / tasks), size=resamples).astype(np.float64)
     low, high = np.quantile(drawn @ values / tasks, [tail, 1 - tail], axis=0)
-    return list(zip(*(part.tolist() for part in (values.mean(axis=0), low, high)), strict=True))
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    return Means(value=values.mean(axis=0).tolist(), interval=list(ends))
+
+
+def mean_differences(values: Floats, *, resamples: int = 10_000, confidence: float = 0.95) -> Differences:
+    """`mean_intervals` of differences."""
+    means = mean_intervals(values, resamples=resamples, confidence=confidence)
+    return Differences(delta=means.value, interval=means.interval)
 
 
 def paired_difference(
