@@ -62,7 +62,7 @@ def _verify(text: str) -> Verdict:
 
 def weakened(answer: str, change: str) -> str:
     """The answer with assertions that evaluate what they look at and hold whatever it is."""
-    return LOOKS.sub(change, neutral(answer, "rust"))
+    return LOOKS.sub(change, neutral(answer))
 
 
 def kinds(path: Path, most: int) -> dict[str, list[str]]:
@@ -87,8 +87,8 @@ def summary(answers: list[str]) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     scores: list[float] = []
     for answer in answers:
-        strength = measure(answer, "rust", verify, seed=0)
-        by_text = own_tests_hold(answer, "rust") is not None
+        strength = measure(answer, verify, seed=0)
+        by_text = own_tests_hold(answer) is not None
         counts["refused by text"] += by_text
         counts["refused by mutation"] += not strength.holds and not by_text
         counts["held"] += strength.holds

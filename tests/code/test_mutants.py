@@ -10,7 +10,7 @@ from tests.scale import some
 from strop.code.mutate.mutants import Mutant, mutants
 from strop.code.trees import Source
 from strop.core.errors import UserError
-from strop.verification.strength import count_assertions, find_tests, own_tests_hold
+from strop.verification.strength import count_assertions, own_tests_hold
 
 RUST = """\
 //! Sums, with a ü in front.
@@ -193,11 +193,8 @@ TEXT = st.one_of(st.lists(PIECES, max_size=60).map("".join), st.text(max_size=20
 
 @given(code=TEXT, language=st.sampled_from(["rust", "python"]), seed=st.integers(0, 3))
 def test_no_text_raises(code: str, language: str, seed: int) -> None:
-    assert count_assertions(code, language) >= 0
-    own_tests_hold(code, language)
-    for test in find_tests(code, language):
-        assert "test" in code or "rstest" in code
-        assert code[slice(*test.span)].strip()
+    assert count_assertions(code) >= 0
+    own_tests_hold(code)
     whole = not Source(code, language).root.has_error
     for mutant in mutants(code, language, seed=seed):
         assert mutant.text != code
@@ -211,7 +208,7 @@ CUTS = st.tuples(st.integers(0, len(RUST)), st.integers(0, 40))
 @given(cut=CUTS, language=st.sampled_from(["rust", "python"]))
 def test_no_damaged_text_raises(cut: tuple[int, int], language: str) -> None:
     code = TEXTS[language][: cut[0]] + TEXTS[language][cut[0] + cut[1] :]
-    own_tests_hold(code, language)
+    own_tests_hold(code)
     for mutant in mutants(code, language, seed=0):
         assert code[slice(*mutant.span)] == mutant.before
 
@@ -240,8 +237,8 @@ def test_no_damaged_text_raises(cut: tuple[int, int], language: str) -> None:
     ids=lambda code: code[:24],
 )
 def test_long_hostile_texts_end(code: str) -> None:
-    own_tests_hold(code, "rust")
-    count_assertions(code, "rust")
+    own_tests_hold(code)
+    count_assertions(code)
     mutants(code, "rust", seed=0)
 
 
@@ -263,6 +260,4 @@ def test_long_hostile_texts_end(code: str) -> None:
     ids=lambda code: code[:24],
 )
 def test_long_hostile_python_ends(code: str) -> None:
-    own_tests_hold(code, "python")
-    count_assertions(code, "python")
     mutants(code, "python", seed=0)

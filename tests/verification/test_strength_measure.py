@@ -1,8 +1,6 @@
 """Strength measured with real compilers and interpreters, in the jail."""
 
-import os
 import subprocess
-import sys
 
 import pytest
 
@@ -38,29 +36,6 @@ GOOD_RUST = """assert_eq!(grade(101), None); assert_eq!(grade(100), Some('A')); 
 assert_eq!(grade(89), Some('B')); assert_eq!(grade(50), Some('B')); assert_eq!(grade(49), Some('F'));
 assert_eq!(total(&[1, 2, 3]), 12);"""
 
-PYTHON = """\
-def grade(points):
-    if points > 100:
-        return None
-    if points >= 90:
-        return "A"
-    return "B" if points >= 50 else "F"
-
-def total(points):
-    result = 0
-    for i in range(len(points)):
-        result += points[i] * 2
-    return result
-
-def test_it():
-{}
-"""
-GOOD_PYTHON = """\
-    assert grade(101) is None and grade(100) == "A" and grade(90) == "A"
-    assert grade(89) == "B" and grade(50) == "B" and grade(49) == "F"
-    assert total([1, 2, 3]) == 12
-"""
-
 
 def verdict(status: int, expired: str) -> Verdict:
     if status == NO_BUILD:
@@ -68,24 +43,6 @@ def verdict(status: int, expired: str) -> Verdict:
     outcome = Outcome.TIMED_OUT if expired else Outcome.PASSED if status == 0 else Outcome.FAILED
     stages = [Stage(name="build", passed=True), Stage(name="test", passed=outcome is Outcome.PASSED)]
     return Verdict(outcome=outcome, stages=stages)
-
-
-def run_python(texts: list[str]) -> list[Verdict]:
-    main = "import sys\ntry:\n  import answer\nexcept SyntaxError:\n  sys.exit(77)\nanswer.test_it()\n"
-    argv = [
-        os.path.realpath(sys.executable),
-        "-I",
-        "-S",
-        "-B",
-        "-c",
-        "import sys; sys.path.insert(0, '.')\n" + main,
-    ]
-    results = [
-        run_command(argv, files={"answer.py": t}, limits=LIMITS, profile="build",
-                           read=[sys.base_prefix])
-        for t in texts
-    ]  # fmt: skip
-    return [verdict(r.status, r.expired) for r in results]
 
 
 def run_rust(texts: list[str]) -> list[Verdict]:
@@ -107,7 +64,7 @@ def run_rust(texts: list[str]) -> list[Verdict]:
 
 @pytest.mark.rust
 def test_good_rust_tests_are_strong() -> None:
-    strength = measure(RUST.format(GOOD_RUST), "rust", run_rust, seed=0)
+    strength = measure(RUST.format(GOOD_RUST), run_rust, seed=0)
     assert strength.holds and strength.made == 8 and strength.compiled == 8
     assert strength.score is not None and strength.score >= 0.75, strength.reasons
     assert strength.witnessed is True
@@ -116,23 +73,10 @@ def test_good_rust_tests_are_strong() -> None:
 @pytest.mark.rust
 def test_rust_tests_that_say_nothing_kill_nothing() -> None:
     body = "let r = grade(95); assert!(r.is_some() || r.is_none()); assert!(total(&[1]) < 1000);"
-    strength = measure(RUST.format(body), "rust", run_rust, seed=0)
+    strength = measure(RUST.format(body), run_rust, seed=0)
     assert strength.compiled == 8 and strength.killed <= 1  # the loop that runs over the end crashes
     assert not strength.holds and strength.witnessed is not True
     assert "the tests notice" in strength.reasons[0]
-
-
-def test_good_python_tests_are_strong() -> None:
-    strength = measure(PYTHON.format(GOOD_PYTHON), "python", run_python, seed=0)
-    assert strength.holds and strength.made == 8 and strength.compiled == 8
-    assert strength.score is not None and strength.score >= 0.75, strength.reasons
-    assert strength.witnessed is True
-
-
-def test_python_tests_that_say_nothing_kill_nothing() -> None:
-    body = "    assert str(grade(95)) is not None\n    assert repr(total([])) != ''\n"
-    strength = measure(PYTHON.format(body), "python", run_python, seed=0)
-    assert strength.compiled == 8 and strength.score == 0 and not strength.holds
 
 
 @pytest.mark.rust
@@ -147,7 +91,7 @@ def test_rust_crashes_are_no_notice() -> None:
     def run(texts: list[str]) -> list[Verdict]:
         return [verdicts[t] if t in verdicts else run_rust([t])[0] for t in texts]
 
-    strength = measure(code, "rust", run, seed=0, limit=60)
+    strength = measure(code, run, seed=0, limit=60)
     assert strength.killed > 0 and strength.witnessed is False and not strength.holds
     assert "only where the code crashes" in strength.reasons[0]
 
@@ -159,8 +103,8 @@ def test_neutral_rust_evaluates_and_passes() -> None:
         "match grade(3) { Some(c) => assert_eq!(c, 'x'), None => assert!(false) }"
     )
     code = "#![allow(dead_code)]\n" + RUST.format(body) + "#[test] #[should_panic] fn p() { total(&[1]); }\n"
-    loose = neutral(code, "rust")
-    crash = neutral(code.replace("grade(1)", "grade([1, 2][total(&[4]) as usize])"), "rust")
+    loose = neutral(code)
+    crash = neutral(code.replace("grade(1)", "grade([1, 2][total(&[4]) as usize])"))
     assert [v.outcome for v in run_rust([code, loose, crash])] == [
         Outcome.FAILED,
         Outcome.PASSED,
@@ -168,29 +112,14 @@ def test_neutral_rust_evaluates_and_passes() -> None:
     ]
 
 
-def test_neutral_python_evaluates_and_passes() -> None:
-    body = """\
-    assert grade(1) is None, "no"
-    import unittest
-    case = unittest.TestCase()
-    case.assertEqual(total([1]), 5)
-    with case.assertRaises(ValueError):
-        total([])
-"""
-    code = PYTHON.format(body)
-    crash = code.replace("total([1])", "total(1)")
-    texts = [code, neutral(code, "python"), neutral(crash, "python")]
-    assert [v.outcome for v in run_python(texts)] == [Outcome.FAILED, Outcome.PASSED, Outcome.FAILED]
-
-
 def test_static_reasons_come_first() -> None:
     def never(texts: list[str]) -> list[Verdict]:
         raise AssertionError("nothing is to be run")
 
-    strength = measure(RUST.format("assert!(true); grade(1);"), "rust", never, seed=0)
+    strength = measure(RUST.format("assert!(true); grade(1);"), never, seed=0)
     assert not strength.holds and strength.score is None and "no assertion" in strength.reasons[0]
     alone = "pub fn id<T>(x: T) -> T { x }\n#[test]\nfn t() { assert_eq!(id(1), 1); }"
-    strength = measure(alone, "rust", never, seed=0)
+    strength = measure(alone, never, seed=0)
     assert strength.holds and strength.score is None and "nothing" in strength.reasons[0]
 
 

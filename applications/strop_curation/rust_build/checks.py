@@ -53,7 +53,7 @@ def check(
         "prompt_id": prompt.id,
         **origin,
         "own_tests": answers.test_count(found.tests),
-        "assertions": count_assertions(found.whole, "rust"),
+        "assertions": count_assertions(found.whole),
         "strength": strength,
         "source_cases": agreed,
     }
@@ -83,7 +83,7 @@ def _demand(verdict: Verdict, whole: str) -> None:
             output = stage.output if stage else ""
             raise NotKept(name, verdict.detail or f"clippy: {_first_error(output)}", output)
     if not verdict.passed:
-        weak = own_tests_hold(whole, "rust")
+        weak = own_tests_hold(whole)
         tests_passed = bool(verdict.tests) and all(t.outcome is Outcome.PASSED for t in verdict.tests)
         stage = verdict.stage("test")
         output = (stage.output if stage else "") or verdict.output

@@ -16,7 +16,7 @@ def static_reason(answer: str) -> str | None:
     """Why the tests cannot count, from their text; None when they may."""
     from strop.verification.strength import own_tests_hold
 
-    return own_tests_hold(answer, "rust")
+    return own_tests_hold(answer)
 
 
 def weigh(cases: Sequence[RustAnswer], run: Run) -> None:
@@ -40,7 +40,7 @@ def weigh(cases: Sequence[RustAnswer], run: Run) -> None:
             dead[case.number] = killers(mine, verdicts[case.number])
     for part in (slice(WITNESSES), slice(WITNESSES, None)):
         asked = [case for case in passed if dead.get(case.number, [])[part]]
-        texts = {case.number: controls(case.answer, "rust", dead[case.number][part]) for case in asked}
+        texts = {case.number: controls(case.answer, dead[case.number][part]) for case in asked}
         found = _each(asked, texts, run, False)
         for case in asked:
             if witnessed(found[case.number]) is not False:

@@ -1,15 +1,14 @@
-"""How much an answer's own tests are worth: counted by parse tree, measured by mutation.
+"""How much a Rust answer's own tests are worth: counted by parse tree, measured by mutation.
 
 `measure` does all of it for one answer. To verify many answers in one batch: `mutants`, run them, `judge`; then
 `controls` of `killers`, run them, `witnessed`, `conclude`.
 
-Needs tree-sitter and its grammars of Rust and Python (extra `strength`); without them each function raises UserError.
+Needs tree-sitter and its grammar of Rust (extra `strength`); without them each function raises UserError.
 """
 
 from strop.verification.strength.measure import (
     controls,
     count_assertions,
-    find_tests,
     judge,
     killed,
     killers,
@@ -21,7 +20,6 @@ from strop.verification.strength.measure import (
 __all__ = [
     "controls",
     "count_assertions",
-    "find_tests",
     "judge",
     "killed",
     "killers",

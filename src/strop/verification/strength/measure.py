@@ -16,61 +16,42 @@ from pydantic import Field
 
 from strop.code.mutate.mutants import Mutant, mutants
 from strop.code.mutate.sites import OPERATORS
-from strop.code.python.items import PythonItems
 from strop.code.rust.items import RustItems
 from strop.code.trees import MOST_BYTES, Node, Regions, Source, Span, span
 from strop.core.records import Record
 from strop.core.verdict import Outcome, Verdict
-from strop.verification.strength.python_suite import python_suite
 from strop.verification.strength.rust_suite import rust_suite
-from strop.verification.strength.suite import Suite, Test
 
 FIRST = 3
 """Killed mutants that are looked at first; one that an assertion noticed is enough."""
 _KILLS = frozenset({Outcome.FAILED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
 
-def _read_suite(code: str, language: str) -> Suite | None:
-    """The tests of a text; None when it is too long to be read. Raises UserError for an unknown language."""
-    source = Source(code, language)
-    if source.too_long:
-        return None
-    return rust_suite(source) if language == "rust" else python_suite(source)
-
-
-def find_tests(code: str, language: str) -> list[Test]:
-    """The test functions of a text, in order. Tests that macros make are not seen.
-
-    Empty for a text beyond `MOST_BYTES`. Raises UserError for an unknown language.
-    """
-    suite = _read_suite(code, language)
-    return sorted(suite.tests, key=lambda test: test.span) if suite else []
-
-
-def count_assertions(code: str, language: str) -> int:
+def count_assertions(code: str) -> int:
     """How many assertions of the tests that run can fail because of the code under test.
 
-    Constant ones, unreachable ones and repetitions within one test do not count; see `rust_suite` and `python_suite`
-    for what does. 0 for a text beyond `MOST_BYTES`. Raises UserError for an unknown language.
+    Constant ones, unreachable ones and repetitions within one test do not count; see `rust_suite` for what does. 0 for
+    a text beyond `MOST_BYTES`.
     """
-    suite = _read_suite(code, language)
-    return sum(suite.real_claims().values()) if suite else 0
+    source = Source(code, "rust")
+    return 0 if source.too_long else sum(rust_suite(source).real_claims().values())
 
 
-def own_tests_hold(answer: str, language: str) -> str | None:
-    """One line why these tests cannot count, or None when they may. Raises UserError for an unknown language."""
-    suite = _read_suite(answer, language)
-    if suite is None:
+def own_tests_hold(answer: str) -> str | None:
+    """One line why these tests cannot count, or None when they may."""
+    source = Source(answer, "rust")
+    if source.too_long:
         return f"the answer is longer than {MOST_BYTES} bytes"
+    suite = rust_suite(source)
     if suite.faults:
         return suite.faults[0]
     if suite.generated:
         return None  # tests made by a macro are not seen; running them has to tell
-    if not suite.tests:
+    if not (tests := suite.tests()):
         return "there is no test"
     live = suite.live()
     if not live:
-        cut = any(test.removed for test in suite.tests)
+        cut = any(test.removed for test in tests)
         return "every test is ignored" + (" or taken out by a cfg" if cut else "")
     touched = suite.touched()
     if all(scope.names.isdisjoint(touched) for scope in live):
@@ -102,20 +83,18 @@ class Strength(Record):
         return self.killed / self.compiled if self.compiled else None
 
 
-def measure(
-    answer: str, language: str, run: Callable[[list[str]], list[Verdict]], *, seed: int, limit: int = 8
-) -> Strength:
+def measure(answer: str, run: Callable[[list[str]], list[Verdict]], *, seed: int, limit: int = 8) -> Strength:
     """Makes at most `limit` mutants of `answer`, has them verified in one batch, and counts.
 
     `answer` must have passed itself. `run` gives one verdict a text, in order, and asks nothing of the tests but that
     they pass. It is called for the mutants, and again for a few killed ones (see `neutral`) with a control. A mutant
     whose verdict is *error* or *tampered* counts neither way.
-    Raises UserError for a language that is not known, ValueError when `run` returns another number of verdicts.
+    Raises ValueError when `run` returns another number of verdicts.
     """
-    reason = own_tests_hold(answer, language)
+    reason = own_tests_hold(answer)
     if reason is not None:
         return Strength(reasons=[reason], holds=False)
-    made = mutants(answer, language, seed=seed, limit=limit)
+    made = mutants(answer, "rust", seed=seed, limit=limit)
     if not made:
         return Strength(reasons=["nothing in the code under test could be changed"])
     verdicts = run([mutant.text for mutant in made])
@@ -123,7 +102,7 @@ def measure(
     dead, seen = killers(made, verdicts), None
     for part in (dead[:FIRST], dead[FIRST:]):
         if part and seen is not True:
-            seen = witnessed(run(controls(answer, language, part)))
+            seen = witnessed(run(controls(answer, part)))
             if seen is None:
                 break
     return conclude(strength, seen)
@@ -135,9 +114,9 @@ def killers(made: list[Mutant], verdicts: list[Verdict]) -> list[Mutant]:
     return sorted(dead, key=lambda mutant: OPERATORS.index(mutant.operator))
 
 
-def controls(answer: str, language: str, dead: list[Mutant]) -> list[str]:
+def controls(answer: str, dead: list[Mutant]) -> list[str]:
     """The texts to run for `witnessed`: the answer and these mutants of it, with assertions that never fail."""
-    return [neutral(text, language) for text in (answer, *(mutant.text for mutant in dead))]
+    return [neutral(text) for text in (answer, *(mutant.text for mutant in dead))]
 
 
 def witnessed(verdicts: list[Verdict]) -> bool | None:
@@ -207,23 +186,20 @@ _PATTERNS = {
     "looks_eq": ("$a:expr, $b:expr", "$a == $b"),
     "looks_ne": ("$a:expr, $b:expr", "$a != $b"),
 }
-_EQUAL = frozenset({"assertEqual", "assertListEqual", "assertDictEqual", "assertEquals"})
-_RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
 
 
-def neutral(code: str, language: str) -> str:
-    """`code` with assertions that never fail; `code` itself when it is too long. Raises UserError for a language."""
-    source = Source(code, language)
+def neutral(code: str) -> str:
+    """`code` with assertions that never fail; `code` itself when it is too long."""
+    source = Source(code, "rust")
     if source.too_long:
         return code
-    edits = _rust(source) if language == "rust" else _python(source)
     data = source.data
-    for (start, end), text in sorted(edits, reverse=True):
+    for (start, end), text in sorted(_without_assertions(source), reverse=True):
         data = data[:start] + text.encode() + data[end:]
     return data.decode("utf-8", "surrogatepass")
 
 
-def _rust(source: Source) -> list[tuple[Span, str]]:
+def _without_assertions(source: Source) -> list[tuple[Span, str]]:
     items = RustItems(source)
     places = Regions([*items.regions.spans, *(span(n) for n in source.all("macro_definition"))])
     edits: list[tuple[Span, str]] = []
@@ -254,28 +230,3 @@ def _attributes_before(node: Node) -> list[Node]:
         found.append(before)
         before = before.prev_named_sibling
     return found
-
-
-def _python(source: Source) -> list[tuple[Span, str]]:
-    regions = PythonItems(source).regions
-    edits: list[tuple[Span, str]] = []
-    for node in source.all("assert_statement"):
-        if regions.hold(node) and node.named_children:
-            looked = node.named_children[0]
-            edits.append(((node.start_byte, looked.start_byte), "bool("))
-            edits.append(((looked.end_byte, node.end_byte), ")"))
-    for node in source.all("call"):
-        function = node.child_by_field_name("function")
-        name = (source.tokens(function) or [""])[-1]
-        outer = source.parent(node)
-        plain = outer is not None and outer.type == "expression_statement" and regions.hold(node)
-        if plain and function is not None and function.type == "attribute" and name.startswith("assert"):
-            looks = "a[0] == a[1]" if name in _EQUAL else "None"
-            edits.append((span(function), f"(lambda *a, **k: {looks})"))
-    for node in source.all("with_statement"):
-        clause = next((c for c in node.children if c.type == "with_clause"), None)
-        if clause is None or "as" in source.tokens(clause):
-            continue
-        if regions.hold(node) and not _RAISES.isdisjoint(source.names(clause)):
-            edits.append((span(clause), "__import__('contextlib').suppress(BaseException)"))
-    return edits

@@ -1,21 +1,24 @@
-"""The tests of a Rust file and their claims.
+"""The tests of a Rust file, their claims, and which of them are real.
 
 Counted as claims: assert macros (std's, and any whose name begins with assert_ or debug_assert), conditional panics,
 `.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a call, `?` in a test that returns a result,
 `#[should_panic]` once, and calls of helper functions and helper macros that make claims. Not counted: what is in
 comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread never joined.
+
+A claim is real when it can fail because of the code under test: it names that code, or a variable that a value of that
+code flowed into. Flow is followed by name within one function and ignores order, so it errs towards "real". Whether the
+tests notice a fault is measured in `measure`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar
 
 from strop.code.functions import Function
 from strop.code.rust.flow import dead_spans, flows
 from strop.code.rust.items import RustItems, differs
 from strop.code.tokens import always_true, split
-from strop.code.trees import Node, Source, span
-from strop.verification.strength.suite import Claim, Scope, Suite, SuiteReader, living
+from strop.code.trees import Node, Regions, Source, Span, span
 
 _PANICS = frozenset({"panic", "unreachable", "todo", "unimplemented"})
 _UNWRAPS = frozenset({"unwrap", "expect", "unwrap_err", "expect_err"})
@@ -25,6 +28,121 @@ _DEFINITIONS = (
 )  # fmt: skip
 _STD_ROOTS = frozenset({"std", "core", "alloc", "super", "crate", "self"})
 _PRELUDE = frozenset({"Some", "Ok", "Err", "Box", "Vec", "String", "Default", "format", "vec", "drop"})
+_ROUNDS = 12
+"""Most passes of the flow analysis; longer chains of variables are cut off."""
+
+
+@dataclass(slots=True)
+class Claim:
+    """One place of a function that can fail a test. Positions in bytes."""
+
+    span: Span
+    names: set[str]
+    """The identifiers that it looks at."""
+    key: str
+    """Its text without white space and comments; equal claims of one test count once."""
+    constant: bool = False
+    """Whether it always holds, whatever its names are bound to."""
+    helper: str = ""
+    """The helper called; then `names` are those of the arguments."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """A test, or a helper of tests."""
+
+    name: str
+    test: str = ""
+    """A test's name as the test runner prints it, such as "tests::works"."""
+    idle: bool = False
+    """Whether a test run leaves it out: `#[ignore]`, or a `cfg` that removes it or may do so."""
+    removed: bool = False
+    """Whether that is a `cfg`."""
+    names: set[str] = field(default_factory=set)
+    """Every identifier in it."""
+    parameters: set[str] = field(default_factory=set)
+    claims: list[Claim] = field(default_factory=list)
+    flows: list[tuple[set[str], set[str]]] = field(default_factory=list)
+    """(targets, sources): a value of any source may reach every target."""
+
+    def reached(self, base: set[str]) -> set[str]:
+        """`base` and the names that values of it flow into."""
+        found = set(base)
+        for _ in range(_ROUNDS):
+            before = len(found)
+            for targets, sources in self.flows:
+                if not sources.isdisjoint(found):
+                    found |= targets
+            if len(found) == before:
+                break
+        return found
+
+
+@dataclass(slots=True)
+class Suite:
+    """The tests of one text."""
+
+    scopes: list[Scope] = field(default_factory=list)
+    code_names: set[str] = field(default_factory=set)
+    """Names of the code under test: defined in the text outside its tests, or imported from elsewhere."""
+    faults: list[str] = field(default_factory=list)
+    """Reasons why these tests cannot count, whatever they claim."""
+    generated: bool = False
+    """Whether macros make further tests, which are not among the scopes."""
+
+    def tests(self) -> list[Scope]:
+        """The tests, run or not."""
+        return [scope for scope in self.scopes if scope.test]
+
+    def live(self) -> list[Scope]:
+        """The tests that run."""
+        return [scope for scope in self.tests() if not scope.idle]
+
+    def touched(self) -> set[str]:
+        """Names that lead to the code under test: its own, and the helpers that use it."""
+        base = set(self.code_names)
+        helpers = [scope for scope in self.scopes if not scope.test]
+        for _ in range(_ROUNDS):
+            more = {scope.name for scope in helpers if not scope.names.isdisjoint(base)} - base
+            if not more:
+                break
+            base |= more
+        return base
+
+    def real_claims(self) -> dict[str, int]:
+        """How many real claims each live test makes, by name."""
+        base = self.touched()
+        always: set[str] = set()
+        given: set[str] = set()
+        helpers = [scope for scope in self.scopes if not scope.test]
+        for _ in range(_ROUNDS):
+            before = len(always) + len(given)
+            for scope in helpers:
+                inner = scope.reached(base)
+                if _real(scope.claims, inner, always, given):
+                    always.add(scope.name)
+                if _real(scope.claims, inner | scope.reached(base | scope.parameters), always, given):
+                    given.add(scope.name)
+            if len(always) + len(given) == before:
+                break
+        return {
+            scope.test: len(_real(scope.claims, scope.reached(base), always, given)) for scope in self.live()
+        }
+
+
+def _real(claims: Iterable[Claim], reached: set[str], always: set[str], given: set[str]) -> set[str]:
+    """The keys of the claims that are real where values of the code under test are in `reached`."""
+    found = set()
+    for claim in claims:
+        if claim.constant:
+            continue
+        if claim.helper:
+            real = claim.helper in always or (claim.helper in given and not claim.names.isdisjoint(reached))
+        else:
+            real = not claim.names.isdisjoint(reached)
+        if real:
+            found.add(claim.key)
+    return found
 
 
 def rust_suite(source: Source) -> Suite:
@@ -34,11 +152,10 @@ def rust_suite(source: Source) -> Suite:
     macros = _macros(items, suite)
     helpers = {f.name for f in items.functions if f.in_tests and not f.is_test}
     helpers |= {scope.name for scope in macros}
-    _RustSuiteReader(source, suite, helpers).read(items)
-    suite.scopes += macros
-    suite.tests = [scope.test for scope in suite.scopes if scope.test is not None]
+    reader = _ScopeReader(source, helpers)
+    suite.scopes = [reader.scope(function) for function in items.functions if function.in_tests] + macros
     if not suite.code_names:
-        suite.code_names = _called(source) - helpers - {t.name.rpartition("::")[2] for t in suite.tests}
+        suite.code_names = _called(source) - helpers - {scope.name for scope in suite.tests()}
     suite.faults = _faults(items)
     return suite
 
@@ -102,7 +219,7 @@ def _macros(items: RustItems, suite: Suite) -> list[Scope]:
             name = source.string(node.child_by_field_name("name"))
             names = source.names(node) - {name}
             claim = Claim(span(node), names | {"$"}, name)
-            scopes.append(Scope(name, node, names=names, parameters={"$"}, claims=[claim]))
+            scopes.append(Scope(name, names=names, parameters={"$"}, claims=[claim]))
     return scopes
 
 
@@ -145,22 +262,33 @@ def _faults(items: RustItems) -> list[str]:
     return list(dict.fromkeys(faults))
 
 
-class _RustSuiteReader(SuiteReader):
-    definition = "function_item"
-    decides: ClassVar[Mapping[str, str]] = {
-        "if_expression": "condition",
-        "match_expression": "value",
-        "let_declaration": "value",
-        "call_expression": "function",  # unwrap_or_else(|e| panic!())
-    }
+_DECIDES = {
+    "if_expression": "condition",
+    "match_expression": "value",
+    "let_declaration": "value",
+    "call_expression": "function",  # unwrap_or_else(|e| panic!())
+}
+"""Node to the field of it that decides whether control goes on inside of it."""
 
-    def _scope(self, function: Function) -> Scope:
+
+class _ScopeReader:
+    """Makes scopes of functions in test code."""
+
+    def __init__(self, source: Source, helpers: set[str]) -> None:
+        self.source, self.helpers = source, helpers
+
+    def scope(self, function: Function) -> Scope:
+        """What a function of test code claims and decides."""
         source, names = self.source, self.source.names(function.body)
         parameters = source.names(*function.node.children_by_field_name("parameters"))
-        scope = Scope(function.name, function.node, self._test(function), names, parameters)
+        test = "::".join([*function.path, function.name]) if function.is_test else ""
+        scope = Scope(
+            function.name, test, function.ignored or function.removed, function.removed, names, parameters
+        )
         scope.flows = flows(source, function.body)
         nested = [span(node) for node in source.inner(function.body, "function_item")]
-        scope.claims = living(self._claims(function), [*dead_spans(source, function.body), *nested])
+        dead = Regions([*dead_spans(source, function.body), *nested])
+        scope.claims = [claim for claim in self._claims(function) if not dead.cover(claim.span)]
         if function.should_panic:
             scope.claims.append(Claim(span(function.body), names, "#[should_panic]"))
         return scope
@@ -210,3 +338,16 @@ class _RustSuiteReader(SuiteReader):
         if name and name[0] in self.helpers:
             return [self._claim(node, source.names(node.child_by_field_name("arguments")), helper=name[0])]
         return []
+
+    def _claim(self, node: Node, names: set[str], constant: bool = False, helper: str = "") -> Claim:
+        return Claim(span(node), names, " ".join(self.source.tokens(node)), constant, helper)
+
+    def _condition(self, node: Node) -> set[str]:
+        """The names that decide whether control comes here."""
+        found: set[str] = set()
+        for outer in self.source.ancestors(node):
+            if outer.type == "function_item":
+                break
+            if outer.type in _DECIDES:
+                found |= self.source.names(outer.child_by_field_name(_DECIDES[outer.type]))
+        return found
