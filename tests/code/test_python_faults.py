@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import some
 
+from strop_curation.faults.draw import faults
 from strop_curation.faults.python import OPERATORS
-from strop_curation.faults.python.draw import faults
 from strop_curation.faults.routines import routines
 
 LOOP = """def f(xs, k=0):

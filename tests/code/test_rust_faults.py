@@ -2,10 +2,9 @@ import pytest
 
 from strop.core.checks import RustCheck
 from strop.core.task import Task
-from strop_curation.faults.draw import RARE
+from strop_curation.faults.draw import RARE, Faults
 from strop_curation.faults.operators import CODES, KINDS
 from strop_curation.faults.rust import OPERATORS
-from strop_curation.faults.rust.draw import Faults
 from strop_curation.rust_fix.build import first_error
 from strop_curation.rust_fix.rustc import open_rustc
 

@@ -18,8 +18,7 @@ from strop_curation.bugs.project_bugs import Factory, ProjectPlace, split_of
 from strop_curation.bugs.targets import Targets, judges
 from strop_curation.commands.bugs import _until_stopped
 from strop_curation.engine.tally import Tally
-from strop_curation.faults.draw import both_changes
-from strop_curation.faults.rust.draw import rust_faults, rust_functions
+from strop_curation.faults.draw import both_changes, rust_faults, rust_functions
 
 PRICES = '''"""Prices."""
 

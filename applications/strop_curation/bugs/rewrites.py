@@ -14,9 +14,8 @@ from strop.core.ids import rng
 from strop.tasks.answers import extract_code
 from strop_curation.bugs.server import Server
 from strop_curation.faults.body_replacement import NoFault, fitted, shown
-from strop_curation.faults.draw import Fault
+from strop_curation.faults.draw import Fault, RustFunction
 from strop_curation.faults.routines import Routine, parsed, routines, shape
-from strop_curation.faults.rust.draw import RustFunction
 
 if TYPE_CHECKING:
     from strop_curation.engine.paid_calls import Response

@@ -19,10 +19,8 @@ from strop.core.ids import rng
 from strop_curation.bugs.rewrites import Offer, Rewriter, Subject, python_subject, rust_subject
 from strop_curation.bugs.undone_fixes import Undone, undone_fixes
 from strop_curation.engine.tally import Tally
-from strop_curation.faults.draw import Fault
-from strop_curation.faults.python.draw import Draw
+from strop_curation.faults.draw import Draw, Fault, rust_faults, rust_functions
 from strop_curation.faults.routines import Routine, RoutinePlace, places
-from strop_curation.faults.rust.draw import rust_faults, rust_functions
 
 if TYPE_CHECKING:
     from strop.verification.project import Project

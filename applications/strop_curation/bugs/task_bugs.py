@@ -24,8 +24,7 @@ from strop_curation.bugs.issue import issue
 from strop_curation.bugs.rewrites import OPERATOR, Offer, RequestedFault, Rewriter, subject_of_text
 from strop_curation.engine.tally import ErrorBudget, Tally
 from strop_curation.faults.body_replacement import NoFault
-from strop_curation.faults.draw import Fault
-from strop_curation.faults.python.draw import faults
+from strop_curation.faults.draw import Fault, faults
 
 FAMILY = "repair"
 PER_TASK = 6

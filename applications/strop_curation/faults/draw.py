@@ -1,4 +1,4 @@
-"""Which faults a text gets, in which order: drawn by the seed, kinds and operators in their turns."""
+"""Which faults a text gets, in which order: drawn by the seed; functions, kinds and operators in their turns."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -8,10 +8,19 @@ from typing import Generic, TypeVar
 
 from rapidfuzz.distance import Postfix, Prefix
 
-from strop.code.mutate.sites import Change
-from strop_curation.faults.operators import Kind, Operator, Text
+from strop.code.mutate.sites import Change, applied
+from strop.code.python.source import UNPARSABLE
+from strop.code.rust.items import RustItems
+from strop.code.trees import Source, Span, span, well_formed
+from strop.core.ids import rng
+from strop_curation.faults.operators import BEHAVIOUR, KINDS, Kind, Operator, Text
+from strop_curation.faults.python import OPERATORS as PYTHON
+from strop_curation.faults.routines import Routine, parsed, routines, shape
+from strop_curation.faults.rust import OPERATORS as RUST
 
 T = TypeVar("T")
+_PARTNERS = 8
+"""Second faults that are looked at for one first."""
 RARE: frozenset[Kind] = frozenset({"borrows", "moves", "mutability", "lifetimes", "matches"})
 """Kinds that few programs can have; they come first where they can."""
 
@@ -87,3 +96,140 @@ def in_turns(lists: Iterable[Iterator[T]]) -> Iterator[T]:
                 waiting.remove(one)
             else:
                 yield found
+
+
+def faults(
+    source: str,
+    function: str | None = None,
+    *,
+    seed: int = 0,
+    key: str = "",
+    at_once: tuple[int, int] = (1, 1),
+    operators: Collection[str] | None = None,
+) -> Iterator[Fault]:
+    """The faults of one function (its dotted name) or of all functions of a Python text, each once.
+
+    The order depends on the text, `seed` and `key` alone; operators take turns, and so do functions. `at_once`: how
+    many faults are put in together, least and most. Every text compiles, and neither two of them nor one and the
+    source have the same tree. Empty for what does not parse.
+    """
+    chosen = [r for r in routines(source) if function is None or r.name == function]
+    draws = [Draw(r, rng("bugs", seed, key, r.name, r.first), at_once, operators) for r in chosen]
+    return in_turns(draw.faults() for draw in draws)
+
+
+class Draw:
+    """The faults of one routine in the order of the draw."""
+
+    def __init__(
+        self,
+        routine: Routine,
+        random: Random,
+        at_once: tuple[int, int],
+        operators: Collection[str] | None = None,
+    ) -> None:
+        self.routine, self._random, self._at_once = routine, random, at_once
+        names = sorted(PYTHON if operators is None else operators) if routine.usable else ()
+        self._pool = Pool(routine, [PYTHON[name] for name in names], random)
+
+    def faults(self) -> Iterator[Fault]:
+        """Each fault once; those that do not compile or change nothing are left out."""
+        if not self._pool.by_operator:
+            return
+        first, most = self._at_once
+        seen = {self.routine.shape}
+        for change in self._pool.drawn():
+            together = self._with_others(change, self._random.randint(first, most))
+            fault = _made(self.routine, together) if len(together) >= first else None
+            if fault is not None and fault.shape not in seen:
+                seen.add(fault.shape)
+                yield fault
+
+    def _with_others(self, change: Change, count: int) -> list[Change]:
+        """The fault with others of other operators, apart from it."""
+        together, by_operator = [change], self._pool.by_operator
+        for _ in range(_PARTNERS):
+            others = [name for name in by_operator if name not in {c.operator for c in together}]
+            if len(together) >= count or not others:
+                break
+            other = self._random.choice(by_operator[self._random.choice(others)])
+            if all(other.end < c.start or c.end < other.start for c in together):
+                together.append(other)
+        return sorted(together, key=lambda c: c.start)
+
+
+def _made(routine: Routine, chosen: list[Change]) -> Fault | None:
+    """The file with these non-overlapping faults; None when it does not compile or is unchanged."""
+    data = applied(routine.data, chosen)
+    try:
+        spelt = shape(parsed(data.decode("utf-8", "surrogatepass")))
+    except UNPARSABLE:
+        return None
+    if spelt == routine.shape:
+        return None
+    lines = routine.line(chosen[0].start), routine.line(chosen[-1].end)
+    return Fault(tuple(c.operator for c in chosen), routine.name, lines, routine.changed(data), spelt)
+
+
+class Faults:
+    """The faults of one program, in an order that depends on the program, its task's id and the seed only."""
+
+    def __init__(self, program: str, *, seed: int, task_id: str, kinds: Collection[Kind] = KINDS) -> None:
+        self._source = Source(program, "rust")
+        usable = not (self._source.too_long or self._source.root.has_error)
+        wanted = [op for op in RUST.values() if usable and not set(op.kinds).isdisjoint(kinds)]
+        self._pool = Pool(self._source, wanted, rng("rust-fix", seed, task_id), kinds)
+        self.made = self._pool.made
+
+    def drawn(self) -> Iterator[tuple[Change, str]]:
+        """(fault, the program that has it), each of which parses and differs from the others and from the program."""
+        seen = {_spelt(self._source.text)}
+        for fault in self._pool.drawn():
+            data = applied(self._source.data, [fault])
+            text = data.decode("utf-8", "surrogatepass")
+            if _spelt(text) not in seen and well_formed(data, "rust"):
+                seen.add(_spelt(text))
+                yield fault, text
+
+
+@dataclass(frozen=True)
+class RustFunction:
+    """One `fn` with a body, outside of tests."""
+
+    name: str
+    """With the modules around it: `module::name`."""
+    span: Span
+    """In bytes."""
+    first: int
+    """Its first line, from 1."""
+
+
+def rust_functions(text: str) -> list[RustFunction]:
+    """The outermost functions of a file, tests excluded; empty for a file that is too long or broken."""
+    source = Source(text, "rust")
+    if source.too_long or source.root.has_error:
+        return []
+    return [
+        RustFunction("::".join([*f.path, f.name]), span(f.node), source.line(f.node.start_byte))
+        for f in RustItems(source).functions
+        if not (f.nested or f.in_tests or f.is_test)
+    ]
+
+
+def rust_faults(text: str, function: RustFunction, *, seed: int, key: str) -> Iterator[Fault]:
+    """One fault each that builds, as far as can be seen, in an order that depends on the function, `seed` and `key`."""
+    data = text.encode("utf-8", "surrogatepass")
+    start, end = function.span
+    inner = data[start:end].decode("utf-8", "surrogatepass")
+    drawn = Faults(inner, seed=seed, task_id=f"{key}:{function.name}:{start}", kinds=BEHAVIOUR)
+    for fault, program in drawn.drawn():
+        above = (data[start : start + place].count(b"\n") for place in (fault.start, fault.end))
+        first, last = (function.first + lines for lines in above)
+        whole = data[:start] + program.encode("utf-8", "surrogatepass") + data[end:]
+        file = whole.decode("utf-8", "surrogatepass")
+        yield Fault((fault.operator,), function.name, (first, last), file, _spelt(program))
+
+
+def _spelt(text: str) -> str:
+    """The text without its white space, by which programs count as the same."""
+    return "".join(text.split())

@@ -1,18 +1,23 @@
 """Faults that people write, their kinds, and the tables of the operators that make them, one a language.
 
-An operator is a function from a parsed text to the edits that would each put one fault there. An edit replaces one
-span, all else stays byte for byte. An operator of Rust names the kinds of error that its faults may end in; which one
-it was is decided by the compiler's first error, or by the tests for the kinds without codes. Faults of Python have no
-kinds.
+An operator is a function from a parsed text to the edits that would each put one fault there, or rules of the form
+"where this query of tree-sitter holds, write that". An edit replaces one span, all else stays byte for byte. An
+operator of Rust names the kinds of error that its faults may end in; which one it was is decided by the compiler's
+first error, or by the tests for the kinds without codes. Faults of Python have no kinds.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, Literal, Protocol, TypeVar, get_args
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args
 
 from strop.code.mutate.sites import Change
-from strop.code.trees import Node, Source, having, span
+from strop.code.trees import Node, Source, span
 from strop_curation.faults.routines import Routine
+
+if TYPE_CHECKING:
+    from tree_sitter import Query
 
 Kind = Literal[
     "types", "borrows", "moves", "names", "mutability", "lifetimes", "returns", "matches", "off-by-one", "logic"
@@ -37,13 +42,7 @@ CODES: dict[Kind, frozenset[str]] = {
 BEHAVIOUR: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in CODES)
 
 
-class _Parsed(Protocol):
-    @property
-    def data(self) -> bytes: ...
-    def all(self, *kinds: str) -> list[Node]: ...
-
-
-Text = TypeVar("Text", bound=_Parsed)
+Text = TypeVar("Text", Routine, Source)
 Edit = tuple[int, int, str]
 """Start, end (bytes) and what takes the place of that span."""
 Finder = Callable[[Text], Iterator[Edit]]
@@ -87,24 +86,76 @@ class OperatorTable(dict[str, Operator[Text]]):
 
         return register
 
-    def each(
-        self, name: str, *kinds: Kind, at: str, of: tuple[str, ...] = (), edit: Callable[..., Edit]
-    ) -> None:
-        """Registers an operator with one fault a node of type `at`: `edit(text, node, *its fields)`.
+    def rule(self, name: str, *kinds: Kind, at: str, cut: str = "at", to: str = "") -> None:
+        """Registers a rule of an operator, which may have several.
 
-        Nodes that lack one of the fields `of` have none.
+        at   a query of tree-sitter
+        cut  what is replaced: a capture, or all between two places, such as "^at a$" from the start of `at` to the end
+             of `a`
+        to   what takes its place; {a}: the text of the capture `a`
         """
-        self.add(name, *kinds)(lambda text: (edit(text, *found) for found in having(text.all(at), *of)))
+        (first, start), (last, end) = (
+            _place(one) for one in (cut.split() if " " in cut else (f"^{cut}", f"{cut}$"))
+        )
 
-    def signs(self, name: str, at: str, field: str, others: Mapping[str, tuple[str, ...]]) -> None:
-        """Registers an operator that writes other signs for those in a field of nodes of type `at`."""
+        def find(text: Text) -> Iterator[Edit]:
+            for found in matches(text, at):
+                new = to.format_map({name: text.string(node) for name, node in found.items()})
+                yield getattr(found[first], start), getattr(found[last], end), new
 
-        @self.add(name)
-        def _find(text: Text) -> Iterator[Edit]:
-            for node in text.all(at):
-                for sign in node.children_by_field_name(field):
-                    for other in others.get(sign.type, ()):
-                        yield replace(sign, other)
+        self._extend(name, kinds, find)
+
+    def words(self, name: str, *kinds: Kind, at: str, others: Mapping[str, str | tuple[str, ...]]) -> None:
+        """Registers a rule that writes other texts for those of the capture `at`."""
+
+        def find(text: Text) -> Iterator[Edit]:
+            for found in matches(text, at):
+                other = others.get(text.string(found["at"]), ())
+                yield from (
+                    replace(found["at"], one) for one in ([other] if isinstance(other, str) else other)
+                )
+
+        self._extend(name, kinds, find)
+
+    def swap(self, name: str, *kinds: Kind, at: str) -> None:
+        """Registers a rule that puts the captures `a` and `b` into each other's place."""
+
+        def find(text: Text) -> Iterator[Edit]:
+            source = text.source if isinstance(text, Routine) else text
+            return (swapped(source, found["a"], found["b"]) for found in matches(text, at))
+
+        self._extend(name, kinds, find)
+
+    def _extend(self, name: str, kinds: tuple[Kind, ...], find: Finder[Text]) -> None:
+        before = self.get(name)
+        finders = [find] if before is None else [before.find, find]
+        self[name] = Operator(name, kinds, lambda text: chain.from_iterable(one(text) for one in finders))
+
+
+def _place(written: str) -> tuple[str, str]:
+    """(capture, attribute of its node) of a place such as "^at" or "at$"."""
+    return written.strip("^$"), "start_byte" if written[0] == "^" else "end_byte"
+
+
+@cache
+def _query(language: str, text: str) -> "Query":
+    import tree_sitter
+    import tree_sitter_python
+    import tree_sitter_rust
+
+    grammar = tree_sitter_rust if language == "rust" else tree_sitter_python
+    return tree_sitter.Query(tree_sitter.Language(grammar.language()), text)
+
+
+def matches(text: Routine | Source, query: str) -> Iterator[dict[str, Node]]:
+    """The captures of each place that a query finds; of a routine those whose `at` may be changed."""
+    import tree_sitter
+
+    source, top = (text.source, text.node) if isinstance(text, Routine) else (text, text.root)
+    cursor = tree_sitter.QueryCursor(_query(source.language, query))
+    for _, found in cursor.matches(top) if top is not None else ():
+        if not isinstance(text, Routine) or text.is_open(found["at"][0]):
+            yield {name: nodes[0] for name, nodes in found.items()}
 
 
 PYTHON: OperatorTable[Routine] = OperatorTable()
@@ -138,8 +189,3 @@ def line_span(source: Source, node: Node) -> tuple[int, int]:
     foot = source.data.find(b"\n", end)
     alone = not source.data[head:start].strip() and foot >= 0 and not source.data[end:foot].strip()
     return (head, foot + 1) if alone else (start, end)
-
-
-def cut(_: object, node: Node) -> Edit:
-    """The node left out, with the space before it."""
-    return (node.prev_sibling or node).end_byte, node.end_byte, ""

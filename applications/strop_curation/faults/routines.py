@@ -62,7 +62,11 @@ class Routine:
     def all(self, *kinds: str) -> list[Node]:
         """Every node of these kinds that may be changed: no docstrings, annotations, imports and decorators."""
         inside = self.source.inner(self.node, *kinds) if self.node is not None else []
-        return [n for n in inside if not (n.has_error or self._kept_out.hold(n))]
+        return [n for n in inside if self.is_open(n)]
+
+    def is_open(self, node: Node) -> bool:
+        """Whether a node may be changed."""
+        return not (node.has_error or self._kept_out.hold(node))
 
     def string(self, node: Node | None) -> str:
         """The text of a node; empty for None."""

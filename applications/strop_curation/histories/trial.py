@@ -31,7 +31,7 @@ from strop_curation.edits.file_pairs import edit_task
 from strop_curation.edits.history import is_test
 from strop_curation.edits.repository import Repository
 from strop_curation.engine.tally import LeftOut
-from strop_curation.faults.python.draw import faults
+from strop_curation.faults.draw import faults
 from strop_curation.faults.routines import routines
 from strop_curation.histories import FAMILY, HistorySettings
 from strop_curation.histories.commits import HistoryCommit, judges, programs_of, touched_tests

@@ -23,9 +23,9 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.core.window import Work, played
 from strop_curation.engine.tally import ErrorBudget, Tally
+from strop_curation.faults.draw import Faults
 from strop_curation.faults.operators import KINDS, Kind, Operator
 from strop_curation.faults.rust import OPERATORS
-from strop_curation.faults.rust.draw import Faults
 
 FAMILY = "rust-fix"
 IN_FLIGHT = 48

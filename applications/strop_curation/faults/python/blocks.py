@@ -12,12 +12,15 @@ _AUGMENTED = {
     "%=": ("//=",), "|=": ("&=", "="), "&=": ("|=",), "**=": ("*=",), "^=": ("|=",), "<<=": (">>=",), ">>=": ("<<=",),
 }  # fmt: skip
 _DROPPED = frozenset({"call", "augmented_assignment", "await", "yield"})
-_VALUES = frozenset({"list", "dictionary", "string", "integer", "identifier", "tuple"})
+_VALUES = "(list) (dictionary) (string) (integer) (identifier) (tuple)"
 
 
-PYTHON.signs("augmented", "augmented_assignment", "operator", _AUGMENTED)
-PYTHON.each("if-for-elif", at="elif_clause", edit=lambda _, node: replace(node.children[0], "if"))
-PYTHON.each("if-for-while", at="while_statement", edit=lambda _, node: replace(node.children[0], "if"))
+PYTHON.words("augmented", at="(augmented_assignment operator: _ @at)", others=_AUGMENTED)
+PYTHON.rule("if-for-elif", at='(elif_clause "elif" @at)', to="if")
+PYTHON.rule("if-for-while", at='(while_statement "while" @at)', to="if")
+# `return a`, `return []` as `return None`, `return None` as `return False`
+PYTHON.rule("other-result", at=f"(return_statement . [{_VALUES}] @at)", to="None")
+PYTHON.rule("other-result", at="(return_statement . (none) @at)", to="False")
 
 
 @PYTHON.add("not-augmented")
@@ -101,17 +104,6 @@ def _missing_return(routine: Routine) -> Iterator[Edit]:
             yield node.start_byte, value.start_byte, ""
         elif not _last_of_function(routine, node):
             yield _without(routine, node)
-
-
-@PYTHON.add("other-result")
-def _other_result(routine: Routine) -> Iterator[Edit]:
-    """`return True` as `return False`, `return a` as `return None`, `return []` as `return None`."""
-    for node in routine.all("return_statement"):
-        value = next(iter(node.named_children), None)
-        if value is not None and value.type in _VALUES:
-            yield replace(value, "None")
-        elif value is not None and value.type == "none":
-            yield replace(value, "False")
 
 
 @PYTHON.add("break-or-continue")

@@ -40,28 +40,26 @@ _LOOSE = frozenset({"return_statement", "assignment", "argument_list", "for_stat
 _PLAIN = ("keyword_argument", "list_splat", "dictionary_splat")
 
 
+# `min(a)` as `max(a)`, `a.append(b)` as `a.extend(b)`
+PYTHON.words(
+    "wrong-function", at="(call function: (identifier) @at arguments: (argument_list))", others=_FUNCTIONS
+)
+PYTHON.words(
+    "wrong-method",
+    at="(call function: (attribute attribute: (_) @at) arguments: (argument_list))",
+    others=_METHODS,
+)
+# `enumerate(a)` as `enumerate(a, 1)`, and back
+_ENUMERATED = '(call function: (identifier) @f arguments: (argument_list . {}) (#eq? @f "enumerate")) @at'
+PYTHON.rule("counted-from-one", at=_ENUMERATED.format("(_) @a ."), cut="a$ a$", to=", 1")
+PYTHON.rule("counted-from-one", at=_ENUMERATED.format("(_) @a (_) @b ."), cut="a$ b$")
+
+
 def _calls(routine: Routine) -> Iterator[tuple[Node, Node, list[Node]]]:
     """(call, what is called, its arguments without comments)."""
     for node, function, arguments in having(routine.all("call"), "function", "arguments"):
         if arguments.type == "argument_list":
             yield node, function, [n for n in arguments.named_children if n.type != "comment"]
-
-
-@PYTHON.add("wrong-function")
-def _wrong_function(routine: Routine) -> Iterator[Edit]:
-    """`min(a)` as `max(a)`."""
-    for _, function, _ in _calls(routine):
-        for other in _FUNCTIONS.get(routine.string(function), ()) if function.type == "identifier" else ():
-            yield replace(function, other)
-
-
-@PYTHON.add("wrong-method")
-def _wrong_method(routine: Routine) -> Iterator[Edit]:
-    """`a.append(b)` as `a.extend(b)`."""
-    called = (function for _, function, _ in _calls(routine) if function.type == "attribute")
-    for _, name in having(called, "attribute"):
-        for other in _METHODS.get(routine.string(name), ()):
-            yield replace(name, other)
 
 
 @PYTHON.add("swapped-arguments")
@@ -94,18 +92,6 @@ def _lost_call(routine: Routine) -> Iterator[Edit]:
         receiver = function.child_by_field_name("object")
         if name is not None and receiver is not None and routine.string(name) in _BEHIND:
             yield receiver.end_byte, node.end_byte, ""
-
-
-@PYTHON.add("counted-from-one")
-def _counted_from_one(routine: Routine) -> Iterator[Edit]:
-    """`enumerate(a)` as `enumerate(a, 1)`, and back."""
-    for _, function, arguments in _calls(routine):
-        if routine.string(function) != "enumerate" or not arguments:
-            continue
-        if len(arguments) == 1:
-            yield arguments[0].end_byte, arguments[0].end_byte, ", 1"
-        else:
-            yield arguments[0].end_byte, arguments[-1].end_byte, ""
 
 
 @PYTHON.add("same-argument")

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from strop.code.trees import Node, having
-from strop_curation.faults.operators import PYTHON, Edit, cut, replace, swapped
+from strop_curation.faults.operators import PYTHON, Edit, replace, swapped
 from strop_curation.faults.routines import Routine
 
 _ARITHMETIC = {
@@ -20,34 +20,41 @@ _TURNED = {"<": (">",), ">": ("<",), "<=": (">=",), ">=": ("<=",)}
 _OPPOSITE = {
     "==": ("!=",), "!=": ("==",), "in": ("not in",), "not in": ("in",), "is": ("is not",), "is not": ("is",)
 }  # fmt: skip
-_UNORDERED = frozenset({"+", "*", "&", "|", "^"})
 _OPERATIONS = frozenset({"binary_operator", "boolean_operator", "not_operator", "unary_operator",
                          "comparison_operator"})  # fmt: skip
 
 
-PYTHON.signs("boundary", "comparison_operator", "operators", _BOUNDARY)
-PYTHON.signs("turned-comparison", "comparison_operator", "operators", _TURNED)
-PYTHON.signs("opposite-comparison", "comparison_operator", "operators", _OPPOSITE)
-PYTHON.signs("arithmetic", "binary_operator", "operator", _ARITHMETIC)
-PYTHON.signs("boolean", "boolean_operator", "operator", {"and": ("or",), "or": ("and",)})
+for _name, _others in (
+    ("boundary", _BOUNDARY),
+    ("turned-comparison", _TURNED),
+    ("opposite-comparison", _OPPOSITE),
+):
+    PYTHON.words(_name, at="(comparison_operator operators: _ @at)", others=_others)
+PYTHON.words("arithmetic", at="(binary_operator operator: _ @at)", others=_ARITHMETIC)
+PYTHON.words("boolean", at="(boolean_operator operator: _ @at)", others={"and": "or", "or": "and"})
 
+# `a - b` as `b - a`, and texts that are added
+PYTHON.swap(
+    "swapped-operands",
+    at='(binary_operator left: (_) @a operator: ["-" "/" "//" "%" "**" "@" "<<" ">>"] right: (_) @b) @at',
+)
+PYTHON.swap(
+    "swapped-operands",
+    at='(binary_operator left: [(string) (concatenated_string)] @a operator: "+" right: (_) @b) @at',
+)
+PYTHON.swap("swapped-operands", at='(binary_operator left: (_) @a operator: "+" right: (string) @b) @at')
 
-@PYTHON.add("swapped-operands")
-def _swapped_operands(routine: Routine) -> Iterator[Edit]:
-    """`a - b` as `b - a`."""
-    for _, left, sign, right in having(routine.all("binary_operator"), "left", "operator", "right"):
-        text = left.type in ("string", "concatenated_string") or right.type == "string"
-        if sign.type not in _UNORDERED or (sign.type == "+" and text):
-            yield swapped(routine.source, left, right)
+# `a + 1` as `a`, `a and b` as `a` or as `b`
+PYTHON.rule(
+    "lost-operand", at="[(binary_operator left: (_) @a) (boolean_operator left: (_) @a)] @at", cut="a$ at$"
+)
+PYTHON.rule("lost-operand", at="(boolean_operator right: (_) @b) @at", cut="^at ^b")
 
-
-@PYTHON.add("lost-operand")
-def _lost_operand(routine: Routine) -> Iterator[Edit]:
-    """`a + 1` as `a`, `a and b` as `a` or as `b`."""
-    for node, left, right in having(routine.all("binary_operator", "boolean_operator"), "left", "right"):
-        yield left.end_byte, node.end_byte, ""
-        if node.type == "boolean_operator":
-            yield node.start_byte, right.start_byte, ""
+# `not a`, `-a` as `a`; `a if c else b` as `b if c else a`; `[x for x in a if x]` as `[x for x in a]`
+PYTHON.rule("lost-not", at="(not_operator argument: (_) @a) @at", cut="^at ^a")
+PYTHON.rule("lost-minus", at='(unary_operator ["-" "~"] argument: (_) @a) @at', cut="^at ^a")
+PYTHON.swap("swapped-choices", at="(conditional_expression . (_) @a . (_) . (_) @b .) @at")
+PYTHON.rule("lost-filter", at="(_ (_) @before . (if_clause) @at)", cut="before$ at$")
 
 
 @PYTHON.add("negated-condition")
@@ -61,23 +68,6 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
             yield replace(condition, f"not {text}" if simple else f"not ({text})")
 
 
-# `not a` as `a`
-PYTHON.each(
-    "lost-not",
-    at="not_operator",
-    of=("argument",),
-    edit=lambda _, node, a: (node.start_byte, a.start_byte, ""),
-)
-
-
-@PYTHON.add("lost-minus")
-def _lost_minus(routine: Routine) -> Iterator[Edit]:
-    """`-a` as `a`."""
-    for node, argument in having(routine.all("unary_operator"), "argument"):
-        if node.children[0].type in ("-", "~"):
-            yield node.start_byte, argument.start_byte, ""
-
-
 @PYTHON.add("lost-parentheses")
 def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
     """`(a + b) * c` as `a + b * c`."""
@@ -85,19 +75,6 @@ def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
         around, inner = routine.source.parent(node), node.named_children
         if around is not None and len(inner) == 1 and {around.type, inner[0].type} <= _OPERATIONS:
             yield replace(node, routine.string(inner[0]))
-
-
-@PYTHON.add("swapped-choices")
-def _swapped_choices(routine: Routine) -> Iterator[Edit]:
-    """`a if c else b` as `b if c else a`."""
-    for node in routine.all("conditional_expression"):
-        parts = [child for child in node.named_children if child.type != "comment"]
-        if len(parts) == 3:
-            yield swapped(routine.source, parts[0], parts[2])
-
-
-# `[x for x in a if x]` as `[x for x in a]`
-PYTHON.each("lost-filter", at="if_clause", edit=cut)
 
 
 @PYTHON.add("swapped-items")

@@ -15,6 +15,18 @@ _FIRST = {
 }  # fmt: skip
 
 
+# `def f(a=0)` as `def f(a=1)`; `best = 0` as `best = 1`, `best = a[0]` as `best = 0`
+PYTHON.words(
+    "other-default", others=_FIRST,
+    at="[(default_parameter value: (_) @at) (typed_default_parameter value: (_) @at)]",
+)  # fmt: skip
+PYTHON.words("other-first-value", at="(assignment left: (identifier) right: (_) @at)", others=_FIRST)
+PYTHON.rule(
+    "other-first-value", to="0",
+    at='(assignment left: (identifier) right: (subscript) @at (#match? @at "\\\\[0\\\\]$"))',
+)  # fmt: skip
+
+
 @PYTHON.add("one-more-or-less")
 def _one_more_or_less(routine: Routine) -> Iterator[Edit]:
     """`2` as `3` or `1`."""
@@ -61,26 +73,6 @@ def _other_text(routine: Routine) -> Iterator[Edit]:
             yield replace(parts[0], text[:-1])
             if text.swapcase() != text:
                 yield replace(parts[0], text.swapcase())
-
-
-@PYTHON.add("other-default")
-def _other_default(routine: Routine) -> Iterator[Edit]:
-    """`def f(a=0)` as `def f(a=1)`."""
-    for _, value in having(routine.all("default_parameter", "typed_default_parameter"), "value"):
-        for after in _FIRST.get(routine.string(value), ()):
-            yield replace(value, after)
-
-
-@PYTHON.add("other-first-value")
-def _other_first_value(routine: Routine) -> Iterator[Edit]:
-    """`best = 0` as `best = 1`."""
-    for _, target, value in having(routine.all("assignment"), "left", "right"):
-        if target.type != "identifier":
-            continue
-        for after in _FIRST.get(routine.string(value), ()):
-            yield replace(value, after)
-        if value.type == "subscript" and routine.string(value).endswith("[0]"):
-            yield replace(value, "0")
 
 
 @PYTHON.add("range-end")

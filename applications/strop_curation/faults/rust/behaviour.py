@@ -5,15 +5,15 @@ from functools import lru_cache
 
 from strop.code.mutate.rust_sites import sites
 from strop.code.mutate.sites import Change
-from strop.code.trees import Source, having
-from strop_curation.faults.operators import RUST, Edit, Kind, line_span, replace, swapped
-from strop_curation.faults.rust.nodes import other_method
+from strop.code.trees import Source
+from strop_curation.faults.operators import RUST, Edit, Kind, line_span, replace
+from strop_curation.faults.rust.nodes import METHOD
 
 _NAMED = ("function_item", "struct_item", "enum_item", "trait_item")
 _STRUCTURAL = frozenset({"array_type", "field_expression", "match_pattern", "range_pattern"})
 _FROZEN = frozenset({"const_item", "static_item", "attribute_item", "while_expression", "type_arguments"})
-_SIMPLE = frozenset({"identifier", "integer_literal", "float_literal", "field_expression", "call_expression",
-                     "parenthesized_expression", "index_expression"})  # fmt: skip
+_SIMPLE = """[(identifier) (integer_literal) (float_literal) (field_expression) (call_expression)
+              (parenthesized_expression) (index_expression)]"""
 _OPPOSITE = {
     "min": "max", "max": "min", "any": "all", "all": "any", "first": "last", "last": "first", "take": "skip",
     "skip": "take", "is_some": "is_none", "is_none": "is_some", "is_ok": "is_err", "starts_with": "ends_with",
@@ -67,23 +67,16 @@ def _one_more_or_less(source: Source) -> Iterator[Edit]:
                 yield replace(node, str(int(text) - 1))
 
 
-@RUST.add("whole-length", "off-by-one")
-def _whole_length(source: Source) -> Iterator[Edit]:
-    """`x.len() - 1` and `i + 1` without the one."""
-    for node, left, sign, right in having(source.all("binary_expression"), "left", "operator", "right"):
-        if sign.type in "+-" and source.string(right) == "1":
-            yield replace(node, source.string(left))
-
-
-other_method("opposite-method", "logic", _OPPOSITE)
-
-
-@RUST.add("swap-operands", "logic")
-def _swap_operands(source: Source) -> Iterator[Edit]:
-    """`a - b` as `b - a`."""
-    for _, left, sign, right in having(source.all("binary_expression"), "left", "operator", "right"):
-        if sign.type in ("-", "/", "%") and left.type in _SIMPLE and right.type in _SIMPLE:
-            yield swapped(source, left, right)
+# `x.len() - 1` and `i + 1` without the one; `a - b` as `b - a`
+RUST.rule(
+    "whole-length", "off-by-one", to="{a}",
+    at='(binary_expression left: (_) @a operator: ["+" "-"] right: (integer_literal) @b (#eq? @b "1")) @at',
+)  # fmt: skip
+RUST.words("opposite-method", "logic", at=METHOD, others=_OPPOSITE)
+RUST.swap(
+    "swap-operands", "logic",
+    at=f'(binary_expression left: {_SIMPLE} @a operator: ["-" "/" "%"] right: {_SIMPLE} @b) @at',
+)  # fmt: skip
 
 
 @RUST.add("drop-statement", "logic")

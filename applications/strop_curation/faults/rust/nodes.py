@@ -1,12 +1,17 @@
 """What operators ask of a parse tree: method calls, tails of bodies, types of parameters; operators on method calls."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from strop.code.trees import Node, Source, having
-from strop_curation.faults.operators import RUST, Edit, Kind, replace
+from strop_curation.faults.operators import RUST, Edit, Kind
 
 _BLOCKS = frozenset({"if_expression", "match_expression", "block", "loop_expression", "unsafe_block"})
+
+
+METHOD = """(call_expression function: [(field_expression field: (_) @at)
+            (generic_function function: (field_expression field: (_) @at))])"""
+"""A query for the name of a method that is called."""
 
 
 class Method(NamedTuple):
@@ -26,14 +31,6 @@ def methods(source: Source, *names: str) -> Iterator[Method]:
         for _, receiver, name in having(called, "value", "field"):
             if not names or source.string(name) in names:
                 yield Method(node, receiver, name, arguments.named_children)
-
-
-def other_method(operator: str, kind: Kind, others: Mapping[str, str]) -> None:
-    """Registers an operator that calls another method: `x.len()` as `x.length()`."""
-
-    @RUST.add(operator, kind)
-    def _find(source: Source) -> Iterator[Edit]:
-        return (replace(m.name, others[source.string(m.name)]) for m in methods(source, *others))
 
 
 def without_call(operator: str, *kinds: Kind, of: tuple[str, ...]) -> None:

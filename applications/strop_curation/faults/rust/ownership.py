@@ -64,15 +64,19 @@ def _drop_lifetime(source: Source) -> Iterator[Edit]:
             yield replace(node, "")
 
 
-@RUST.add("borrowed-result", "lifetimes", "types")
-def _borrowed_result(source: Source) -> Iterator[Edit]:
-    """`-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`."""
-    for _, kind in having(source.all("function_item"), "return_type"):
-        text = source.string(kind)
-        if text == "String":
-            yield replace(kind, "&str")
-        elif text.startswith("Vec<"):
-            yield replace(kind, f"&[{text[4:-1]}]")
+# `-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`
+RUST.words(
+    "borrowed-result",
+    "lifetimes",
+    "types",
+    at="(function_item return_type: (_) @at)",
+    others={"String": "&str"},
+)
+RUST.rule(
+    "borrowed-result", "lifetimes", "types", to="&[{a}]",
+    at="""(function_item return_type: (generic_type
+          type: (type_identifier) @v type_arguments: (type_arguments . (_) @a .)) @at (#eq? @v "Vec"))""",
+)  # fmt: skip
 
 
 @RUST.add("reference-to-local", "lifetimes")
@@ -86,27 +90,17 @@ def _reference_to_local(source: Source) -> Iterator[Edit]:
             yield replace(tail, f"{line}\n{indent_of(source, tail)}&found")
 
 
-@RUST.add("drop-mut", "mutability")
-def _drop_mut(source: Source) -> Iterator[Edit]:
-    """`let mut x` as `let x`, and the same for a parameter."""
-    for node in source.all("let_declaration", "parameter", "mut_pattern"):
-        for child in node.children:
-            if child.type == "mutable_specifier":
-                end = child.end_byte + (source.data[child.end_byte : child.end_byte + 1] == b" ")
-                yield child.start_byte, end, ""
-
-
-@RUST.add("shared-parameter", "mutability")
-def _shared_parameter(source: Source) -> Iterator[Edit]:
-    """`&mut self` as `&self`, `x: &mut [T]` as `x: &[T]`."""
-    for node in source.all("self_parameter", "reference_type"):
-        if node.children[0].type != "&":
-            continue
-        for child in node.children:
-            if child.type == "mutable_specifier":
-                yield child.start_byte, child.end_byte + 1, ""
-
-
+# `let mut x` as `let x`, and the same for a parameter; `&mut self` as `&self`, `x: &mut [T]` as `x: &[T]`
+RUST.rule(
+    "drop-mut", "mutability", cut="^at ^a",
+    at="""[(let_declaration (mutable_specifier) @at . (_) @a) (parameter (mutable_specifier) @at . (_) @a)
+           (mut_pattern (mutable_specifier) @at . (_) @a)]""",
+)  # fmt: skip
+RUST.rule(
+    "shared-parameter", "mutability", cut="^at ^a",
+    at="""[(self_parameter . "&" (mutable_specifier) @at . (_) @a)
+           (reference_type . "&" (mutable_specifier) @at . (_) @a)]""",
+)  # fmt: skip
 without_call("drop-clone", "moves", "borrows", "types", of=("clone", "to_vec", "cloned", "copied"))
 
 
@@ -178,12 +172,8 @@ def _assign_while_borrowed(source: Source) -> Iterator[Edit]:
             yield _between(source, node, f"let before = &{name};", f"let _changed = *before != {name};")
 
 
-@RUST.add("drop-move", "borrows")
-def _drop_move(source: Source) -> Iterator[Edit]:
-    """`move |x| ...` as `|x| ...`."""
-    for node in source.all("closure_expression"):
-        if node.children[0].type == "move":
-            yield node.start_byte, node.children[1].start_byte, ""
+# `move |x| ...` as `|x| ...`
+RUST.rule("drop-move", "borrows", at='(closure_expression "move" @at parameters: (_) @a)', cut="^at ^a")
 
 
 def _preceded(source: Source, node: Node, line: str) -> Edit:

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from strop.code.trees import Source, having
-from strop_curation.faults.operators import RUST, Edit, cut, line_span, replace, swapped
-from strop_curation.faults.rust.nodes import calls, methods, other_method, tail_of, tails, without_call
+from strop_curation.faults.operators import RUST, Edit, line_span, replace
+from strop_curation.faults.rust.nodes import METHOD, calls, methods, tail_of, tails, without_call
 
 _FOREIGN = {
     "len": "length", "to_uppercase": "upper", "to_lowercase": "lower", "is_empty": "empty", "trim": "strip",
@@ -18,17 +17,24 @@ _FOREIGN = {
 """Methods by the names that other languages, or guessing, would give them."""
 _SHORTEST = 3
 _NOT_A_USE = frozenset({"let_declaration", "parameter", "match_pattern", "macro_invocation"})
+_OTHER_TYPE = {
+    "i32": "i64", "i64": "i32", "u32": "i32", "u64": "u32", "usize": "i32", "u8": "char", "f64": "f32",
+    "f32": "f64", "i128": "i64", "u128": "u64", "isize": "i32", "i16": "i32", "u16": "u32", "i8": "i32",
+    "char": "u8", "bool": "i32",
+}  # fmt: skip
 
 
-RUST.each("drop-use", "names", at="use_declaration", edit=lambda source, node: (*line_span(source, node), ""))
+@RUST.add("drop-use", "names")
+def _drop_use(source: Source) -> Iterator[Edit]:
+    """A `use` left out."""
+    return ((*line_span(source, node), "") for node in source.all("use_declaration"))
 
 
-@RUST.add("drop-let", "names")
-def _drop_let(source: Source) -> Iterator[Edit]:
-    """`let mut x = 0;` as `x = 0;`."""
-    for node, name, value in having(source.all("let_declaration"), "pattern", "value"):
-        if name.type == "identifier":
-            yield node.start_byte, value.start_byte, f"{source.string(name)} = "
+# `let mut x = 0;` as `x = 0;`
+RUST.rule(
+    "drop-let", "names", cut="^at ^b", to="{a} = ",
+    at="(let_declaration pattern: (identifier) @a value: (_) @b) @at",
+)  # fmt: skip
 
 
 @RUST.add("misspelt-name", "names")
@@ -42,7 +48,7 @@ def _misspelt_name(source: Source) -> Iterator[Edit]:
                 yield replace(node, text[:-2] + text[-1] + text[-2])
 
 
-other_method("foreign-method", "names", _FOREIGN)
+RUST.words("foreign-method", "names", at=METHOD, others=_FOREIGN)
 
 
 @RUST.add("drop-path", "names")
@@ -76,12 +82,11 @@ def _tail_semicolon(source: Source) -> Iterator[Edit]:
             yield last.end_byte, last.end_byte, ";"
 
 
-@RUST.add("drop-wrapper", "returns")
-def _drop_wrapper(source: Source) -> Iterator[Edit]:
-    """`Some(x)` and `Ok(x)` as `x`."""
-    for node, arguments in calls(source, "Some", "Ok", "Err"):
-        if len(arguments) == 1:
-            yield replace(node, source.string(arguments[0]))
+# `Some(x)` and `Ok(x)` as `x`
+RUST.rule(
+    "drop-wrapper", "returns", to="{a}",
+    at='((call_expression function: (_) @f arguments: (arguments . (_) @a .)) @at (#any-of? @f "Some" "Ok" "Err"))',
+)  # fmt: skip
 
 
 @RUST.add("add-wrapper", "returns")
@@ -94,8 +99,8 @@ def _add_wrapper(source: Source) -> Iterator[Edit]:
 
 
 # `if a { b } else { c }` as `if a { b }`, `return x;` as `return;`
-RUST.each("drop-else", "returns", at="else_clause", edit=cut)
-RUST.each("bare-return", "returns", at="return_expression", edit=lambda _, node: replace(node, "return"))
+RUST.rule("drop-else", "returns", at="(if_expression (_) @a . (else_clause) @at)", cut="a$ at$")
+RUST.rule("bare-return", "returns", at="(return_expression) @at", to="return")
 
 
 @RUST.add("drop-arm", "matches")
@@ -116,58 +121,20 @@ def _drop_field(source: Source) -> Iterator[Edit]:
             yield fields[-2].end_byte, fields[-1].end_byte, ""
 
 
-_OTHER_TYPE = {
-    "i32": "i64", "i64": "i32", "u32": "i32", "u64": "u32", "usize": "i32", "u8": "char", "f64": "f32",
-    "f32": "f64", "i128": "i64", "u128": "u64", "isize": "i32", "i16": "i32", "u16": "u32", "i8": "i32",
-    "char": "u8", "bool": "i32",
-}  # fmt: skip
-
-
-# `f(&x)` as `f(x)`
-RUST.each(
-    "drop-reference", "types", "moves", at="reference_expression", of=("value",),
-    edit=lambda source, node, value: replace(node, source.string(value)),
+# `f(&x)` as `f(x)`, `f(x)` as `f(&x)`, `f(&mut x)` as `f(&x)`
+RUST.rule("drop-reference", "types", "moves", at="(reference_expression value: (_) @a) @at", to="{a}")
+RUST.rule(
+    "add-reference", "types", cut="^at ^at", to="&",
+    at="(arguments [(identifier) (call_expression) (field_expression) (index_expression)] @at)",
 )  # fmt: skip
-
-
-@RUST.add("add-reference", "types")
-def _add_reference(source: Source) -> Iterator[Edit]:
-    """`f(x)` as `f(&x)`."""
-    for node in source.all("arguments"):
-        for argument in node.named_children:
-            if argument.type in ("identifier", "call_expression", "field_expression", "index_expression"):
-                yield argument.start_byte, argument.start_byte, "&"
-
-
-@RUST.add("shared-argument", "types", "mutability")
-def _shared_argument(source: Source) -> Iterator[Edit]:
-    """`f(&mut x)` as `f(&x)`."""
-    for node, value in having(source.all("reference_expression"), "value"):
-        if any(c.type == "mutable_specifier" for c in node.children):
-            yield replace(node, f"&{source.string(value)}")
-
-
-@RUST.add("drop-dereference", "types")
-def _drop_dereference(source: Source) -> Iterator[Edit]:
-    """`*x` as `x`."""
-    for node in source.all("unary_expression"):
-        if node.children[0].type == "*":
-            yield node.start_byte, node.start_byte + 1, ""
-
-
-# `x as usize` as `x`
-RUST.each(
-    "drop-cast", "types", at="type_cast_expression", of=("value",),
-    edit=lambda _, node, value: (value.end_byte, node.end_byte, ""),
+RUST.rule(
+    "shared-argument", "types", "mutability", to="&{a}",
+    at="(reference_expression (mutable_specifier) value: (_) @a) @at",
 )  # fmt: skip
-
-
-@RUST.add("other-cast", "types")
-def _other_cast(source: Source) -> Iterator[Edit]:
-    """`x as usize` as `x as i32`."""
-    for _, kind in having(source.all("type_cast_expression"), "type"):
-        if source.string(kind) in _OTHER_TYPE:
-            yield replace(kind, _OTHER_TYPE[source.string(kind)])
+# `*x` as `x`, `x as usize` as `x` and as `x as i32`
+RUST.rule("drop-dereference", "types", at='(unary_expression "*" @at)')
+RUST.rule("drop-cast", "types", at="(type_cast_expression value: (_) @a) @at", cut="a$ at$")
+RUST.words("other-cast", "types", at="(type_cast_expression type: (_) @at)", others=_OTHER_TYPE)
 
 
 @RUST.add("other-annotation", "types")
@@ -208,42 +175,12 @@ def _other_literal(source: Source) -> Iterator[Edit]:
             yield replace(node, f"'{text[1:-1]}'")
 
 
-@RUST.add("assignment-as-condition", "types")
-def _assignment_as_condition(source: Source) -> Iterator[Edit]:
-    """`if a == b` as `if a = b`."""
-    for node in source.all("if_expression"):
-        condition = node.child_by_field_name("condition")
-        equals = condition.child_by_field_name("operator") if condition is not None else None
-        if equals is not None and equals.type == "==":
-            yield replace(equals, "=")
-
-
-# `x?` as `x`
-RUST.each(
-    "drop-question-mark",
-    "types",
-    at="try_expression",
-    edit=lambda _, node: (node.end_byte - 1, node.end_byte, ""),
-)
-
-
+# `if a == b` as `if a = b`, `x?` as `x`
+RUST.rule("assignment-as-condition", "types", at='(if_expression condition: (_ operator: "==" @at))', to="=")
+RUST.rule("drop-question-mark", "types", at='(try_expression "?" @at)')
 without_call("drop-unwrap", "types", "names",
              of=("unwrap", "unwrap_or", "expect", "unwrap_or_default", "unwrap_or_else", "ok", "ok_or"))  # fmt: skip
 without_call("drop-collect", "types", "returns", of=("collect",))
-
-
-@RUST.add("swap-arguments", "types")
-def _swap_arguments(source: Source) -> Iterator[Edit]:
-    """`f(a, b)` as `f(b, a)`."""
-    for node in source.all("arguments"):
-        for left, right in pairwise(node.named_children):
-            yield swapped(source, left, right)
-
-
-@RUST.add("drop-argument", "types")
-def _drop_argument(source: Source) -> Iterator[Edit]:
-    """`f(a, b)` as `f(a)`."""
-    for node in source.all("arguments"):
-        if len(node.named_children) > 1:
-            before, last = node.named_children[-2:]
-            yield before.end_byte, last.end_byte, ""
+# `f(a, b)` as `f(b, a)` and as `f(a)`
+RUST.swap("swap-arguments", "types", at="(arguments (_) @a . (_) @b) @at")
+RUST.rule("drop-argument", "types", at="(arguments (_) @a . (_) @b .) @at", cut="a$ b$")
