@@ -7,19 +7,16 @@ codeparrot/apps (MIT). Rows: problem_id (integer), question, solutions (JSON tex
 1. The id is `apps/PROBLEM_ID`; train and test number their problems alike, so they are two sources.
 2. The first solution is the reference, the others are `metadata.references`. Of functions, both have the imports that
    they rely on above them (see `solutions`).
-3. JSON texts come back as equal values, not byte by byte.
 
 TACO: Li et al., "TACO: Topics in Algorithmic COde generation dataset", 2023, arXiv:2312.14852; data set BAAI/TACO, and
 likaixin/TACO-verified. Rows: APPS' columns without problem_id, `solutions` perhaps as the list itself, difficulty (EASY
 to VERY_HARD, UNKNOWN_DIFFICULTY), raw_tags, name, source, tags, skill_types, url, Expected Auxiliary Space, time_limit,
 date, picture_num, memory_limit, Expected Time Complexity.
 
-4. BAAI/TACO has no ids: a hash of the content serves. Where there is a column `id` it becomes `taco/ID`.
-5. The columns of tags hold Python literals, which stay as they are, text.
-6. `date` becomes `metadata.date` where it begins with a day, such as 2020-01-31.
+3. BAAI/TACO has no ids: a hash of the content serves. Where there is a column `id` it becomes `taco/ID`.
+4. `date` becomes `metadata.date` where it begins with a day, such as 2020-01-31.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,27 +26,25 @@ from strop.tasks import io_tests
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row, decoded
 from strop_formats import solutions
-from strop_formats.fields import date_of, has, name_of, original, text, with_original
+from strop_formats.fields import date_of, has, name_of, text
 
-_APPS_FIELDS = ("problem_id", "question", "solutions", "input_output", "difficulty", "starter_code")
 _APPS_LEVELS = {"introductory": 2, "interview": 3, "competition": 4}
 
 
-def task_of(row: Row, where: str, name: str, levels: dict[str, int], known: tuple[str, ...]) -> Task:
+def task_of(row: Row, where: str, name: str, levels: dict[str, int]) -> Task:
     """The task of a row of APPS' columns; `name` is its id, empty for a hash of its content. Raises UserError."""
     starter = text(row, "starter_code", where, default="")
     answers = _answers(decoded(row, "solutions", where), where)
     tests = decoded(row, "input_output", where)
     if tests is None:
         raise UserError(f"{where}: the task has no tests: field 'input_output' is empty")
-    check, form = io_tests.read_tests(tests, starter, f"{where}: input_output")
-    signature, bare = "", list[int]()
+    check = io_tests.read_tests(tests, starter, f"{where}: input_output")
+    signature = ""
     if entry := check.function:
-        given, answers = answers, [solutions.with_imports(answer) for answer in answers]
-        bare = [i for i, answer in enumerate(given) if answer != answers[i]]
+        answers = [solutions.with_imports(answer) for answer in answers]
         signature = solutions.signature(starter, answers[0] if answers else "", entry)
     difficulty = text(row, "difficulty", where, default="")
-    task = Task(
+    return Task(
         id=name,
         family="function" if check.function else "program",
         statement=text(row, "question", where),
@@ -61,34 +56,6 @@ def task_of(row: Row, where: str, name: str, levels: dict[str, int], known: tupl
         source=name,
         metadata={"references": answers[1:]} if len(answers) > 1 else {},
     )
-    more = {name: value for name, value in (("starter_code", starter), ("bare", bare)) if value}
-    return with_original(task, row, known, **form.named(), **more)
-
-
-def row_of(task: Task) -> dict[str, Any]:
-    """APPS' columns of a task, without the id. Raises UserError for a task that they cannot hold."""
-    if task.language != "python":
-        raise UserError(f"task {task.id!r}: the format holds Python, this is {task.language}")
-    kept = original(task)
-    tests = io_tests.write_tests(task, io_tests.take_form(kept))
-    answers = answers_of(task)
-    starter = kept.get("starter_code", task.signature)
-    rest = {k: v for k, v in kept.items() if k not in ("starter_code", "bare")}
-    return {
-        "question": task.statement,
-        "solutions": json.dumps(answers, ensure_ascii=False) if answers else "",
-        "input_output": json.dumps(tests, ensure_ascii=False),
-        "difficulty": task.topic,
-        "starter_code": starter,
-        **rest,
-    }
-
-
-def answers_of(task: Task) -> list[str]:
-    """The reference and the further references, as the data set has them."""
-    answers = [task.reference, *task.metadata.get("references", [])] if task.reference else []
-    bare = original(task).get("bare", [])
-    return [solutions.without_imports(a) if i in bare else a for i, a in enumerate(answers)]
 
 
 def _answers(value: Any, where: str) -> list[str]:
@@ -101,12 +68,7 @@ def _answers(value: Any, where: str) -> list[str]:
 
 def _read_apps(row: Row, where: str) -> Iterator[Task]:
     number = name_of(row.get("problem_id"), "")
-    yield task_of(row, where, f"apps/{number}" if number else "", _APPS_LEVELS, _APPS_FIELDS)
-
-
-def _write_apps(task: Task) -> dict[str, Any]:
-    number = task.id.removeprefix("apps/")
-    return {"problem_id": int(number) if number.isdecimal() else task.id, "url": "", **row_of(task)}
+    yield task_of(row, where, f"apps/{number}" if number else "", _APPS_LEVELS)
 
 
 APPS = Adapter(
@@ -114,34 +76,20 @@ APPS = Adapter(
     about="APPS: question, solutions, input_output (codeparrot/apps)",
     read=_read_apps,
     fits=lambda row: has(row, question=str, problem_id=(int, str)) and "input_output" in row,
-    write=_write_apps,
 )
 
 
-_TACO_FIELDS = ("id", "question", "input_output", "difficulty", "starter_code")
 _TACO_LEVELS = {"EASY": 2, "MEDIUM": 3, "MEDIUM_HARD": 4, "HARD": 5, "VERY_HARD": 5}
 _TACO_COLUMNS = ("raw_tags", "skill_types", "picture_num", "Expected Auxiliary Space")
 
 
 def _read_taco(row: Row, where: str) -> Iterator[Task]:
     number = name_of(row.get("id"), "")
-    known = (*_TACO_FIELDS, "solutions")
-    task = task_of(row, where, f"taco/{number}" if number else "", _TACO_LEVELS, known)
-    more: dict[str, Any] = date_of(row.get("date"))
-    kept = original(task) | ({"list": True} if isinstance(row.get("solutions"), list) else {})
-    more |= {"original": kept} if kept else {}
+    task = task_of(row, where, f"taco/{number}" if number else "", _TACO_LEVELS)
     source = task.source or f"taco/{row.get('source') or ''}"
-    yield task.model_copy(update={"source": source, "metadata": {**task.metadata, **more}})
-
-
-def _write_taco(task: Task) -> dict[str, Any]:
-    row = row_of(task)
-    number = task.id.removeprefix("taco/")
-    if row.pop("list", False):
-        row["solutions"] = answers_of(task)
-    if number != task.id:
-        row["id"] = int(number) if number.isdecimal() else number
-    return row
+    yield task.model_copy(
+        update={"source": source, "metadata": {**task.metadata, **date_of(row.get("date"))}}
+    )
 
 
 TACO = Adapter(
@@ -154,5 +102,4 @@ TACO = Adapter(
         and "input_output" in row
         and any(name in row for name in _TACO_COLUMNS)
     ),
-    write=_write_taco,
 )

@@ -61,22 +61,6 @@ def count(tests: Sequence[str]) -> int:
     return sum(any(isinstance(node, ast.Assert) for node in ast.walk(line)) for line in lines)
 
 
-def statements(code: str) -> tuple[str, list[str]]:
-    """(code before the first assert, each assert with the code above it) of an *asserts* check's code."""
-    setup, tests, pending = "", [], ""
-    lines = pysource.lines_of(code)
-    for node in ast.parse(code).body:
-        text = "\n".join(lines[node.lineno - 1 : node.end_lineno]) + "\n"
-        if isinstance(node, ast.Assert):
-            tests.append((pending + text).rstrip("\n"))
-            pending = ""
-        elif tests:
-            pending += text
-        else:
-            setup += text
-    return setup, tests
-
-
 def _parsed(code: str, where: str) -> list[ast.stmt]:
     try:
         return ast.parse(code).body

@@ -9,7 +9,7 @@ statement, but for tests that become a suite, of which none can be marked.
 AceCode-87K (MIT): huggingface.co/datasets/TIGER-Lab/AceCode-87K; Zeng et al. 2025, arXiv:2502.01718. Rows: id, source,
 question, test_cases (asserts), inferences ({model_name, completion_id, completion, pass_rate} each), context_messages.
 The set has no solutions: `reference` is the code of the first sample with pass rate 1, or empty; further ones are
-`metadata.references` (at most 4). The samples themselves and the messages are kept only as a task's leftovers.
+`metadata.references` (at most 4). The samples themselves and the messages are not kept.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,11 +22,8 @@ from strop.tasks.adapters import Adapter
 from strop.tasks.answers import extract_code
 from strop.tasks.rows import Row
 from strop_formats import solutions
-from strop_formats.assert_lists import check_of, count, statements
-from strop_formats.fields import has, items, name_of, original, text, texts, with_original
-
-_MBPP_FIELDS = ("task_id", "text", "prompt", "code")
-_MBPP_KEPT = ("test_list", "test_setup_code", "challenge_test_list", "test_imports")
+from strop_formats.assert_lists import check_of, count
+from strop_formats.fields import has, items, name_of, text, texts
 
 
 def _read_mbpp(row: Row, where: str) -> Iterator[Task]:
@@ -35,8 +32,8 @@ def _read_mbpp(row: Row, where: str) -> Iterator[Task]:
         raise UserError(
             f"{where}: field 'task_id' must hold a number or text, not {row.get('task_id')!r:.60}"
         )
-    form = "text" if "text" in row else "prompt"
-    asked, code = text(row, form, where).strip(), text(row, "code", where)
+    asked = text(row, "text" if "text" in row else "prompt", where).strip()
+    code = text(row, "code", where)
     base = texts(row, "test_list", where)
     more = texts(row, "challenge_test_list", where, default=[])
     setup = [text(row, "test_setup_code", where, default=""), *texts(row, "test_imports", where, default=[])]
@@ -46,46 +43,15 @@ def _read_mbpp(row: Row, where: str) -> Iterator[Task]:
         check = check.model_copy(update={"shown": list(range(max(1, count([*base, *more][:1]))))})
     else:
         statement = f"{asked}\nYour code should pass this test:\n{base[0] if base else more[0]}"
-    task = Task(
+    yield Task(
         id=f"mbpp/{number}",
         statement=statement,
         signature=solutions.signature("", code, entry) if entry else "",
         reference=code,
         check=check,
         source=f"mbpp/{number}",
-        metadata={"base_tests": count(base) if entry else len(base), form: row[form]},
+        metadata={"base_tests": count(base) if entry else len(base)},
     )
-    kept = {name: row[name] for name in _MBPP_KEPT if row.get(name) is not None}
-    if not isinstance(row.get("task_id"), int):
-        kept["task_id"] = number
-    yield with_original(task, row, (*_MBPP_FIELDS, *_MBPP_KEPT), **kept)
-
-
-def _write_mbpp(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    if "test_list" not in kept:
-        kept |= _mbpp_tests(task)
-    form = "prompt" if "prompt" in task.metadata else "text"
-    number = task.id.removeprefix("mbpp/")
-    return {
-        "task_id": int(number) if number.isdecimal() and "task_id" not in kept else task.id,
-        form: task.metadata.get(form, task.statement),
-        "code": task.reference,
-        **kept,
-    }
-
-
-def _mbpp_tests(task: Task) -> dict[str, Any]:
-    check = task.check.maybe(AssertsCheck)
-    if check is None or task.language != "python":
-        raise UserError(
-            f"task {task.id!r}: MBPP holds Python tasks that assert statements judge, not {task.check.kind}"
-        )
-    setup, tests = statements(check.code)
-    if not tests:
-        raise UserError(f"task {task.id!r}: its test code has no assert statement of its own at the top")
-    base = int(task.metadata.get("base_tests") or len(tests))
-    return {"test_list": tests[:base], "test_setup_code": setup, "challenge_test_list": tests[base:]}
 
 
 MBPP = Adapter(
@@ -93,22 +59,17 @@ MBPP = Adapter(
     about="MBPP (Google), full and sanitised: short functions with asserts",
     read=_read_mbpp,
     fits=lambda row: has(row, code=str, test_list=list) and "task_id" in row and "test" not in row,
-    write=_write_mbpp,
 )
 
 
-_ACECODE_FIELDS = ("id", "source", "question", "test_cases")
 _REFERENCES = 5
 
 
 def _read_acecode(row: Row, where: str) -> Iterator[Task]:
     solved = _solved(items(row, "inferences", where, default=[]))
     reference = solved[0] if solved else ""
-    tests = texts(row, "test_cases", where)
-    check = check_of(tests, "", reference, where)
-    whole = statements(check.test_code()) == ("", tests)
-    kept: dict[str, Any] = {} if whole else {"test_cases": tests}
-    task = Task(
+    check = check_of(texts(row, "test_cases", where), "", reference, where)
+    yield Task(
         id=text(row, "id", where),
         statement=text(row, "question", where),
         signature=solutions.signature("", reference, check.function) if check.function else "",
@@ -118,7 +79,6 @@ def _read_acecode(row: Row, where: str) -> Iterator[Task]:
         source=f"acecode/{row['id']}",
         metadata={"references": solved[1:]} if solved[1:] else {},
     )
-    yield with_original(task, row, _ACECODE_FIELDS, **kept)
 
 
 def _solved(samples: list[Any]) -> list[str]:
@@ -127,23 +87,9 @@ def _solved(samples: list[Any]) -> list[str]:
     return list(dict.fromkeys(code for text in texts if (code := extract_code(text)).strip()))[:_REFERENCES]
 
 
-def _write_acecode(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    tests = kept.pop("test_cases", None)
-    if tests is None:
-        check = task.check.maybe(AssertsCheck)
-        if check is None or task.language != "python":
-            raise UserError(f"task {task.id!r}: AceCode holds Python tasks that assert statements judge")
-        setup, tests = statements(check.code)
-        if setup.strip():
-            raise UserError(f"task {task.id!r}: AceCode holds no test code besides the assert statements")
-    return {"id": task.id, "source": task.topic, "question": task.statement, "test_cases": tests, **kept}
-
-
 ACECODE = Adapter(
     name="acecode",
     about="AceCode-87K (TIGER-Lab): questions with generated asserts",
     read=_read_acecode,
     fits=lambda row: has(row, id=str, question=str, test_cases=list),
-    write=_write_acecode,
 )

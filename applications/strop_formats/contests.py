@@ -23,7 +23,6 @@ more.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from strop.code.python.source import UNPARSABLE, tree_of
 from strop.core.checks import StdioCase, StdioCheck
@@ -31,12 +30,11 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row
-from strop_formats.fields import date_of, has, items, mapping, original, text, with_original
+from strop_formats.fields import date_of, has, items, mapping, text
 
 _PYTHON3 = 3
 _REFERENCES = 5
 _TESTS = ("public_tests", "private_tests", "generated_tests")
-_CONTESTS = ("name", "description", "solutions", "incorrect_solutions", *_TESTS)
 
 
 def _pairs(row: Row, name: str, where: str) -> list[tuple[str, str]]:
@@ -62,7 +60,7 @@ def _read_contests(row: Row, where: str) -> Iterator[Task]:
         :_REFERENCES
     ]
     shown = len(tests["public_tests"])
-    task = Task(
+    yield Task(
         id=f"code-contests/{name}",
         family="program",
         statement=statement,
@@ -77,37 +75,6 @@ def _read_contests(row: Row, where: str) -> Iterator[Task]:
         source=f"code-contests/{name}",
         metadata={"base_tests": shown, **({"references": answers[1:]} if answers[1:] else {})},
     )
-    counts = {field: len(pairs) for field, pairs in tests.items()}
-    yield with_original(task, row, _CONTESTS, counts=counts)
-
-
-def _write_contests(task: Task) -> dict[str, Any]:
-    kept, check = original(task), _runs(task, "code-contests")
-    counts = kept.pop("counts", {})
-    shown = sum(case.shown for case in check.cases)
-    private = (
-        int(counts.get("private_tests", 0)) if sum(counts.values()) == len(check.cases) else len(check.cases)
-    )
-    parts = (check.cases[:shown], check.cases[shown : shown + private], check.cases[shown + private :])
-    answers = [task.reference, *task.metadata.get("references", [])] if task.reference else []
-    return {
-        **kept,
-        "name": task.id.removeprefix("code-contests/"),
-        "description": task.statement,
-        **{
-            field: {"input": [c.stdin for c in cases], "output": [c.stdout for c in cases]}
-            for field, cases in zip(_TESTS, parts, strict=True)
-        },
-        "solutions": {"language": [_PYTHON3] * len(answers), "solution": answers},
-    }
-
-
-def _runs(task: Task, name: str) -> StdioCheck:
-    check = task.check.maybe(StdioCheck)
-    own = check is not None and check.checker and not original(task).get("generated_checker")
-    if check is None or own or task.language != "python":
-        raise UserError(f"task {task.id!r}: the format {name} holds programs in Python with stdin and stdout")
-    return check
 
 
 CODE_CONTESTS = Adapter(
@@ -115,7 +82,6 @@ CODE_CONTESTS = Adapter(
     about="CodeContests (DeepMind): programs, with public, private and generated tests",
     read=_read_contests,
     fits=lambda row: has(row, name=str, description=str) and "private_tests" in row and "public_tests" in row,
-    write=_write_contests,
 )
 
 
@@ -176,25 +142,20 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
     for heading, field in (("Input", "input_format"), ("Output", "output_format"), ("Note", "note")):
         if told := text(row, field, where, default="").strip():
             parts.append(f"{heading}\n{told}")
-    yield with_original(
-        Task(
-            id=f"codeforces/{name}",
-            family="program",
-            statement="\n\n".join(parts),
-            check=StdioCheck(
-                cases=[StdioCase(stdin=i, stdout=o, shown=(i, o) in examples) for i, o in tests],
-                checker=checker,
-            ),
-            source=f"codeforces/{name}",
-            metadata={
-                "title": text(row, "title", where, default=""),
-                "base_tests": len(set(examples)),
-                **date_of(row.get("contest_start")),
-            },
+    yield Task(
+        id=f"codeforces/{name}",
+        family="program",
+        statement="\n\n".join(parts),
+        check=StdioCheck(
+            cases=[StdioCase(stdin=i, stdout=o, shown=(i, o) in examples) for i, o in tests],
+            checker=checker,
         ),
-        row,
-        ("official_tests", "id"),
-        examples=row.get("examples"),
+        source=f"codeforces/{name}",
+        metadata={
+            "title": text(row, "title", where, default=""),
+            "base_tests": len(set(examples)),
+            **date_of(row.get("contest_start")),
+        },
     )
 
 
@@ -208,25 +169,9 @@ def _texts_of(row: Row, name: str, where: str) -> list[tuple[str, str]]:
     return [(test["input"], test["output"]) for test in found]
 
 
-def _write_codeforces(task: Task) -> dict[str, Any]:
-    kept, check = original(task), _runs(task, "codeforces")
-    examples = kept.get("examples") or [
-        {"input": c.stdin, "output": c.stdout} for c in check.cases if c.shown
-    ]
-    return {
-        "title": task.metadata.get("title", ""),
-        "description": task.statement,
-        **kept,
-        "id": task.id.removeprefix("codeforces/"),
-        "examples": examples,
-        "official_tests": [{"input": c.stdin, "output": c.stdout} for c in check.cases],
-    }
-
-
 CODEFORCES = Adapter(
     name="codeforces",
     about="Codeforces (open-r1): programs, with official tests",
     read=_read_codeforces,
     fits=lambda row: has(row, id=str, description=str) and "official_tests" in row,
-    write=_write_codeforces,
 )

@@ -8,7 +8,7 @@ Reference: github.com/facebookresearch/cruxeval; Gu et al. 2024, arXiv:2401.0306
 2. `f` runs with the tests, never the answer. But nothing stops an answer from computing what it is to predict, with a
    copy of the function; an import says so. The original takes a literal only.
 3. Arguments that are no literals (a function, a range) do not cross from an answer: such rows make the first task only.
-4. A row is written once, from either task. Splits keep both on one side (`metadata.pair`).
+4. Splits keep both tasks of a row on one side (`metadata.pair`).
 """
 
 import ast
@@ -20,7 +20,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row
-from strop_formats.fields import has, text, whole_row, with_original
+from strop_formats.fields import has, text
 
 _FIELDS = ("id", "code", "input", "output")
 _WARNING = "can be solved by running the given function inside the answer, not only by predicting"
@@ -49,7 +49,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         del tests["input"]
     for direction, (check, value) in tests.items():
         asked = _ASKED[direction].replace("{input}", given).replace("{output}", wanted)
-        task = Task(
+        yield Task(
             id=f"{name}/{direction}",
             family="function",
             statement=f"{code.strip()}\n\n{asked}",
@@ -60,7 +60,6 @@ def _read(row: Row, where: str) -> Iterator[Task]:
             source=f"cruxeval/{name}",
             metadata={"pair": name, "warning": _WARNING},
         )
-        yield with_original(task, row, ())
 
 
 def _is_literal(text: str) -> bool:
@@ -95,5 +94,4 @@ CRUXEVAL = Adapter(
     about="CRUXEval: predict what a function returns, or an input that leads to it",
     read=_read,
     fits=lambda row: has(row, **dict.fromkeys(_FIELDS, str)) and "def f(" in row["code"],
-    write=lambda task: whole_row(task, *_FIELDS),
 )

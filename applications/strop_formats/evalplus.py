@@ -24,7 +24,7 @@ from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row
 from strop_formats.evalplus_tests import parsed_tests, preamble
-from strop_formats.fields import has, items, name_of, original, text, with_original
+from strop_formats.fields import has, items, name_of, text
 
 _TAKEN = ("exec", "inf", "nan")
 _RELEASE = ("task_id", "prompt", "entry_point", "canonical_solution")
@@ -53,8 +53,7 @@ def _release(row: Row, where: str) -> Task:
     if not lines:
         raise UserError(f"{where}: the task has no tests: base_input and plus_input are empty")
     code = "\n".join([preamble(entry, atol, solution=whole), *lines]) + "\n"
-    task = _task(name, prompt, whole, entry, code, len(base))
-    return with_original(task, row, _RELEASE, base_input=base, canonical_solution=solution)
+    return _task(name, prompt, whole, entry, code, len(base))
 
 
 def _hub(row: Row, where: str) -> Task:
@@ -69,12 +68,10 @@ def _hub(row: Row, where: str) -> Task:
     atol = tests.atol
     lines = [f"assert strop_agrees({entry}, {args}, {expected})" for args, expected in tests.cases]
     code = "\n".join([preamble(entry, atol, extra=tests.helpers), *lines]) + "\n"
-    task = _task(
+    return _task(
         f"Mbpp/{name}" if form == "code" else name, prompt, whole, entry, code,
         min(len(base), len(lines)) if isinstance(base, list) else None,
     )  # fmt: skip
-    known = ("prompt",) if form == "code" else _RELEASE
-    return with_original(task, row, known, **({} if form == "code" else {"canonical_solution": solution}))
 
 
 def _task(name: str, prompt: str, whole: str, entry: str, code: str, base: int | None) -> Task:
@@ -90,7 +87,7 @@ def _task(name: str, prompt: str, whole: str, entry: str, code: str, base: int |
         check=AssertsCheck(entry_point=entry, code=code),
         source=f"evalplus/{name}",
         prompt=prompt if continued else None,
-        metadata={"prompt": prompt} | ({} if base is None else {"base_tests": base}),
+        metadata={} if base is None else {"base_tests": base},
     )
 
 
@@ -115,24 +112,11 @@ def _fits(row: Row) -> bool:
     return isinstance(test, str) and "inputs = " in test and ("canonical_solution" in row or "code" in row)
 
 
-def _write(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    if "base_input" not in kept and "test" not in kept:
-        raise UserError(f"task {task.id!r} is not one of EvalPlus: its inputs are not known")
-    row = {"prompt": task.metadata.get("prompt", ""), **kept}
-    if "code" not in kept:
-        row |= {"task_id": task.id}
-        if asserts := task.check.maybe(AssertsCheck):
-            row.setdefault("entry_point", asserts.entry_point)
-    return row
-
-
 EVALPLUS = Adapter(
     name="evalplus",
     about="EvalPlus: HumanEval+ and MBPP+, releases and Hub form, base and plus tests",
     read=_read,
     fits=_fits,
-    write=_write,
     as_json=("base_input", "plus_input"),
 )
 

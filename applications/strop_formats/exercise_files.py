@@ -1,8 +1,8 @@
-"""What Exercism's tracks have in common: rows of paths and texts, clones of a track, and the way back to a row.
+"""What Exercism's tracks have in common: rows of paths and texts, and clones of a track.
 
-A row has `id`, `slug`, `instructions`, `solution_stub` and `tests` and `example` (path to text), `blurb`; any further
-field is kept. In a clone of a track an exercise is a folder of `exercises/practice` whose `.meta/config.json` names the
-files (github exercism/docs, "building/tracks/practice-exercises").
+A row has `id`, `slug`, `instructions`, `solution_stub`, `tests` and `example` (path to text). In a clone of a track an
+exercise is a folder of `exercises/practice` whose `.meta/config.json` names the files (github exercism/docs,
+"building/tracks/practice-exercises").
 """
 
 import json
@@ -50,30 +50,6 @@ def task_of(row: Row, where: str, **fields: Any) -> Task:
     """The task of a row, with the fields that its track fills. Raises UserError."""
     name, statement = text(row, "id", where), text(row, "instructions", where)
     return Task(id=name, family="exercise", statement=statement, topic="exercism", source=name, **fields)
-
-
-def left_over(row: Row, *held: str) -> dict[str, Any]:
-    """The fields of a row that the task does not hold: `metadata["original"]`."""
-    return {name: value for name, value in row.items() if name not in held}
-
-
-def original(task: Task, adapter: str) -> dict[str, Any]:
-    """`metadata["original"]`, a copy. Raises UserError where a family or an id shows that it is no exercise."""
-    kept: Any = task.metadata.get("original", {})
-    if task.family != "exercise" or not isinstance(kept, dict):
-        raise UserError(f"task {task.id!r} is no exercise: the format {adapter} cannot hold it")
-    return dict(kept)
-
-
-def row_of(
-    task: Task, kept: dict[str, Any], stub: dict[str, str], tests: dict[str, str], solved: str
-) -> dict[str, Any]:
-    """The row: what the task holds, its reference at `solved`, on top of what was kept of the row it came from."""
-    example = {solved: task.reference} if task.reference else {}
-    for name, changed in (("solution_stub", stub), ("tests", tests), ("example", example)):
-        kept[name] = {**kept.get(name, {}), **changed}
-    slug = task.id.rpartition("/")[2]
-    return {"slug": slug, "blurb": "", **kept, "id": task.id, "instructions": task.statement}
 
 
 def clone(path: Path, track: str) -> Iterator[tuple[str, Row]]:
@@ -126,7 +102,6 @@ def _row(folder: Path, track: str) -> dict[str, Any]:
         "solution_stub": stub,
         "tests": tests,
         "example": example,
-        "blurb": str(config.get("blurb") or ""),
     }
     if track == "rust":
         row["dependencies"] = list(manifest(stub.get("Cargo.toml", ""), where))

@@ -23,7 +23,6 @@ Rust:
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 from strop.core.checks import PytestCheck, RustCheck
 from strop.core.errors import UserError
@@ -49,39 +48,14 @@ def _read_python(row: Row, where: str) -> Iterator[Task]:
         raise UserError(f"{where}: the tests cannot be read from their source: {error}") from error
     if not found:
         raise UserError(f"{where}: the task has no tests: none in {', '.join(tests) or 'no file'}")
-    kept = exercise_files.left_over(row, "id", "instructions", "tests")
-    kept["solution_stub"] = further
-    kept["example"] = {name: code for name, code in example.items() if name != solved or not code}
-    if solved not in ("", _PYTHON_EXAMPLES[0]):
-        kept["example_path"] = solved
     yield exercise_files.task_of(
         row,
         where,
         language="python",
         reference=example.get(solved, ""),
         check=PytestCheck(path=path, files={**further, **tests}, tests=found),
-        metadata={**({"stub": stub[path]} if path in stub else {}), "original": kept},
+        metadata={"stub": stub[path]} if path in stub else {},
     )
-
-
-def _write_python(task: Task) -> dict[str, Any]:
-    check = task.check.maybe(PytestCheck)
-    kept = exercise_files.original(task, "exercism-python")
-    if check is None:
-        raise UserError(f"task {task.id!r} has no test files: the format exercism-python cannot hold it")
-    further = kept.setdefault("solution_stub", {})
-    tests = {name: code for name, code in check.files.items() if name not in further}
-    try:
-        whole = set(test_ids(tests)) == set(check.tests)
-    except UnreadableTests:
-        whole = False
-    if not whole:
-        raise UserError(
-            f"task {task.id!r} runs some tests of its files only: the format exercism-python cannot hold it"
-        )
-    solved = kept.pop("example_path", _PYTHON_EXAMPLES[0])
-    stub = {check.path: str(task.metadata["stub"])} if "stub" in task.metadata else {}
-    return exercise_files.row_of(task, kept, stub, tests, solved)
 
 
 _IGNORE = re.compile(r"^[ \t]*#\[ignore(?:\s*=\s*\"[^\"]*\")?\][ \t]*\n", re.M)
@@ -92,9 +66,6 @@ def _read_rust(row: Row, where: str) -> Iterator[Task]:
     slug, stub, tests, example = exercise_files.parts_of(row, where)
     judging = _judging(slug, tests, where)
     crate = _crate(stub, example, tests[judging], where) or slug
-    kept = exercise_files.left_over(row, "id", "instructions")
-    kept["solution_stub"] = {name: code for name, code in stub.items() if name != _RUST_STUB or not code}
-    kept["example"] = {name: code for name, code in example.items() if name != _RUST_EXAMPLE or not code}
     yield exercise_files.task_of(
         row,
         where,
@@ -108,7 +79,6 @@ def _read_rust(row: Row, where: str) -> Iterator[Task]:
             crates=_crates(row, stub, example, where),
             files={name: code for name, code in tests.items() if name.startswith("src/")},
         ),
-        metadata={"original": kept},
     )
 
 
@@ -157,28 +127,10 @@ def _crates(row: Row, stub: dict[str, str], example: dict[str, str], where: str)
     return [lines.get(name, name) for name in dict.fromkeys([*asked, *map(str, chosen)])]
 
 
-def _write_rust(task: Task) -> dict[str, Any]:
-    check = task.check.maybe(RustCheck)
-    kept = exercise_files.original(task, "exercism-rust")
-    if check is None or not check.crate:
-        raise UserError(f"task {task.id!r} has no integration tests: the format exercism-rust cannot hold it")
-    known = {name: code for name, code in kept.get("tests", {}).items() if name.startswith("tests/")}
-    path = next(
-        (name for name, code in known.items() if _IGNORE.sub("", code) == check.tests),
-        f"tests/{check.crate}.rs",
-    )
-    before = known.get(path, "")
-    tests = {} if before and _IGNORE.sub("", before) == check.tests else {path: check.tests}
-    stub = {_RUST_STUB: task.signature} if task.signature else {}
-    row = exercise_files.row_of(task, kept, stub, {**tests, **check.files}, _RUST_EXAMPLE)
-    return {"dependencies": [], **row}
-
-
 def _adapter(
     track: str,
     ending: str,
     read: Callable[[Row, str], Iterator[Task]],
-    write: Callable[[Task], dict[str, Any]],
 ) -> Adapter:
     def fits(row: Row) -> bool:
         shaped = has(row, slug=str, instructions=str, solution_stub=dict, tests=dict)
@@ -189,11 +141,10 @@ def _adapter(
         about=f"exercises of Exercism's {track.title()} track, or a clone of it",
         read=read,
         fits=fits,
-        write=write,
         as_json=("solution_stub", "tests", "example"),
         folder=partial(exercise_files.clone, track=track),
     )
 
 
-EXERCISM_PYTHON = _adapter("python", ".py", _read_python, _write_python)
-EXERCISM_RUST = _adapter("rust", ".rs", _read_rust, _write_rust)
+EXERCISM_PYTHON = _adapter("python", ".py", _read_python)
+EXERCISM_RUST = _adapter("rust", ".rs", _read_rust)

@@ -1,13 +1,12 @@
-"""Fields of a row, read with errors that name the place and what was there; and what a row holds beside its task."""
+"""Fields of a row, read with errors that name the place and what was there."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.tasks.rows import Row, decoded, plain, suggestion
+from strop.tasks.rows import Row, decoded, suggestion
 
 
 def text(row: Row, name: str, where: str, default: str | None = None) -> str:
@@ -81,29 +80,6 @@ def _wrong(row: Row, name: str, where: str, wanted: str) -> UserError:
     value = row[name]
     shown = repr(value) if isinstance(value, bool | int | float | None) else type(value).__name__
     return UserError(f"{where}: field {name!r} must hold {wanted}, not {shown[:60]}")
-
-
-def with_original(task: Task, row: Row, known: Collection[str], **more: Any) -> Task:
-    """The task with the row's columns that are not `known`, and with `more`, in `metadata.original`; see `plain`."""
-    kept = {str(name): plain(value) for name, value in row.items() if name not in known}
-    kept |= {name: plain(value) for name, value in more.items()}
-    return task.model_copy(update={"metadata": {**task.metadata, "original": kept}}) if kept else task
-
-
-def original(task: Task) -> dict[str, Any]:
-    """The fields kept by `with_original`; empty for a task that comes from elsewhere."""
-    kept = task.metadata.get("original")
-    return dict(kept) if isinstance(kept, dict) else {}
-
-
-def whole_row(task: Task, *fields: str) -> dict[str, Any]:
-    """The row that a task comes from, where `with_original` kept it with these fields. Raises UserError."""
-    kept = original(task)
-    if not all(name in kept for name in fields):
-        raise UserError(
-            f"task {task.id!r} comes from another set: its tests in this set's form are not known"
-        )
-    return kept
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

@@ -4,14 +4,11 @@ Layout (harborframework.com/docs/tasks): `task.toml`, `instruction.md`, `environ
 `test.sh`, which is copied into the container afterwards, and `solution/` with `solve.sh`. The folder's name is the
 task's id. A row is such a folder: `name` and `files`, {path: {"text" or "base64", "executable"}}, see `harbor_folder`.
 
-1. Every file comes along, binary ones as base64, so that writing gives the folder back byte for byte with its
-   executable bits and empty folders. Other bits, owners and times are not kept.
-2. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`. What no jail can play
-   is left out: tasks of several steps, with other services, with a GPU.
-3. A task that Strop exported (`strop_formats.harbor_export`) comes back as what it was.
+1. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`, binary ones in base64.
+   What no jail can play is left out: tasks of several steps, with other services, with a GPU.
+2. A task that Strop exported (`strop_formats.harbor_export`) comes back as what it was.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,17 +18,15 @@ from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
-from strop.tasks.row_limits import check_value, parse_toml
+from strop.tasks.row_limits import parse_toml
 from strop.tasks.rows import Row
 from strop_formats import harbor_folder
-from strop_formats.fields import has, mapping, refuse_unreadable, text
+from strop_formats.fields import has, refuse_unreadable, text
 from strop_formats.harbor_export import TASK, task_folder
 from strop_formats.harbor_folder import INSTRUCTION, SETTINGS
 
 _SOLUTION, _TEST = "solution/solve.sh", "tests/test.sh"
 _ARTIFACTS = "/logs/artifacts"
-_CONTENT = ("text", "base64")
-_VERSION = 'version = "1.0"\n'
 _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 
 
@@ -50,18 +45,16 @@ def _read(row: Row, where: str) -> Iterator[Task]:
             raise UserError(f"{where}: no {path}: a task folder of Harbor has one")
     about = _table(settings, "metadata")
     level, category = about.get("difficulty"), about.get("category")
-    check = _check(files, settings)
     yield Task(
         id=name,
         family="terminal",
         language="bash",
         statement=statement,
         reference=_text(files, _SOLUTION),
-        check=check,
+        check=_check(files, settings),
         topic=category if isinstance(category, str) else "",
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,
         source=name,
-        metadata={"original": _kept(row, files, {INSTRUCTION, *check.files, *check.binary})},
     )
 
 
@@ -134,48 +127,8 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def _kept(row: Row, files: dict[str, dict[str, Any]], held: set[str]) -> dict[str, Any]:
-    """The row with the contents left out that the task holds itself."""
-    slim = {
-        path: {
-            key: value
-            for key, value in file.items()
-            if key not in _CONTENT or (path not in held and (path, key) != (_SOLUTION, "text"))
-        }
-        for path, file in files.items()
-    }
-    return {**{key: value for key, value in row.items() if key != "name"}, "files": slim}
-
-
 def _text(files: dict[str, dict[str, Any]], path: str) -> str:
     return str(files.get(path, {}).get("text", ""))
-
-
-def _write(task: Task) -> dict[str, Any]:
-    check = task.check.maybe(TerminalCheck)
-    kept: Any = task.metadata.get("original", {})
-    if task.family != "terminal" or check is None or not isinstance(kept, dict):
-        return task_folder(task)
-    contents = {path: {"text": text} for path, text in check.files.items()}
-    contents |= {path: {"base64": data} for path, data in check.binary.items()}
-    files = {path: dict(file) for path, file in mapping(kept, "files", task.id, {}).items()}
-    if task.reference or "base64" not in files.get(_SOLUTION, {"base64": ""}):
-        contents[_SOLUTION] = {"text": task.reference}
-    contents[INSTRUCTION] = {"text": task.statement}
-    for path, content in contents.items():
-        run = path in check.programs or (path not in files and path.endswith(".sh"))
-        files[path] = {**files.get(path, {}), **content, **({"executable": True} if run else {})}
-    if not kept:
-        files[SETTINGS] = {"text": _new_settings(check)}
-    row = {**kept, "name": task.id, "files": files}
-    check_value(row, f"task {task.id!r}")
-    return row
-
-
-def _new_settings(check: TerminalCheck) -> str:
-    """Of a task that was no task folder before."""
-    place = f"\n[environment]\ndocker_image = {json.dumps(check.image)}\n" if check.image else ""
-    return _VERSION + place
 
 
 HARBOR = Adapter(
@@ -185,8 +138,8 @@ HARBOR = Adapter(
     fits=lambda row: (
         has(row, name=str, files=dict) and (SETTINGS in row["files"] or INSTRUCTION in row["files"])
     ),
-    write=_write,
+    write=task_folder,
     as_json=("files",),
     folder=harbor_folder.read_folder,
-    write_folder=lambda tasks, path: harbor_folder.write_folder(map(_write, tasks), path),
+    write_folder=harbor_folder.write_folder,
 )

@@ -60,7 +60,8 @@ exec "${STROP_PYTHON:-python3}" -I /tests/judge.py
 def task_folder(task: Task) -> dict[str, Any]:
     """The row of a folder (`strop_formats.harbor_folder`). Raises UserError for a task that no file answers."""
     check = task.check.effective()
-    if check.rewards_alone or {"patch", "calls"} & {task.check.answer, check.answer} or not check.toolchains:
+    no_file = check.rewards_alone or check.kind == "terminal" or not check.toolchains
+    if no_file or {"patch", "calls"} & {task.check.answer, check.answer}:
         raise UserError(
             f"task {task.id!r}: an answer to a check of kind {check.kind} is no single file: left out"
         )

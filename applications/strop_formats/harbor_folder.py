@@ -1,8 +1,8 @@
-"""Folders of task folders on disk, as rows: {"name", "files": {path: {"text" or "base64", "executable"}}, "folders"}.
+"""Folders of task folders on disk, as rows: {"name", "files": {path: {"text" or "base64", "executable"}}}.
 
 `files` has every regular file by its relative path: UTF-8 as `text`, anything else as `base64`; `executable` only where
-it is so. `folders` are the empty ones, left out where there are none. Links and special files are refused by name, and
-so is what is larger than the limits. Nothing is executed. Names of a row are not trusted: writing leaves no folder.
+it is so. Empty folders are left out. Links and special files are refused by name, and so is what is larger than the
+limits. Nothing is executed. Names of a row are not trusted: writing leaves no folder.
 """
 
 import base64
@@ -59,14 +59,10 @@ def _task_folders(path: Path) -> Iterator[Path]:
 
 def _row(folder: Path) -> dict[str, Any]:
     files: dict[str, dict[str, Any]] = {}
-    empty: list[str] = []
     total = 0
     for path in _walk(folder):
         name = _relative(path, folder)
         status = path.lstat()
-        if stat.S_ISDIR(status.st_mode):
-            empty.append(name)
-            continue
         if not stat.S_ISREG(status.st_mode):
             kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
             raise UserError(f"{path}: {kind}: a task folder may hold files and folders only")
@@ -75,17 +71,14 @@ def _row(folder: Path) -> dict[str, Any]:
             raise UserError(f"{path}: the task has more than {size(MAX_TASK)} or {MAX_FILES} files: left out")
         content = _content(path.read_bytes())
         files[name] = {**content, "executable": True} if status.st_mode & 0o100 else content
-    row: dict[str, Any] = {"name": folder.name, "files": files}
-    return {**row, "folders": empty} if empty else row
+    return {"name": folder.name, "files": files}
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Files and empty folders below a folder, in the order of their names. Raises UserError."""
+    """Files below a folder, in the order of their names. Raises UserError."""
     for entry in _entries(folder):
         path = folder / entry.name
-        if not entry.is_dir(follow_symlinks=False):
-            yield path
-        elif any(os.scandir(path)):
+        if entry.is_dir(follow_symlinks=False):
             yield from _walk(path)
         else:
             yield path
@@ -142,8 +135,12 @@ def _safe(name: str, where: str) -> str:
     return name
 
 
-def write_folder(rows: Iterable[dict[str, Any]], path: Path) -> None:
-    """Writes a task folder for each row into a new or empty folder, whole or not at all. Raises UserError."""
+def write_folder(rows: Iterable[Row], path: Path) -> int:
+    """Writes a task folder for each row into a new or empty folder, whole or not at all, and returns how many.
+
+    Raises UserError.
+    """
+    count = 0
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise UserError(f"cannot write {path}: it exists already and is not an empty folder")
     try:
@@ -151,15 +148,17 @@ def write_folder(rows: Iterable[dict[str, Any]], path: Path) -> None:
         try:
             for row in rows:
                 _write_task(row, temporary)
+                count += 1
             temporary.chmod(0o755)
             os.replace(temporary, path)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         raise UserError(f"cannot write {path}: {error.strerror or error}") from error
+    return count
 
 
-def _write_task(row: dict[str, Any], root: Path) -> None:
+def _write_task(row: Row, root: Path) -> None:
     where = f"task {row['name']!r:.80}"
     target = root / _safe(row["name"], where)
     if target.exists():
@@ -170,5 +169,3 @@ def _write_task(row: dict[str, Any], root: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(_bytes(file, name, where))
         place.chmod(0o755 if file.get("executable") else 0o644)
-    for name in row.get("folders", ()):
-        (target / _safe(name, where)).mkdir(parents=True, exist_ok=True)

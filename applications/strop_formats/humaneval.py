@@ -3,7 +3,6 @@
 HumanEval: Chen et al., "Evaluating Large Language Models Trained on Code", 2021, arXiv:2107.03374;
 github.com/openai/human-eval. Rows: task_id, prompt, canonical_solution, test (a function `check`), entry_point. The
 source `humaneval` (`load`) reads the package `human-eval`; files of the schema may hold other functions.
-`metadata.original.test` keeps the test text, so that a row is written as it was read.
 
 Infilling: Bavarian et al., "Efficient Training of Language Models to Fill in the Middle", 2022, arXiv:2207.14255;
 github.com/openai/human-eval-infilling. Rows have `suffix` too, the code after the hole; `prompt` is the code before it.
@@ -21,7 +20,7 @@ some tests get theirs too. Some references do not pass: an audit has to find the
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
 from strop.code.python import source as pysource
 from strop.code.python.source import UNPARSABLE
@@ -33,7 +32,7 @@ from strop.tasks import jsonl
 from strop.tasks.adapters import Adapter
 from strop.tasks.mapped_tests import with_call
 from strop.tasks.rows import Row
-from strop_formats.fields import has, original, text, with_original
+from strop_formats.fields import has, text
 
 
 def load() -> list[Task]:
@@ -97,12 +96,11 @@ _FIELDS = ("task_id", "prompt", "canonical_solution", "test", "entry_point")
 def _read_humaneval(row: Row, where: str) -> Iterator[Task]:
     fields = {name: text(row, name, where) for name in _FIELDS}
     try:
-        task = task_of(fields)
+        yield task_of(fields)
     except UNPARSABLE as error:
         raise UserError(
             f"{where}: prompt or test is no Python that defines the entry point: {error}"
         ) from error
-    yield with_original(task, row, _FIELDS, test=fields["test"])
 
 
 def _fits_humaneval(row: Row) -> bool:
@@ -111,36 +109,11 @@ def _fits_humaneval(row: Row) -> bool:
     return "def check(" in row["test"] and "\n    inputs = " not in row["test"]
 
 
-def _write_humaneval(task: Task) -> dict[str, Any]:
-    check = task.check.maybe(AssertsCheck)
-    if check is None or task.prompt is None or not task.reference.startswith(task.prompt):
-        raise UserError(f"task {task.id!r} has no prompt that its reference continues and that asserts judge")
-    kept = original(task)
-    call = f"\n\ncheck({check.entry_point})\n"
-    return {
-        "task_id": task.id,
-        "prompt": task.prompt,
-        "canonical_solution": task.reference[len(task.prompt) :],
-        "test": check.code.removesuffix(call) + "\n" if check.code.endswith(call) else _wrapped(check),
-        "entry_point": check.entry_point,
-        **kept,
-    }
-
-
-def _wrapped(check: AssertsCheck) -> str:
-    """Top-level test code as the body of a function `check`, whose argument shadows the entry point."""
-    body = "\n".join(f"    {line}" if line.strip() else "" for line in check.code.splitlines())
-    if '"""' in check.code or "'''" in check.code:
-        raise UserError("test code with multi-line strings cannot be put into a function 'check'")
-    return f"def check({check.entry_point}):\n{body}\n"
-
-
 HUMANEVAL = Adapter(
     name="humaneval",
     about="HumanEval's rows (OpenAI): a prompt to continue, a function check(candidate)",
     read=_read_humaneval,
     fits=_fits_humaneval,
-    write=_write_humaneval,
 )
 
 
@@ -154,7 +127,7 @@ def _read_infilling(row: Row, where: str) -> Iterator[Task]:
         node = pysource.find_function(ast.parse(whole), entry)
         if node is None:
             raise ValueError(f"no function {entry!r}")
-        task = Task(
+        yield Task(
             id=name,
             family="infill",
             statement=ast.get_docstring(node) or "",
@@ -167,25 +140,6 @@ def _read_infilling(row: Row, where: str) -> Iterator[Task]:
         )
     except UNPARSABLE as error:
         raise UserError(f"{where}: prompt, solution and suffix make no Python with tests: {error}") from error
-    yield with_original(task, row, _INFILLING_FIELDS, test=test)
-
-
-def _write_infilling(task: Task) -> dict[str, Any]:
-    parts = {name: task.metadata.get(name) for name in ("prefix", "suffix", "middle")}
-    check, kept = task.check.maybe(AssertsCheck), original(task)
-    if check is None or not all(isinstance(part, str) for part in parts.values()):
-        raise UserError(
-            f"task {task.id!r} is no infilling task: it needs prefix, suffix and middle in its metadata"
-        )
-    return {
-        "task_id": task.id,
-        "prompt": parts["prefix"],
-        "suffix": parts["suffix"],
-        "canonical_solution": parts["middle"],
-        "test": check.code.removesuffix(f"\n\ncheck({check.entry_point})\n"),
-        "entry_point": check.entry_point,
-        **kept,
-    }
 
 
 INFILLING = Adapter(
@@ -193,7 +147,6 @@ INFILLING = Adapter(
     about="HumanEval-Infilling (OpenAI): code with a hole, prompt and suffix",
     read=_read_infilling,
     fits=lambda row: has(row, **dict.fromkeys(_INFILLING_FIELDS, str)),
-    write=_write_infilling,
 )
 
 
@@ -206,23 +159,20 @@ def _read_rust(row: Row, where: str) -> Iterator[Task]:
     comments = [line[2:].strip() for line in prompt.splitlines() if line.startswith("//")]
     code = "\n".join(line for line in prompt.splitlines() if not line.startswith("//")).strip()
     edition = row.get("edition", "2024")
-    whole, tests = closed(prompt + solution), closed(test)
-    task = Task(
+    yield Task(
         id=name,
         language="rust",
         statement="\n".join(comments),
         signature=code.removesuffix("{").rstrip(),
-        reference=whole,
+        reference=closed(prompt + solution),
         check=RustCheck(
-            tests=tests,
+            tests=closed(test),
             edition=cast(Edition, edition if edition in get_args(Edition) else "2024"),
         ),
         topic=str(row.get("subcategory") or ""),
         source=name,
         prompt=prompt,
     )
-    kept = {"canonical_solution": solution} if whole != prompt + solution else {}
-    yield with_original(task, row, _RUST_FIELDS, **kept, **({"test": test} if tests != test else {}))
 
 
 def closed(code: str) -> str:
@@ -230,22 +180,6 @@ def closed(code: str) -> str:
     lines = [line for line in code.splitlines() if not line.lstrip().startswith("//")]
     body = "\n".join(lines)
     return f"{code.rstrip()}\n}}\n" if body.count("{") == body.count("}") + 1 else code
-
-
-def _write_rust(task: Task) -> dict[str, Any]:
-    check, prompt = task.check.maybe(RustCheck), task.prompt
-    if check is None or check.crate or prompt is None or not task.reference.startswith(prompt):
-        raise UserError(
-            f"task {task.id!r} has no prompt in Rust that its reference continues and that unit tests judge"
-        )
-    return {
-        "id": task.id,
-        "prompt": prompt,
-        "canonical_solution": task.reference[len(prompt) :],
-        "test": check.tests,
-        "edition": check.edition,
-        **original(task),
-    }
 
 
 HUMANEVAL_RUST = Adapter(
@@ -258,5 +192,4 @@ HUMANEVAL_RUST = Adapter(
         and "fn " in row["prompt"]
         and "#[" in row["test"]
     ),
-    write=_write_rust,
 )

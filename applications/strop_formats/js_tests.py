@@ -40,13 +40,13 @@ function plain(value) {
   return typeof value === 'number' && value === 0 ? 0 : value;
 }
 const stringify = JSON.stringify, write = fs.writeSync;
-const calls = JSON.parse(fs.readFileSync('calls.json', 'utf8')), only = process.argv[2];
+const calls = JSON.parse(fs.readFileSync('calls.json', 'utf8'));
 const answer = fs.readFileSync('answer.js', 'utf8');
 Object.assign(globalThis, {require, console: new console.Console(process.stderr)});
 vm.runInThisContext(answer, {filename: 'answer.js'});
-for (const call of only ? [calls[only]] : calls) write(1, stringify([plain(vm.runInThisContext(call))]) + '\\n');
+for (const call of calls) write(1, stringify([plain(vm.runInThisContext(call))]) + '\\n');
 """
-"""`run.js`: prints what the calls of `calls.json` return, or the one whose number it is given."""
+"""`run.js`: prints what the calls of `calls.json` return."""
 _WHOLE = """\
 const fs = require('node:fs');
 const vm = require('node:vm');

@@ -18,10 +18,7 @@ arguments and a JSON value as its output.
 
 import base64
 import binascii
-import json
-import pickle
 import pickletools
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -31,13 +28,9 @@ from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.row_limits import inflate, parse_json
 from strop.tasks.rows import Row, decoded
-from strop_formats.fields import date_of, has, original, text, with_original
+from strop_formats.fields import date_of, has, text
 from strop_formats.solutions import starter_signature
 
-FIELDS = (
-    "question_title", "question_content", "question_id", "contest_date", "starter_code",
-    "difficulty", "public_test_cases", "private_test_cases", "metadata",
-)  # fmt: skip
 _IMPORTED = (
     "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics", "itertools",
     "functools", "operator", "io", "sys", "json", "builtins", "typing",
@@ -80,7 +73,7 @@ LEVELS = {"easy": 2, "medium": 3, "hard": 4}
 
 def _read(row: Row, where: str) -> Iterator[Task]:
     public = _tests(decoded(row, "public_test_cases", where), f"{where}: public_test_cases")
-    private, coded = _private(row, where)
+    private = _private(row, where)
     about = decoded(row, "metadata", where) or {}
     if not isinstance(about, Mapping):
         raise UserError(f"{where}: metadata must be an object, not {type(about).__name__}")
@@ -98,7 +91,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     )
     level = text(row, "difficulty", where, default="")
     check = _stdio(tests) if kinds == {"stdin"} else _functional(tests, about, where)
-    task = Task(
+    yield Task(
         id=text(row, "question_id", where),
         family="program" if kinds == {"stdin"} else "function",
         statement=text(row, "question_content", where),
@@ -109,24 +102,15 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         source=f"livecodebench/{row['question_id']}",
         metadata={"title": title, "base_tests": len(public), **date_of(row.get("contest_date"))},
     )
-    kept = {
-        "contest_date": str(row.get("contest_date") or ""),
-        "metadata": row.get("metadata"),
-        "packed": coded,
-    }
-    if kinds == {"functional"}:
-        kept |= {"tests": [test for test, _ in tests], "starter_code": starter}
-    yield with_original(task, row, FIELDS, **kept)
 
 
-def _private(row: Row, where: str) -> tuple[list[dict[str, str]], bool]:
+def _private(row: Row, where: str) -> list[dict[str, str]]:
     value = row.get("private_test_cases")
-    coded = isinstance(value, str) and value.strip() != "" and value.lstrip()[:1] != "["
-    if coded and isinstance(value, str):
+    if isinstance(value, str) and value.strip() and value.lstrip()[:1] != "[":
         value = parse_json(unpacked(value, where), f"{where}: private_test_cases")
     else:
         value = decoded(row, "private_test_cases", where)
-    return _tests(value, f"{where}: private_test_cases"), coded
+    return _tests(value, f"{where}: private_test_cases")
 
 
 def _tests(value: Any, where: str) -> list[dict[str, str]]:
@@ -162,47 +146,6 @@ def _functional(tests: list[tuple[dict[str, str], bool]], about: Mapping[str, An
     return CasesCheck(entry_point=name, cases=cases, preamble=PREAMBLE)
 
 
-def _write(task: Task) -> dict[str, Any]:
-    kept = original(task)
-    coded, about = kept.pop("packed", True), kept.pop("metadata", None)
-    tests = kept.pop("tests", None) or _written(task)
-    split = sum(test.shown for test in task.check.single_tests())
-    private = json.dumps(tests[split:])
-    name = task.check.function
-    return {
-        "question_title": task.metadata.get("title", ""),
-        "question_content": task.statement,
-        "question_id": task.id,
-        "contest_date": kept.pop("contest_date", task.metadata.get("date", "")),
-        "starter_code": kept.pop("starter_code", task.signature),
-        "difficulty": task.topic if task.topic in LEVELS else "",
-        "public_test_cases": json.dumps(tests[:split]),
-        "private_test_cases": packed(private) if coded else private,
-        "metadata": json.dumps({"func_name": name} if name else {}) if about is None else about,
-        **kept,
-    }
-
-
-def _written(task: Task) -> list[dict[str, str]]:
-    """The tests of a task, shown ones first. Raises UserError where the schema cannot hold them."""
-    runs, calls = task.check.maybe(StdioCheck), task.check.maybe(CasesCheck)
-    if runs and task.language == "python" and runs.checker in ("", CHECKER):
-        stdio = sorted(runs.cases, key=lambda case: not case.shown)
-        return [{"input": case.stdin, "output": case.stdout, "testtype": "stdin"} for case in stdio]
-    if calls is None or calls.checker or any(case.kwargs for case in calls.cases):
-        raise UserError(
-            f"task {task.id!r}: LiveCodeBench holds Python tasks with stdin/stdout or positional arguments"
-        )
-    return [
-        {
-            "input": "\n".join(json.dumps(arg) for arg in case.args),
-            "output": json.dumps(case.expected),
-            "testtype": "functional",
-        }
-        for case in sorted(calls.cases, key=lambda case: not case.shown)
-    ]
-
-
 LIVECODEBENCH = Adapter(
     name="livecodebench",
     about="LiveCodeBench code generation: contest problems with dates, private tests packed",
@@ -210,7 +153,6 @@ LIVECODEBENCH = Adapter(
     fits=lambda row: (
         has(row, question_content=str, question_id=str, contest_date=object) and "private_test_cases" in row
     ),
-    write=_write,
 )
 
 
@@ -242,8 +184,3 @@ def unpacked(packed: str, where: str) -> str:
             f"{where}: private_test_cases: the pickle is refused: it holds {len(found)} texts, not one"
         )
     return found[0]
-
-
-def packed(tests: str) -> str:
-    """The inverse of `unpacked`."""
-    return base64.b64encode(zlib.compress(pickle.dumps(tests))).decode()

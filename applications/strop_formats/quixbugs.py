@@ -11,7 +11,7 @@ json_cases ([[arguments], expected] each, or null), pytest (the text of a suite,
    `load_testdata.py` gives the cases, as in the data set's own harness.
 4. Classes of support modules (`Node`) are placed above program and reference, because objects of the tests do not cross
    into the answer's process: an answer must keep them. The module's name imports them from the answer.
-5. Cases for which the suite skips itself as too slow are left out; `metadata.original` has them.
+5. Cases for which the suite skips itself as too slow are left out.
 """
 
 import ast
@@ -25,10 +25,8 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row
-from strop_formats.fields import has, items, original, text, with_original
+from strop_formats.fields import has, items, text
 from strop_formats.quixbugs_suite import case_suite, classes_of, is_plain, slow_cases, suite
-
-FIELDS = ("id", "name", "buggy", "correct", "json_cases", "pytest", "support")
 
 
 def _read(row: Row, where: str) -> Iterator[Task]:
@@ -59,7 +57,7 @@ def _task(row: Row, where: str) -> Task:
         check = suite(name, tests, cases, files)
     else:
         check = case_suite(name, cases)
-    task = Task(
+    return Task(
         id=text(row, "id", where, default="") or f"quixbugs/{name}",
         family="repair",
         statement=_statement(name, buggy),
@@ -70,8 +68,6 @@ def _task(row: Row, where: str) -> Task:
         source=f"quixbugs/{name}",
         metadata={"broken": above + buggy},
     )
-    kept = {field: row[field] for field in FIELDS if field in row and field not in ("id", "buggy", "correct")}
-    return with_original(task, row, FIELDS, **kept)
 
 
 def _cases(rows: list[Any], where: str) -> list[tuple[list[Any], Any]]:
@@ -97,26 +93,10 @@ def _statement(name: str, buggy: str) -> str:
     return "\n\n".join([*notes, asked])
 
 
-def _write(task: Task) -> dict[str, Any]:
-    kept, broken = original(task), task.metadata.get("broken")
-    if not isinstance(broken, str) or "name" not in kept:
-        raise UserError(
-            f"task {task.id!r} is not one of QuixBugs: it lacks the buggy program or its tests' texts"
-        )
-    above, _ = classes_of(kept.get("support") or {}, kept.get("pytest") or "", "")
-    return {
-        "id": task.id,
-        "buggy": broken.removeprefix(above),
-        "correct": task.reference.removeprefix(above),
-        **kept,
-    }
-
-
 QUIXBUGS = Adapter(
     name="quixbugs",
     about="QuixBugs, Python part: programs with one bug each",
     read=_read,
     fits=lambda row: has(row, name=str, buggy=str, correct=str) and ("json_cases" in row or "pytest" in row),
-    write=_write,
     as_json=("json_cases", "support"),
 )

@@ -27,7 +27,6 @@ _WHOLE = {
     "bisect", "collections", "copy", "datetime", "functools", "heapq", "itertools", "math", "operator", "random", "re",
     "string", "sys",
 }  # fmt: skip
-_GAP = "\n\n"
 
 
 def with_imports(code: str) -> str:
@@ -35,13 +34,7 @@ def with_imports(code: str) -> str:
     lines = _missing(code)
     if lines and "__future__" in code:
         return pysource.under("\n".join(lines), code)
-    return "\n".join(lines) + _GAP + code if lines else code
-
-
-def without_imports(code: str) -> str:
-    """The code that `with_imports` was given, where the code surely comes from it; else unchanged."""
-    head, gap, rest = code.partition(_GAP)
-    return rest if gap and with_imports(rest) == code and _missing(rest) == head.split("\n") else code
+    return "\n".join(lines) + "\n\n" + code if lines else code
 
 
 def starter_signature(starter: str) -> str:

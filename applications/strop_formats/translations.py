@@ -19,7 +19,6 @@ HumanEval's form and are taken for that; read as `mbxp` they are MBPP's own task
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from strop.code.python.source import UNPARSABLE
 from strop.core.checks import AssertsCheck, Check, CommandCheck, CommandStep, RustCheck
@@ -30,7 +29,7 @@ from strop.tasks.rows import Row
 from strop_formats import js_tests
 from strop_formats.assert_lists import body_of_check
 from strop_formats.assert_rows import MBPP
-from strop_formats.fields import has, text, whole_row, with_original
+from strop_formats.fields import has, text
 from strop_formats.humaneval import called_helpers, closed, test_code
 
 LANGUAGES = {
@@ -117,7 +116,7 @@ def _task(
     if language == "javascript" and solution.strip():
         whole = prompt + solution
         solution += "\n}\n" if whole.count("{") == whole.count("}") + 1 else ""
-    task = Task(
+    yield Task(
         id=name,
         language=language,
         statement=statement,
@@ -127,7 +126,6 @@ def _task(
         source=f"{source}/{name}",
         prompt=prompt,
     )
-    yield with_original(task, row, ())
 
 
 def _read_x(row: Row, where: str) -> Iterator[Task]:
@@ -145,7 +143,6 @@ HUMANEVAL_X = Adapter(
     about="HumanEval-X (CodeGeeX): HumanEval in Python, JavaScript, C++, Rust and more",
     read=_read_x,
     fits=lambda row: has(row, task_id=str, prompt=str, canonical_solution=str, test=str, declaration=str),
-    write=lambda task: whole_row(task, "task_id", "test"),
 )
 
 
@@ -169,8 +166,7 @@ def _mbpp(row: Row, where: str, name: str, entry: str, solution: str, tests: lis
         "test_list": tests,
     }
     (task,) = MBPP.read(asked, where)
-    plain: dict[str, Any] = {"id": name, "signature": head, "source": f"mbxp/{name}", "metadata": {}}
-    return with_original(task.model_copy(update=plain), row, ())
+    return task.model_copy(update={"id": name, "signature": head, "source": f"mbxp/{name}", "metadata": {}})
 
 
 def _fits_mbxp(row: Row) -> bool:
@@ -184,5 +180,4 @@ MBXP = Adapter(
     about="MBXP and its kin (mxeval): MBPP in other languages",
     read=_read_mbxp,
     fits=_fits_mbxp,
-    write=lambda task: whole_row(task, "task_id", "test"),
 )

@@ -6,7 +6,7 @@ data_source, prompt [{"role", "content"}], ability, reward_model {"style": "rule
 a list of test cases in either form of `strop.tasks.case_lists`, {"functional": Python code that asserts and calls the
 answer}, or a list of such statements.
 
-1. The statement is what the user says; a system message is kept for writing.
+1. The statement is what the user says; a system message is left out.
 2. The id is extra_info.index where that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset in place of the data
    source where it is there. A set that numbers its parts alike has ids twice: the first counts on import.
 3. The reference is extra_info.reference; of a function, below the imports that it relies on.
@@ -32,9 +32,8 @@ from strop.tasks import case_lists, io_tests, prompts
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row, decoded
 from strop_formats import solutions
-from strop_formats.fields import items, mapping, original, with_original
+from strop_formats.fields import items, mapping
 
-FIELDS = ("prompt", "reward_model")
 Check = StdioCheck | CasesCheck | AssertsCheck
 
 
@@ -43,14 +42,13 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     extra = {k: v for k, v in mapping(row, "extra_info", where, default={}).items() if v is not None}
     truth = decoded(mapping(row, "reward_model", where), "ground_truth", f"{where}: reward_model")
     reference = str(extra.get("reference") or "")
-    check, kept = _check(truth, reference, extra, where)
+    check = _check(truth, reference, extra, where)
     entry = check.function
-    given, reference = reference, solutions.with_imports(reference) if entry else reference
-    kept |= {"bare": True} if given != reference else {}
+    reference = solutions.with_imports(reference) if entry else reference
     starter = str(extra.get("starter_code") or "")
     source = str(extra.get("dataset") or row.get("data_source") or "verl")
     index = extra.get("index")
-    task = Task(
+    yield Task(
         id=index if isinstance(index, str) else f"{source}/{index}" if index is not None else "",
         family="function" if entry else "program",
         statement="\n\n".join(content for role, content in conversation if role == "user"),
@@ -59,11 +57,6 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         check=check,
         source=f"{source}/{index}",
     )
-    kept |= {"extra_info": extra, "prompt": [{"role": r, "content": c} for r, c in conversation]}
-    style = {
-        k: v for k, v in mapping(row, "reward_model", where).items() if k != "ground_truth" and v is not None
-    }
-    yield with_original(task, row, (*FIELDS, "extra_info"), reward_model=style, **kept)
 
 
 def _conversation(messages: list[Any], where: str) -> list[tuple[str, str]]:
@@ -80,74 +73,38 @@ def _conversation(messages: list[Any], where: str) -> list[tuple[str, str]]:
     return conversation
 
 
-def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> tuple[Check, dict[str, Any]]:
+def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> Check:
     spot = f"{where}: ground_truth"
     if isinstance(truth, list) and truth and all(isinstance(line, str) for line in truth):
-        check = functional_check("\n".join(truth), str(extra.get("entry_point") or ""), reference, spot)
-        return check, {"statements": truth}
+        return functional_check("\n".join(truth), str(extra.get("entry_point") or ""), reference, spot)
     if isinstance(truth, list):
         hint = str(extra.get("entry_point") or extra.get("func_name") or "")
         starter = str(extra.get("starter_code") or "")
-        named, form = case_lists.check_of(truth, spot, _METHOD.sub(r"\1", hint), starter)
-        kept = {"test_cases": truth} if any("testtype" in case for case in truth) else {}
-        return named, {**form.named(), "cases": True, **kept}
+        return case_lists.check_of(truth, spot, _METHOD.sub(r"\1", hint), starter)
     if isinstance(truth, Mapping) and isinstance(truth.get("functional"), str):
-        code = truth["functional"]
-        hint = str(extra.get("entry_point") or "")
-        check = functional_check(code, hint, reference, spot)
-        return check, {"functional": code} if check.code != code else {}
+        return functional_check(truth["functional"], str(extra.get("entry_point") or ""), reference, spot)
     if not isinstance(truth, Mapping) or "inputs" not in truth:
         raise UserError(f"{spot}: wanted inputs and outputs, a list of test cases, or functional code")
-    tests, form = io_tests.read_tests(truth, str(extra.get("starter_code") or ""), spot)
-    return tests, form.named()
+    return io_tests.read_tests(truth, str(extra.get("starter_code") or ""), spot)
 
 
 def _write(task: Task) -> dict[str, Any]:
     if task.language != "python":
         raise UserError(f"task {task.id!r}: verl's code sets hold Python, this is {task.language}")
-    kept = original(task)
-    extra = dict(kept.pop("extra_info", {}))
-    truth = _truth(task, kept)
-    messages = kept.pop("prompt", [])
-    if "\n\n".join(m["content"] for m in messages if m["role"] == "user") != task.statement:
-        messages = [m.model_dump(include={"role", "content"}) for m in prompts.render(task, "chat").messages]
-    code = solutions.without_imports(task.reference) if kept.pop("bare", False) else task.reference
-    if code != str(extra.get("reference") or ""):
-        extra["reference"] = code
-    extra = {"split": "test" if task.split == "held-out" else "train", "index": task.id, **extra}
-    style = {"style": "rule", **kept.pop("reward_model", {})}
+    asserts = task.check.maybe(AssertsCheck)
+    truth = {"functional": asserts.code} if asserts else io_tests.write_tests(task)
+    messages = prompts.render(task, "chat").messages
     return {
         "data_source": task.source.partition("/")[0] or "strop",
+        "prompt": [message.model_dump(include={"role", "content"}) for message in messages],
         "ability": "code",
-        **kept,
-        "prompt": messages,
-        "reward_model": {**style, "ground_truth": json.dumps(truth, ensure_ascii=False)},
-        "extra_info": extra,
+        "reward_model": {"style": "rule", "ground_truth": json.dumps(truth, ensure_ascii=False)},
+        "extra_info": {
+            "split": "test" if task.split == "held-out" else "train",
+            "index": task.id,
+            **({"reference": task.reference} if task.reference else {}),
+        },
     }
-
-
-def _truth(task: Task, kept: dict[str, Any]) -> Any:
-    """The ground truth of a task; takes the words about its form out of `kept`."""
-    form = io_tests.take_form(kept)
-    as_cases, as_read = kept.pop("cases", False), kept.pop("test_cases", None)
-    if as_read is not None and len(as_read) == len(task.check.single_tests()):
-        return as_read
-    code = kept.pop("functional", None)
-    statements = kept.pop("statements", None)
-    asserts = task.check.maybe(AssertsCheck)
-    if asserts and form.whole is None:
-        if statements and "\n".join(statements) == asserts.code:
-            return statements
-        return {"functional": asserts.code if code is None else code}
-    tests = io_tests.write_tests(task, form)
-    if not as_cases:
-        return tests
-    name = tests.get("fn_name")
-    kind = "function_call" if name else "stdin_stdout"
-    return [
-        {"type": kind, "input": given, "output": wanted, "fn_name": name}
-        for given, wanted in zip(tests["inputs"], tests["outputs"], strict=True)
-    ]
 
 
 def _fits(row: Row) -> bool:

@@ -1,4 +1,4 @@
-"""Issues of repositories: records come back whole, and a bug's diff is turned round as git does it."""
+"""Issues of repositories: records keep what they need, and a bug's diff is turned round as git does it."""
 
 import subprocess
 from pathlib import Path
@@ -27,19 +27,13 @@ def read(name: str, row: dict[str, Any]) -> Task:
     return Task.model_validate_json(task.model_dump_json())
 
 
-def write(name: str, task: Task) -> dict[str, Any]:
-    writer = ADAPTERS[name].write
-    assert writer is not None
-    return writer(task)
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_come_back_whole(name: str) -> None:
+def test_rows_are_records(name: str) -> None:
     for row in sample(name):
         for change in ({}, {"difficulty": None, "meta": {"a": [1]}}, {"hints_text": "ü\n"}):
             whole = row | change
             task = read(name, whole)
-            assert write(name, task) == whole and ADAPTERS[name].fits(whole)
+            assert ADAPTERS[name].fits(whole) and task.metadata["original"].items() >= change.items()
             assert task.family == "swe" and isinstance(task.check, WorkspaceCheck)
             assert task.check.failing == ["tests/test_add.py::test_small"]
         for other in ADAPTERS:
@@ -52,10 +46,7 @@ def test_tests_are_lists_or_json_text_of_lists() -> None:
     assert isinstance(text.check, WorkspaceCheck) and isinstance(listed.check, WorkspaceCheck)
     assert text.check.passing == ["tests/test_add.py::test_[a-b]", "tests/test_é.py::t"]
     assert listed.check.passing == [] and listed.check.failing == text.check.failing
-    changed = text.model_copy(update={"check": text.check.model_copy(update={"passing": ["t::x"]})})
-    assert write("swe-bench", changed)["PASS_TO_PASS"] == '["t::x"]'
     odd = {**bench, "FAIL_TO_PASS": '[ "a" ]', "created_at": None, "test_patch": ""}
-    assert write("swe-bench", read("swe-bench", odd)) == odd
     assert text.metadata["date"] == "2023-07-19" and "date" not in read("swe-bench", odd).metadata
 
 
@@ -87,12 +78,6 @@ def test_bad_rows_are_one_line(name: str, change: dict[str, Any], message: str) 
     with pytest.raises(UserError, match=r"^x:1: .*") as caught:
         read(name, sample(name)[0] | change)
     assert message in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_other_tasks_cannot_be_written() -> None:
-    for name in NAMES:
-        with pytest.raises(UserError, match="no issue of a repository"):
-            write(name, Task(statement="", check=WorkspaceCheck(argv=["true"])))
 
 
 def test_languages_of_diffs() -> None:

@@ -1,7 +1,6 @@
 """Adapters of Python benchmarks: what becomes of each field, in the real jail where answers are judged."""
 
 import base64
-import json
 import os
 import pickle
 import zlib
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import AssertsCheck, CasesCheck, CommandCheck, PytestCheck, RustCheck
+from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.core.verdict import Verdict
@@ -21,8 +20,7 @@ from strop.tasks import render
 from strop.tasks.adapters import ADAPTERS
 from strop.verification.verifier import OpenVerifier
 from strop_formats.evalplus import literal
-from strop_formats.livecodebench import packed, unpacked
-from strop_formats.multipl_e import javascript
+from strop_formats.livecodebench import unpacked
 
 NAMES = (
     "acecode",
@@ -32,7 +30,6 @@ NAMES = (
     "infilling",
     "livecodebench",
     "mbpp",
-    "multipl-e",
     "quixbugs",
 )
 
@@ -56,16 +53,6 @@ def passed(verdict: Verdict) -> list[bool]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rows_come_back_as_they_were_and_fit_one_format_alone(name: str) -> None:
-    adapter = ADAPTERS[name]
-    for row in adapter.sample():
-        task = read(name, row)
-        assert adapter.write(task) == row
-        assert adapter.write(Task.model_validate_json(task.model_dump_json())) == row
-        assert [other for other in ADAPTERS if ADAPTERS[other].fits(row)] == [name]
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_references_pass_and_broken_versions_fail(name: str, verify: Any) -> None:
     adapter = ADAPTERS[name]
     for row in adapter.sample():
@@ -74,19 +61,6 @@ def test_references_pass_and_broken_versions_fail(name: str, verify: Any) -> Non
             assert verify(task, answer).outcome == "passed", row
         if "broken" in task.metadata:
             assert verify(task, task.metadata["broken"]).outcome in ("failed", "timed out"), row
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_wrong_type_in_any_field_is_one_line_with_the_place(name: str) -> None:
-    adapter = ADAPTERS[name]
-    for row in adapter.sample():
-        for field in row:
-            for value in (None, 3, [3], {"a": 1}, "\ud800", "(" * 500, "x = \x00", [[["deep"]]]):
-                try:
-                    list(adapter.read({**row, field: value}, "rows.jsonl:7"))
-                except UserError as error:
-                    assert str(error).startswith("rows.jsonl:7") and "\n" not in str(error), str(error)
-                adapter.fits({**row, field: value})
 
 
 # --- LiveCodeBench
@@ -119,8 +93,7 @@ def test_private_tests_are_unpacked_and_public_ones_are_shown(verify: Any) -> No
     st.text(st.characters(exclude_categories=["Cs"]), max_size=300), st.integers(2, pickle.HIGHEST_PROTOCOL)
 )
 def test_any_pickled_text_is_unpacked(text: str, protocol: int) -> None:
-    assert unpacked(packed(text), "x") == text
-    assert unpacked(base64.b64encode(zlib.compress(pickle.dumps(text, protocol))).decode(), "x") == text
+    assert unpacked(_coded(pickle.dumps(text, protocol)), "x") == text
 
 
 class _Hostile:
@@ -304,11 +277,6 @@ def test_an_answer_may_be_called_as_the_tests_function_is(verify: Any) -> None:
     task = read("humaneval", CHECK)
     assert verify(task, task.reference).outcome == "passed"
     assert verify(task, "def check(n): return True").outcome == "failed"
-    assert ADAPTERS["humaneval"].write(task) == CHECK
-    bare = task.model_copy(update={"metadata": {}})
-    again = read("humaneval", ADAPTERS["humaneval"].write(bare))
-    assert verify(again, task.reference).outcome == "passed"
-    assert verify(again, "def check(n): return True").outcome == "failed"
 
 
 # --- lists of asserts
@@ -362,57 +330,11 @@ def test_bad_lists_of_asserts(tests: list[str], message: str) -> None:
         read("acecode", {"id": "x", "source": "s", "question": "?", "test_cases": tests})
 
 
-# --- MultiPL-E
-
-
-def test_rust_and_javascript_are_judged_an_assertion_a_test(verify: Any) -> None:
-    rust, script = read("multipl-e", sample("multipl-e", 1)), read("multipl-e", sample("multipl-e", 2))
-    assert isinstance(rust.check, RustCheck) and isinstance(script.check, CommandCheck)
-    assert passed(verify(rust, "fn double(n: isize) -> isize {\n    2 + n\n}\n")) == [True, False]
-    good = "const double = (n) => { console.log('noise'); return Array.isArray(n) ? undefined : 2 * n; };"
-    assert passed(verify(script, good)) == [True, True]
-    for bad in (
-        "function double(n) { return 2 * n; }",
-        "function double(n) { process.exit(0); }",
-        "function double(",
-    ):
-        assert verify(script, bad).outcome == "failed"
-    held = "\n".join(script.check.files.values())
-    assert "double(2)" in held and "4" not in script.check.files["calls.json"]
-
-
 def test_other_languages_are_left_out_by_name() -> None:
-    with pytest.raises(UserError, match="nothing here judges lua and keeps"):
-        read("multipl-e", {**sample("multipl-e"), "language": "lua"})
     with pytest.raises(UserError, match="nothing here judges go: left out"):
         read("humaneval-x", {**sample("humaneval-x"), "task_id": "Go/1"})
     with pytest.raises(UserError, match="nothing here judges ruby: left out"):
         read("mbxp", {**sample("mbxp"), "language": "Ruby"})
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=5),
-        lambda v: st.lists(v, max_size=3),
-    )
-)
-def test_expected_values_of_javascript_are_read(value: Any) -> None:
-    tests = f'  let candidate = f;\n  assert.deepEqual(candidate([1, 2], "a,b"),{json.dumps(value)});\n}}\n'
-    check = javascript(tests, "")
-    assert isinstance(check, CommandCheck)
-    assert json.loads(check.steps[1].stdout or "") == [value] and json.loads(check.files["calls.json"]) == [
-        'f([1, 2], "a,b")'
-    ]
-
-
-def test_assertions_of_another_form_are_not_guessed() -> None:
-    for line in (
-        "assert.ok(candidate(1));",
-        "assert.deepEqual(candidate(1),1e-9);",
-        "assert.deepEqual(candidate(1),{a:1});",
-    ):
-        with pytest.raises(ValueError, match=r"the tests|expected|number"):
-            javascript(f"let candidate = f;\n{line}\n}}", "")
 
 
 # --- QuixBugs

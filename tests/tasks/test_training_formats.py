@@ -12,7 +12,6 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import io_tests
 from strop.tasks.adapters import ADAPTERS
-from strop.tasks.io_tests import WrittenForm
 from strop_formats import solutions, verl
 
 JSON = st.recursive(
@@ -36,29 +35,27 @@ def apps(tests: dict, starter: str = "", answers: tuple[str, ...] = ()) -> dict:
             "difficulty": "interview", "url": "", "starter_code": starter}  # fmt: skip
 
 
-@given(
-    st.lists(st.tuples(st.lists(JSON, max_size=3), JSON), min_size=1, max_size=4),
-    st.booleans(),
-    st.booleans(),
-)
-@example([([], {"0": None})], False, False)
-@example([([{"0": 1}], [{"1": 2}])], False, True)
-def test_calls_come_back_as_they_were_written(pairs, text, wrapped):
-    """Whatever the values and the form: writing and reading gives the same cases."""
+@given(st.lists(st.tuples(st.lists(JSON, max_size=3), JSON), min_size=1, max_size=4))
+@example([([], {"0": None})])
+@example([([{"0": 1}], [{"1": 2}])])
+@example([([1], [2])])
+def test_calls_come_back_as_they_were_written(pairs):
+    """Whatever the values: writing and reading gives the same cases."""
     cases = [{"args": args, "expected": expected} for args, expected in pairs]
     check = CasesCheck.model_validate({"entry_point": "f", "cases": cases})
-    task = Task(id="t", statement="?", check=check, signature="")
-    row = json.loads(json.dumps(io_tests.write_tests(task, WrittenForm(text=text, wrapped=wrapped))))
-    again, _ = io_tests.read_tests(row, "", "here")
-    assert again == check
+    row = json.loads(json.dumps(io_tests.write_tests(Task(id="t", statement="?", check=check))))
+    assert io_tests.read_tests(row, "", "here") == check
 
 
-@given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=4), st.booleans())
-def test_programs_come_back_as_they_were_written(pairs, lines):
-    cases = [{"stdin": given, "stdout": wanted} for given, wanted in pairs]
-    check = StdioCheck.model_validate({"cases": cases})
-    row = io_tests.write_tests(Task(id="t", statement="?", check=check), WrittenForm(lines=lines))
-    assert io_tests.read_tests(row, "", "here") == (check, WrittenForm(lines=lines))
+@given(st.lists(st.tuples(st.text(), st.text()), min_size=1, max_size=4))
+def test_programs_come_back_as_they_were_written(pairs):
+    check = StdioCheck.model_validate(
+        {"cases": [{"stdin": given, "stdout": wanted} for given, wanted in pairs]}
+    )
+    row = io_tests.write_tests(Task(id="t", statement="?", check=check))
+    assert io_tests.read_tests(row, "", "here") == check
+    lines = {key: [text.split("\n") for text in row[key]] for key in row}
+    assert io_tests.read_tests(lines, "", "here") == check
 
 
 def test_wrapped_outputs_are_unwrapped_unless_a_list_is_returned():
@@ -113,7 +110,6 @@ def test_all_solutions_are_kept_and_get_their_imports(verifier):
     assert task.metadata["references"] == ["f = sum\n"] and task.signature.startswith(
         "from typing import List\n"
     )
-    assert json.loads(ADAPTERS["apps"].write(task)["solutions"]) == [code, "f = sum\n"]
     assert verifier.submit(task, task.reference).result(120).passed
     assert not verifier.submit(task, "def f(x): return 3").result(120).passed
 
@@ -121,27 +117,20 @@ def test_all_solutions_are_kept_and_get_their_imports(verifier):
 @given(
     st.sampled_from(["List", "deque", "inf", "heapq.heappush", "lru_cache"]), st.text("ab \n#", max_size=12)
 )
-def test_imports_are_put_in_front_and_taken_away(name, tail):
+def test_imports_are_put_in_front(name, tail):
     comment = tail.replace("\n", "\n# ")
     code = f"def f(x):\n    return {name}(x)\n# {comment}"
     whole = solutions.with_imports(code)
     ast.parse(whole)
-    assert whole.endswith(code) and whole != code and solutions.without_imports(whole) == code
+    assert whole.endswith(code) and whole != code
     assert solutions.with_imports(whole) == whole
     bound = f"{name.partition('.')[0]} = print\n\n{code}"
-    assert solutions.with_imports(bound) == bound and solutions.without_imports(bound) == bound
-
-
-def test_imports_of_the_data_set_itself_are_not_taken_away():
-    tests = {"inputs": [[1]], "outputs": [2], "fn_name": "f"}
-    for code in ("from math import inf\n\n\ndef f(x):\n    return inf\n", "def f(x):\n    return inf\n"):
-        row = apps(tests, "def f(x):", (code, "def f(x):\n    return gcd(x, x)\n"))
-        assert ADAPTERS["apps"].write(read("apps", row)) == row
+    assert solutions.with_imports(bound) == bound
 
 
 def test_code_that_is_no_python_stays():
     for code in ("print 'x'", "def f(:", "from typing import *\nx: List", "(" * 5000, "\0"):
-        assert solutions.with_imports(code) == code and solutions.without_imports(code) == code
+        assert solutions.with_imports(code) == code
 
 
 @pytest.mark.parametrize(
@@ -202,11 +191,11 @@ def test_a_trl_row_without_a_task_says_what_to_do():
 
 
 def test_a_trl_row_holds_the_task_of_any_format():
-    from strop.tasks.formats import _written, tasks_of
+    from strop.tasks.formats import tasks_of
 
     rows = [(f"row {n}", row) for n, row in enumerate(ADAPTERS["apps"].sample())]
     tasks = list(tasks_of(ADAPTERS["apps"], rows))
-    lines = list(_written(ADAPTERS["trl"], tasks, print))
+    lines = [ADAPTERS["trl"].write(task) for task in tasks]
     assert [Task.model_validate_json(line["task"]) for line in lines] == tasks
     assert lines[0]["prompt"][-1]["role"] == "user" and "Print twice n." in lines[0]["prompt"][-1]["content"]
     assert lines[0]["completion"][0]["content"].startswith("```python\nprint(2 * int(input()))")

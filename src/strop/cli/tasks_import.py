@@ -157,11 +157,11 @@ def convert_command(
 
 
 def formats_command() -> None:
-    """List the formats that can be read and written, one per line."""
+    """List the formats, one per line, and whether they can be written too."""
     from strop.tasks.adapters import ADAPTERS
 
     for adapter in ADAPTERS.values():
-        echo(f"{adapter.name}\tread, write\t{adapter.about}")
+        echo(f"{adapter.name}\t{'read, write' if adapter.write else 'read'}\t{adapter.about}")
 
 
 def tell(line: str) -> None:

@@ -48,17 +48,12 @@ class Metadata(TypedDict, total=False):
 
     # Single formats.
     title: str
-    text: str
-    prompt: str
-    """The data set's own prompt."""
     prefix: str
     suffix: str
     middle: str
     """Code around a hole, and what fills it."""
     bug_patch: str
     """Diff that puts the bug in."""
-    trl: dict[str, Any]
-    """Columns of a TRL row besides the task."""
     parameters: dict[str, Any]
     """What a generated problem was made from."""
     options: int

@@ -12,7 +12,7 @@ from typing import Any
 
 from strop.core.errors import UserError
 from strop.tasks import io_tests
-from strop.tasks.io_tests import IoCheck, WrittenForm
+from strop.tasks.io_tests import IoCheck
 
 _PROGRAM, _FUNCTION = ("stdin_stdout", "stdin", "stdio"), ("function_call", "functional", "call_based")
 _TYPES = ("testtype", "type")
@@ -25,7 +25,7 @@ def says_kind(cases: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def check_of(cases: Any, where: str, entry_point: str = "", starter: str = "") -> tuple[IoCheck, WrittenForm]:
+def check_of(cases: Any, where: str, entry_point: str = "", starter: str = "") -> IoCheck:
     """The check of a list of test cases, all of one type and function; `entry_point` where none is named.
 
     Raises UserError.

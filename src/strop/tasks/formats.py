@@ -1,22 +1,18 @@
 """Rows and tasks of a format: which adapter fits, its tasks read with one line for each bad row, and tasks written."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from strop.core.errors import UserError
-from strop.core.ids import content_hash
 from strop.core.task import Task
 from strop.tasks import jsonl, parquet
 from strop.tasks.adapters import ADAPTERS, Adapter
 from strop.tasks.lines import Report, fail
 from strop.tasks.row_limits import MAX_ROW, check_value, parse_json, size
 from strop.tasks.rows import Row, unknown
-
-_FORMAT = "strop-format"
-"""Where `metadata.original` says whose leftovers it holds."""
 
 
 def adapter_named(name: str) -> Adapter:
@@ -47,7 +43,7 @@ def tasks_of(adapter: Adapter, rows: Iterable[tuple[str, Row]], report: Report =
     for where, row in rows:
         try:
             read = adapter.read(_decoded(adapter, row, where), where)
-            found = [_sound(_tagged(task, adapter), where) for task in read]
+            found = [_sound(task, where) for task in read]
         except UserError as error:
             report(" ".join(str(error).split("\n")))
             continue
@@ -61,72 +57,36 @@ def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Re
     """Writes tasks as rows of a format, whole or not at all, and returns how many.
 
     A name that ends in .parquet becomes parquet, one without an ending a folder where the format has folders, else JSON
-    lines. A task that the format cannot hold is reported and left out; without `report`, or if none is left, UserError.
+    lines. A task that the format cannot hold is reported and left out; without `report`, or if none is left, UserError,
+    as for a format that is only read.
     """
+    if adapter.write is None:
+        written = ", ".join(name for name, other in ADAPTERS.items() if other.write)
+        raise UserError(f"the format {adapter.name!r} is only read: write one of {written}")
+    rows = _written(adapter.write, tasks, report)
+    first = next(rows, None)
+    if first is None:
+        raise UserError(f"no task that the format {adapter.name!r} holds: nothing is written")
+    rows = chain([first], rows)
     if adapter.write_folder and not path.suffix:
-        kept = [_untagged(task, adapter) for task in tasks if _row(adapter, task, report)]
-        if not kept:
-            raise _none(adapter)
-        adapter.write_folder(kept, path)
-        return len(kept)
-    rows = _written(adapter, tasks, report)
+        return adapter.write_folder(rows, path)
     if path.suffix != ".parquet":
         return jsonl.write_rows(rows, path)
     texts = ({k: _text(v) if k in adapter.as_json else v for k, v in row.items()} for row in rows)
     return parquet.write_rows(texts, path)
 
 
-def _written(adapter: Adapter, tasks: Iterable[Task], report: Report) -> Iterator[dict[str, Any]]:
-    """The rows of the tasks. Where several tasks come from one row (`metadata.pair`) it is written once."""
-    pairs: set[str] = set()
-    empty = True
+def _written(
+    write: Callable[[Task], dict[str, Any]], tasks: Iterable[Task], report: Report
+) -> Iterator[dict[str, Any]]:
+    """The rows of the tasks that a format holds; the others are reported."""
     for task in tasks:
-        row = _row(adapter, task, report)
-        if row is None:
-            continue
-        if "pair" in task.metadata and not adapter.holds_all:
-            key = content_hash([task.metadata["pair"], row])
-            if key in pairs:
-                continue
-            pairs.add(key)
-        empty = False
-        yield row
-    if empty:
-        raise _none(adapter)
-
-
-def _none(adapter: Adapter) -> UserError:
-    return UserError(f"no task that the format {adapter.name!r} holds: nothing is written")
-
-
-def _row(adapter: Adapter, task: Task, report: Report) -> dict[str, Any] | None:
-    """The row of a task; None, and a report, where the format cannot hold it."""
-    try:
-        return adapter.write(_untagged(task, adapter))
-    except UserError as error:
-        report(str(error))
-        return None
-
-
-def _tagged(task: Task, adapter: Adapter) -> Task:
-    """The task, its leftovers marked with the format that they belong to."""
-    kept = task.metadata.get("original")
-    if not isinstance(kept, dict) or adapter.holds_all:
-        return task
-    return task.model_copy(
-        update={"metadata": {**task.metadata, "original": {**kept, _FORMAT: adapter.name}}}
-    )
-
-
-def _untagged(task: Task, adapter: Adapter) -> Task:
-    """The task without the mark, and without the leftovers of another format."""
-    kept = task.metadata.get("original")
-    if not isinstance(kept, dict) or adapter.holds_all:
-        return task
-    own = kept.get(_FORMAT, adapter.name) == adapter.name
-    rest = {k: v for k, v in task.metadata.items() if k != "original"}
-    kept = {k: v for k, v in kept.items() if k != _FORMAT}
-    return task.model_copy(update={"metadata": {**rest, "original": kept} if own else rest})
+        try:
+            row = write(task)
+        except UserError as error:
+            report(str(error))
+        else:
+            yield row
 
 
 def _text(value: Any) -> Any:

@@ -14,7 +14,6 @@ Without `fn_name` they are stdin and stdout of a program, each a text or a list 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
@@ -27,33 +26,7 @@ IoCheck = StdioCheck | CasesCheck | AssertsCheck
 _RETURNS_LIST = re.compile(r"->\s*['\"]?(?:typing\.)?(?:list|List|tuple|Tuple|Sequence|Optional\[\s*List)\b")
 
 
-@dataclass(frozen=True)
-class WrittenForm:
-    """How a data set wrote tests that a task holds in one way only: what writing them back needs."""
-
-    lines: bool = False
-    """Input and output of programs are lists of lines."""
-    text: bool = False
-    """A call's arguments are JSON values in one text, one a line, and so is its output."""
-    wrapped: bool = False
-    """A call's output is a list with the value as its only item."""
-    whole: Mapping[str, Any] | None = None
-    """The tests themselves, where the task holds them in a form from which they cannot be made."""
-
-    def named(self) -> dict[str, Any]:
-        """What is not as usual, for `metadata.original`."""
-        flags = {name: True for name in ("lines", "text", "wrapped") if getattr(self, name)}
-        return flags | ({"whole": dict(self.whole)} if self.whole else {})
-
-
-def take_form(kept: dict[str, Any]) -> WrittenForm:
-    """The form, taken out of `metadata.original`."""
-    flags = {name: kept.pop(name, None) is True for name in ("lines", "text", "wrapped")}
-    whole = kept.pop("whole", None)
-    return WrittenForm(**flags, whole=whole if isinstance(whole, dict) else None)
-
-
-def read_tests(tests: Any, starter: str, where: str) -> tuple[IoCheck, WrittenForm]:
+def read_tests(tests: Any, starter: str, where: str) -> IoCheck:
     """The check of `{"inputs", "outputs"}`, perhaps with `fn_name`. Raises UserError."""
     if not isinstance(tests, Mapping):
         raise UserError(
@@ -74,17 +47,11 @@ def read_tests(tests: Any, starter: str, where: str) -> tuple[IoCheck, WrittenFo
     return _calls(name, inputs, outputs, starter, where)
 
 
-def write_tests(task: Task, form: WrittenForm) -> dict[str, Any]:
+def write_tests(task: Task) -> dict[str, Any]:
     """`{"inputs", "outputs"}` of a task, with `fn_name` for a function. Raises UserError for other checks."""
-    if form.whole is not None and len(form.whole["inputs"]) == len(task.check.single_tests()):
-        return dict(form.whole)
     runs, check = task.check.maybe(StdioCheck), task.check.maybe(CasesCheck)
     if runs and not runs.checker:
-        pairs = [(case.stdin, case.stdout) for case in runs.cases]
-        if form.lines:
-            split = [(given.split("\n"), wanted.split("\n")) for given, wanted in pairs]
-            return {"inputs": [s[0] for s in split], "outputs": [s[1] for s in split]}
-        return {"inputs": [p[0] for p in pairs], "outputs": [p[1] for p in pairs]}
+        return {"inputs": [c.stdin for c in runs.cases], "outputs": [c.stdout for c in runs.cases]}
     if check is None or check.checker or any(case.kwargs for case in check.cases):
         raise UserError(
             f"task {task.id!r}: the format holds stdin and stdout, or calls with positional arguments, and no checker; "
@@ -93,20 +60,19 @@ def write_tests(task: Task, form: WrittenForm) -> dict[str, Any]:
     calls = [(case.args, case.expected) for case in check.cases]
     inputs: list[Any] = [args for args, _ in calls]
     outputs: list[Any] = [value for _, value in calls]
-    if form.text or any(_typed(*call) != call for call in calls):  # plain keys would be read as integers
+    if any(_typed(*call) != call for call in calls):  # plain keys would be read as integers
         inputs, outputs = ["\n".join(map(_json, args)) for args in inputs], [_json(o) for o in outputs]
-    elif form.wrapped or _wrapped(outputs, task.signature):  # plain ones would be read as wrapped
+    elif _wrapped(outputs, task.signature):  # plain ones would be read as wrapped
         outputs = [[output] for output in outputs]
     return {"inputs": inputs, "outputs": outputs, "fn_name": check.entry_point}
 
 
-def _programs(inputs: list[Any], outputs: list[Any], where: str) -> tuple[StdioCheck, WrittenForm]:
-    both = inputs + outputs
+def _programs(inputs: list[Any], outputs: list[Any], where: str) -> StdioCheck:
     cases = [
         StdioCase(stdin=_program_text(i, where, number), stdout=_program_text(o, where, number))
         for number, (i, o) in enumerate(zip(inputs, outputs, strict=True), start=1)
     ]
-    return StdioCheck(cases=cases), WrittenForm(lines=all(isinstance(item, list) for item in both))
+    return StdioCheck(cases=cases)
 
 
 def _program_text(value: Any, where: str, number: int) -> str:
@@ -121,25 +87,21 @@ def _program_text(value: Any, where: str, number: int) -> str:
 
 def _calls(
     name: str, inputs: list[Any], outputs: list[Any], starter: str, where: str
-) -> tuple[CasesCheck | AssertsCheck, WrittenForm]:
+) -> CasesCheck | AssertsCheck:
     text = all(isinstance(given, str) for given in inputs)
     if text and all(isinstance(output, str) for output in outputs):
         values = [parse_json(output, f"{where}: output {n}") for n, output in enumerate(outputs, start=1)]
-        form = WrittenForm(text=True)
-    elif _wrapped(outputs, starter):
-        values, form = [output[0] for output in outputs], WrittenForm(wrapped=True)
     else:
-        values, form = outputs, WrittenForm()
+        values = [output[0] for output in outputs] if _wrapped(outputs, starter) else outputs
     calls = [
         (_arguments(given, f"{where}: input {n}"), value)
         for n, (given, value) in enumerate(zip(inputs, values, strict=True), start=1)
     ]
     typed = calls if text else [_typed(args, value) for args, value in calls]
     if typed != calls:
-        whole = {"inputs": inputs, "outputs": outputs, "fn_name": name}
-        return _asserted(name, typed), WrittenForm(whole=whole)
+        return _asserted(name, typed)
     cases = [Case(args=args, expected=value) for args, value in calls]
-    return CasesCheck(entry_point=name, cases=cases), form
+    return CasesCheck(entry_point=name, cases=cases)
 
 
 def _typed(args: list[Any], value: Any) -> tuple[list[Any], Any]:

@@ -71,7 +71,7 @@ def _is_code(tests: Any) -> bool:
 def _of_values(tests: Any, entry_point: str, where: str, starter: str) -> Check | None:
     if isinstance(tests, Mapping):
         name = tests.get("fn_name") or tests.get("func_name")
-        return io_tests.read_tests({**tests, "fn_name": name}, starter, where)[0]
+        return io_tests.read_tests({**tests, "fn_name": name}, starter, where)
     if not (isinstance(tests, list) and tests and all(isinstance(t, Mapping) for t in tests)):
         return None
     if all("expected" in t for t in tests):
@@ -84,7 +84,7 @@ def _of_values(tests: Any, entry_point: str, where: str, starter: str) -> Check 
         for t in tests
     ]
     if case_lists.says_kind(plain):
-        return case_lists.check_of(plain, where, entry_point, starter)[0]
+        return case_lists.check_of(plain, where, entry_point, starter)
     pairs = [(t["input"], t["output"]) for t in plain]
     if all(isinstance(i, str) and isinstance(o, str) for i, o in pairs):
         return StdioCheck(cases=[StdioCase(stdin=i, stdout=o) for i, o in pairs])

@@ -1,4 +1,4 @@
-"""Adapters of data sets: a schema, read into tasks and, where the schema allows it, written again.
+"""Adapters of data sets: a schema, read into tasks, and a few of them written.
 
 `ADAPTERS` maps names to adapters and imports a module when its name is asked for: Strop's own from here, others'
 from the application `strop_formats`. A module defines each of its adapters as a constant of that name: `SWE_BENCH` is
@@ -7,7 +7,7 @@ from the application `strop_formats`. A module defines each of its adapters as a
 
 Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
 `date` the day of publication ("YYYY-MM-DD"), `base_tests` how many of the first tests are the base set, `references`
-further answers that pass, `original` the fields of the row that a task cannot hold otherwise and that writing needs.
+further answers that pass, `original` the fields of a row that something else than the task needs.
 """
 
 import importlib
@@ -34,17 +34,16 @@ class Adapter:
     """The tasks of one row, mostly one; the text is where the row is. Raises UserError for a bad row."""
     fits: Callable[[Row], bool]
     """Whether a row looks like one of this schema: cheap, and never raises."""
-    write: Callable[[Task], dict[str, Any]]
-    """The row of a task, JSON values only. Raises UserError for a task that the schema cannot hold."""
+    write: Callable[[Task], dict[str, Any]] | None = None
+    """The row of a task, JSON values only; None: the schema is only read. Raises UserError for a task that it cannot
+    hold."""
     folder: Callable[[Path], Iterator[tuple[str, Row]]] | None = None
     """(where, row) of each task of a set that is a folder. Raises UserError."""
-    write_folder: Callable[[Iterable[Task], Path], None] | None = None
-    """Writes tasks as such a folder. Raises UserError."""
+    write_folder: Callable[[Iterable[Row], Path], int] | None = None
+    """Writes rows as such a folder, and returns how many. Raises UserError."""
     as_json: tuple[str, ...] = ()
     """Fields that a table (parquet) holds as JSON text, because their objects differ from row to row; reading accepts
     the text in their place anywhere."""
-    holds_all: bool = False
-    """Whether a row holds the whole task, `metadata.original` of other formats included."""
 
     def sample(self) -> list[dict[str, Any]]:
         """Made-up rows of the schema, every variant of it at least once: `samples/NAME.jsonl`."""
@@ -61,12 +60,9 @@ _MODULES = {
     "strop_formats.exercism": ("exercism-python", "exercism-rust"),
     "strop_formats.harbor": ("harbor",),
     "strop_formats.humaneval": ("humaneval", "humaneval-rust", "infilling"),
-    "strop_formats.leetcode": ("debugbench", "leetcode"),
     "strop_formats.livecodebench": ("livecodebench",),
-    "strop_formats.multipl_e": ("multipl-e",),
     "strop_formats.prime": ("prime",),
     "strop_formats.quixbugs": ("quixbugs",),
-    "strop_formats.suites": ("classeval", "kodcode"),
     "strop_formats.swe": ("swe-bench", "swe-smith"),
     "strop.tasks.adapters.task_lines": ("strop", "trl"),
     "strop_formats.translations": ("humaneval-x", "mbxp"),

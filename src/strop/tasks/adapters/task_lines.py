@@ -5,8 +5,7 @@ TRL, "Dataset formats and types": standard rows have `prompt` as text, conversat
 functions. TRL fixes no column for tests. So ours is `task`: a task line as JSON text, which
 `strop.core.task.Task.model_validate_json` reads in a reward function. It holds the whole task, metadata included.
 
-Written are conversations, in prompt style `chat`, with a `completion` where the task has a reference. Columns of a row
-that differ from that are kept in `metadata.trl` and written again.
+Written are conversations, in prompt style `chat`, with a `completion` where the task has a reference.
 """
 
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import prompts
 from strop.tasks.adapters import Adapter
-from strop.tasks.rows import Row, decoded, own_task, plain
+from strop.tasks.rows import Row, decoded, own_task
 
 STROP = Adapter(
     name="strop",
@@ -24,7 +23,6 @@ STROP = Adapter(
     read=lambda row, where: iter([own_task(row, where)]),
     fits=lambda row: isinstance(check := row.get("check"), dict) and isinstance(check.get("kind"), str),
     write=lambda task: task.model_dump(mode="json"),
-    holds_all=True,
     as_json=("check", "metadata"),
 )
 
@@ -36,25 +34,15 @@ def _read_trl(row: Row, where: str) -> Iterator[Task]:
             f"{where}: the row has no tests: column 'task' must hold a task line; for a set that keeps tests in "
             "another column, write -c statement=prompt -c tests=COLUMN"
         )
-    task = own_task(inner, f"{where}: task")
-    usual = _columns(task)
-    other = {name: value for name, value in row.items() if name != "task" and usual.get(name) != value}
-    other |= {name: None for name in usual if name not in row}
-    yield task.model_copy(update={"metadata": {**task.metadata, "trl": plain(other)}}) if other else task
+    yield own_task(inner, f"{where}: task")
 
 
 def _write_trl(task: Task) -> dict[str, Any]:
-    other: dict[str, Any] = task.metadata.get("trl", {})
-    bare = task.model_copy(update={"metadata": {k: v for k, v in task.metadata.items() if k != "trl"}})
-    row = {**_columns(bare), **other, "task": bare.model_dump_json()}
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def _columns(task: Task) -> dict[str, Any]:
     prompt = prompts.render(task, "chat")
     row: dict[str, Any] = {"prompt": [m.model_dump(include={"role", "content"}) for m in prompt.messages]}
-    answer = prompts.solution(task, prompt)
-    return {**row, "completion": [{"role": "assistant", "content": answer}]} if answer else row
+    if answer := prompts.solution(task, prompt):
+        row["completion"] = [{"role": "assistant", "content": answer}]
+    return {**row, "task": task.model_dump_json()}
 
 
 TRL = Adapter(
@@ -63,5 +51,4 @@ TRL = Adapter(
     read=_read_trl,
     fits=lambda row: isinstance(row.get("prompt"), str | list) and isinstance(row.get("task"), str | dict),
     write=_write_trl,
-    holds_all=True,
 )
