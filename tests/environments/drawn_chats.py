@@ -9,7 +9,7 @@ from typing import Any
 NAMES = ("look", "put", "run_tests")
 SCHEMA = {"type": "object", "properties": {"mark": {"type": "string"}}}
 FUNCTIONS = [{"name": name, "description": f"It may {name}.", "parameters": SCHEMA} for name in NAMES]
-TOOLS = [{"type": "function", "function": function} for function in FUNCTIONS]
+TOOLS: list[dict[str, Any]] = [{"type": "function", "function": function} for function in FUNCTIONS]
 IGNORED: dict[str, Any] = {
     "temperature": 0.5, "top_p": 0.9, "seed": 3, "stop": ["\n\n"], "max_tokens": 64, "max_completion_tokens": 32,
     "user": "u", "metadata": {"a": "b"}, "store": False, "parallel_tool_calls": True, "n": 1, "logprobs": False,
@@ -40,16 +40,15 @@ class Drawer:
 
     def chat(self) -> Chat:
         """One that is understood, or, one in four, refused."""
-        form = self.random.choice(["tools", "tools", "functions", "plain"])
         chat = Chat({"model": "m", "messages": []})
-        if form != "plain":
-            chat.body[form] = TOOLS if form == "tools" else FUNCTIONS
-        self._options(chat, form)
+        if self._chance(0.75):
+            chat.body["tools"] = TOOLS
+        self._options(chat)
         if self._chance(0.6):
             self._said(chat, self.random.choice(["system", "developer"]), "system")
         for _ in range(self.random.randrange(1, 4)):
             self._said(chat, "user", "user")
-            turn = self.random.choice([self._answer, self._refusal, self._calls, self._older])
+            turn = self.random.choice([self._answer, self._refusal, self._calls])
             turn(chat)
         self._said(chat, "user", "user")
         if self._chance(0.25):
@@ -80,12 +79,12 @@ class Drawer:
         self._number += 1
         return f"mark{self._number:06}é"
 
-    def replies(self, calls: list[tuple[str, str]], role: str) -> tuple[list[dict[str, Any]], list[str]]:
-        """(messages with the replies to calls of (id, name), in any order; what they say, in that of the calls)."""
+    def replies(self, calls: list[str]) -> tuple[list[dict[str, Any]], list[str]]:
+        """(messages with the replies to calls by id, in any order; what they say, in that of the calls)."""
         marks = [self.mark() for _ in calls]
-        key = "tool_call_id" if role == "tool" else "name"
         found = [
-            {"role": role, key: id_, "content": mark} for (id_, _), mark in zip(calls, marks, strict=True)
+            {"role": "tool", "tool_call_id": id_, "content": mark}
+            for id_, mark in zip(calls, marks, strict=True)
         ]
         self.random.shuffle(found)
         return found, marks
@@ -128,30 +127,17 @@ class Drawer:
         ]
         content = self.random.choice([{"content": None}, {}, {"content": self.mark()}])
         chat.body["messages"].append({"role": "assistant", **content, "tool_calls": listed})
-        told, replies = self.replies(calls, "tool")
+        told, replies = self.replies([id_ for id_, _ in calls])
         chat.body["messages"] += told
         chat.marks += [("assistant", mark) for mark in filter(None, [content.get("content"), *marks])]
         chat.marks += [("user", mark) for mark in replies]
 
-    def _older(self, chat: Chat) -> None:
-        name, mark = self.random.choice(NAMES), self.mark()
-        call = {"name": name, "arguments": self._arguments(mark)}
-        told, replies = self.replies([(name, name)], "function")
-        chat.body["messages"] += [{"role": "assistant", "content": None, "function_call": call}, *told]
-        chat.marks += [("assistant", mark), ("user", replies[0])]
-
-    def _options(self, chat: Chat, form: str) -> None:
+    def _options(self, chat: Chat) -> None:
         names = self.random.sample(sorted(IGNORED), self.random.randrange(4))
         chat.body |= {name: IGNORED[name] for name in names}
-        key = {"tools": "tool_choice", "functions": "function_call"}.get(form, "")
-        if key and self._chance(0.3):
-            named = {"name": "put"}
-            chosen = [
-                "none",
-                "auto",
-                named if form == "functions" else {"type": "function", "function": named},
-            ]
-            chat.body[key] = self.random.choice([*chosen, *(["required"] if form == "tools" else [])])
+        if "tools" in chat.body and self._chance(0.3):
+            named = {"type": "function", "function": {"name": "put"}}
+            chat.body["tool_choice"] = self.random.choice(["none", "auto", "required", named])
 
 
 def _field(**fields: Any) -> Callable[[Drawer, Chat], None]:
@@ -170,7 +156,6 @@ _CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments
 _ASKED = {"role": "assistant", "tool_calls": [_CALL, {**_CALL, "id": "c2"}]}
 _REPLY = {"role": "tool", "tool_call_id": "c1", "content": "1"}
 _CUSTOM = {"id": "c1", "type": "custom", "custom": {"name": "look", "input": "x"}}
-_OTHER = {"role": "function", "name": "put", "content": ""}
 _JSON = {"name": "a", "schema": {"type": "object"}}
 FAULTS: list[Callable[[Drawer, Chat], None]] = [
     _field(n=2), _field(logprobs=True), _field(logprobs=True, top_logprobs=2), _field(messages=[]),
@@ -189,6 +174,7 @@ FAULTS: list[Callable[[Drawer, Chat], None]] = [
     _turn({"role": "assistant", "tool_calls": [_CALL, _CALL]}, _REPLY),
     _turn({"role": "assistant", "tool_calls": [_CUSTOM]}, _REPLY),
     _turn({"role": "assistant", "audio": {"id": "a"}}),
-    _turn({"role": "assistant", "function_call": {"name": "look", "arguments": ""}}, _OTHER),
+    _turn({"role": "assistant", "function_call": {"name": "look", "arguments": "{}"}}),
+    _turn({"role": "function", "name": "put", "content": ""}), _field(functions=FUNCTIONS),
 ]  # fmt: skip
 """What makes of a request one that must be refused."""

@@ -1,4 +1,4 @@
-"""Three forms of calls: what is written is read again, whatever stands in the arguments and around."""
+"""Two forms of calls: what is written is read again, whatever stands in the arguments and around."""
 
 from typing import Any, get_args
 
@@ -99,10 +99,7 @@ def test_the_last_call_may_be_left_open_unless_it_was_cut_off(name: FormName, en
         ("hermes", '<tool_call>{"name": "run", "arguments": [1]}</tool_call>', "arguments of 'run' are no object"),
         ("hermes", '<tool_call>{"name": "run"} and more</tool_call>', "not closed"),
         ("hermes", '<tool_call>{"name": ' + "9" * 5000, "no JSON"),
-        ("openai", "<run>ls</run>", 'no tool was called; write {"tool_calls"'),
-        ("openai", '{"tool_calls": [{"function": {"name": "run", "arguments": "{"}}]}', "of 'run' is no JSON"),
-        ("openai", '{"tool_calls": {}}', "tool_calls is no list"),
-        ("openai", '{"tool_calls": [' * 5000, "no JSON"),
+        ("hermes", '<tool_call>{"name": "run", "arguments": "{"}</tool_call>', "of 'run' is no JSON"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line_with_the_remedy(name: FormName, text: str, remedy: str) -> None:
@@ -152,5 +149,5 @@ def test_the_prompt_names_every_tool_and_shows_a_call_that_is_read(name: FormNam
     assert all(tool.name in said and tool.says in said for tool in TOOLS.values())
     replies = CALL_FORMS[name].replies(["one", "two"], "[3 turns left]")
     assert "".join(message.content for message in replies).count("[3 turns left]") == 1
-    assert {message.role for message in replies} == {"tool" if name == "openai" else "user"}
+    assert {message.role for message in replies} == {"user"}
     assert ("<tool_response>\none\n</tool_response>" in replies[0].content) == (name == "hermes")

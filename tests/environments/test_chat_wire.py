@@ -88,7 +88,7 @@ def test_drawn_exchanges_are_understood_or_refused(scripted: Scripted) -> None:
         told = answered(found, chat.body, scripted.text, calls)
         chat.body["messages"] += [found.choices[0].message.model_dump(exclude_none=True)]
         if told:
-            replies, marks = drawer.replies(told, "function" if "functions" in chat.body else "tool")
+            replies, marks = drawer.replies(told)
             chat.body["messages"] += replies
             chat.marks += [("user", mark) for mark in marks]
         chat.body["messages"].append({"role": "user", "content": "Go on."})
@@ -101,28 +101,20 @@ def test_drawn_exchanges_are_understood_or_refused(scripted: Scripted) -> None:
 
 def answered(
     found: ChatCompletion, body: dict[str, Any], text: str, calls: list[tuple[str, dict[str, str]]]
-) -> list[tuple[str, str]]:
-    """(what a reply names it by, name) of the calls that the client was told, which are those that were made."""
+) -> list[str]:
+    """The ids of the calls that the client was told, which are those that were made."""
     (choice,) = found.choices
     assert found.usage is not None and found.usage.total_tokens == 7
     called = choice.message.tool_calls or []
     told = [
         (one.function.name, json.loads(one.function.arguments)) for one in called if one.type == "function"
     ]
-    older = choice.message.function_call
-    if older is not None:
-        told.append((older.name, json.loads(older.arguments)))
-    able = ("tools" in body or "functions" in body) and "none" not in (
-        body.get("tool_choice"),
-        body.get("function_call"),
-    )
-    if not able or not calls or ("functions" in body and len(calls) > 1):
+    if "tools" not in body or body.get("tool_choice") == "none" or not calls:
         assert choice.message.content == text and not told and choice.finish_reason == "stop"
         return []
     assert told == calls and choice.message.content == (text.partition("<tool_call>")[0].strip() or None)
-    assert choice.finish_reason == ("function_call" if "functions" in body else "tool_calls")
-    assert (older is not None) == ("functions" in body)
-    return [(older.name, older.name)] if older else [(one.id, told[n][0]) for n, one in enumerate(called)]
+    assert choice.finish_reason == "tool_calls"
+    return [one.id for one in called]
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -147,7 +139,7 @@ def test_text_completions(scripted: Scripted, stream: bool) -> None:
     "change",
     [
         {"messages": 3}, {"messages": [3]}, {"messages": [{"role": "x"}]}, {"tools": 3}, {"tools": [3]},
-        {"functions": 3}, {"functions": [{"name": 1}]}, {"tools": TOOLS, "tool_choice": 3},
+        {"functions": 3}, {"functions": [{"name": 1}]}, {"tools": TOOLS, "tool_choice": 3}, {"function_call": "auto"},
         {"tools": TOOLS, "tool_choice": {"function": 3}}, {"messages": [{"role": "assistant", "tool_calls": 3}]},
         {"messages": [{"role": "assistant", "tool_calls": [3]}]}, {"messages": [{"role": "user", "content": 3}]},
         {"messages": [{"role": "assistant", "function_call": 3}]}, {"messages": [{"role": "tool", "content": "1"}]},

@@ -290,7 +290,7 @@ def test_rewards_are_the_parts_of_the_score(verifier: Any, task: Task) -> None:
     ) / 2
 
 
-@pytest.mark.parametrize("calls", ["tags", "hermes", "openai"])
+@pytest.mark.parametrize("calls", ["tags", "hermes"])
 def test_the_expert_finds_all(verifier: Any, task: Task, calls: str) -> None:
     made = find_environment(EnvironmentConfig(type="search", calls=calls))(task, Opening(), None)
     shown = [*made.demonstrate(random.Random(1))]  # type: ignore[attr-defined]

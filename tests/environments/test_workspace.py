@@ -118,7 +118,7 @@ def test_a_play_has_exact_tokens_in_every_form(
     # Files, outputs and the statement hold control tokens' texts; only the template's own become ids.
     plain = [Message(role=role, content="x") for role in ("system", "user")]
     assert controls(rollout.turns[0].prompt_ids, smol) == controls(smol.encode_chat(plain), smol)
-    reply = [Message(role="tool" if name == "openai" else "user", content="x")]
+    reply = [Message(role="user", content="x")]
     ended = controls(smol.encode_turn(reply, ended=None), smol)
     for turn in rollout.turns[1:]:
         assert controls(turn.prompt_ids, smol) == ended

@@ -1,11 +1,9 @@
-"""How a policy writes calls of tools: one-line tags, Hermes' JSON, or the JSON of OpenAI's `tool_calls`.
+"""How a policy writes calls of tools: one-line tags, or Hermes' JSON.
 
 tags    `<read>shop/cart.py @@ 20</read>`: the arguments in their order, with ` @@ ` or a line `@@` between them. Inside
         an argument `@@` is written `\\@@`, and the tool's own end tag `<\\/read>`.
 hermes  `<tool_call>{"name": "read", "arguments": {"path": "shop/cart.py"}}</tool_call>`, as Nous Research's Hermes and
         Qwen write it. The replies stand in `<tool_response>` in a message of the user, as their templates render them.
-openai  `{"tool_calls": [{"type": "function", "function": {"name": ..., "arguments": "{...}"}}]}`, as an assistant's
-        message of OpenAI's API. The reply is a message of the role "tool", which the model's chat template must know.
 
 Text before, between and after calls is allowed, and the last tag may be left open. Names of tools decide what is a tag,
 so that code and prose may hold others.
@@ -13,7 +11,7 @@ so that code and prose may hold others.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from strop.core.rollout import Completion, Message
@@ -173,54 +171,6 @@ class HermesCalls:
         return (Message(role="user", content="\n".join([*tagged, *([rest] if rest else [])])),)
 
 
-class OpenAICalls:
-    """Form `openai`."""
-
-    def instructions(self, tools: Tools) -> str:
-        """The list of tools as OpenAI's API takes it."""
-        schemas = json.dumps([tool.schema() for tool in tools.values()], ensure_ascii=False)
-        example = ToolCall("NAME", {"ARGUMENT": "VALUE"})
-        return (
-            f"You have these tools:\n{schemas}\nCall them with a JSON object:\n{self.write(example, tools)}"
-        )
-
-    def read(self, text: str, tools: Tools, *, whole: bool = True) -> list[ToolCall]:
-        """See `CallForm`."""
-        found = list[ToolCall]()
-        for value in self._objects(text):
-            calls = value["tool_calls"]
-            if not isinstance(calls, list):
-                raise CallFault("tool_calls is no list")
-            found += [_function(one.get("function") if isinstance(one, dict) else one) for one in calls]
-        if not found:
-            raise CallFault(
-                'no tool was called; write {"tool_calls": [{"type": "function", "function": {...}}]}'
-            )
-        return found
-
-    def write(self, call: ToolCall, tools: Tools) -> str:
-        """A message with one call."""
-        function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
-        return json.dumps({"tool_calls": [{"type": "function", "function": function}]}, ensure_ascii=False)
-
-    def replies(self, said: Sequence[str], rest: str) -> tuple[Message, ...]:
-        """A message of the role tool for each."""
-        *before, last = said or [""]
-        last = f"{last}\n\n{rest}".strip("\n")
-        return tuple(Message(role="tool", content=one) for one in (*before, last))
-
-    @staticmethod
-    def _objects(text: str) -> Iterator[dict[str, Any]]:
-        """The objects with `tool_calls` that begin a line or stand behind other text."""
-        at = 0
-        for match in re.compile(r'\{\s*"(?:role|content|tool_calls)"').finditer(text):
-            if match.start() < at:
-                continue
-            value, at = _json(text, match.start(), "the message")
-            if isinstance(value, dict) and "tool_calls" in value:
-                yield value
-
-
 _ARGUMENTS = {"arguments", "parameters", "args"}
 
 
@@ -261,10 +211,6 @@ def calls_of(completion: Completion, form: CallForm, tools: Tools) -> list[ToolC
     return found
 
 
-FormName = Literal["tags", "hermes", "openai"]
-CALL_FORMS: Mapping[FormName, CallForm] = {
-    "tags": TagCalls(),
-    "hermes": HermesCalls(),
-    "openai": OpenAICalls(),
-}
+FormName = Literal["tags", "hermes"]
+CALL_FORMS: Mapping[FormName, CallForm] = {"tags": TagCalls(), "hermes": HermesCalls()}
 """Every form by its name."""

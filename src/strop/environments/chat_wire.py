@@ -3,7 +3,7 @@
 Tools are told in the system message and called in the form `hermes`, so that any chat template will do. Replies to
 calls stand in the order of the calls. An assistant's message that is what the policy said, by its text and calls,
 stands for the very text that was sampled. What the answer would have to keep and cannot (`response_format`, `logprobs`,
-tools that are no functions) is refused; names of participants are not told.
+tools that are no functions, the older `functions`) is refused; names of participants are not told.
 """
 
 import hashlib
@@ -24,10 +24,9 @@ _FORM = HermesCalls()
 _ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
 }  # fmt: skip
-_REPLIES = {"tool": "tool_call_id", "function": "name"}
-"""Roles of replies to calls, and the field that says which call it is."""
 _UNKEPT = (
-    "audio", "best_of", "echo", "logprobs", "moderation", "prediction", "suffix", "top_logprobs", "web_search_options",
+    "audio", "best_of", "echo", "function_call", "functions", "logprobs", "moderation", "prediction", "suffix",
+    "top_logprobs", "web_search_options",
 )  # fmt: skip
 """Fields that ask for what no answer here holds."""
 _SAMPLING = ("temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty", "logit_bias")
@@ -63,8 +62,6 @@ class ChatRequest:
     stream: bool = False
     usage: bool = False
     """Whether a stream ends with the numbers of tokens."""
-    older: bool = False
-    """Whether it lists `functions`, and wants its call as `function_call`."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,6 @@ def read_request(body: bytes, *, chat: bool, said: Mapping[Said, str] | None = N
         | {"max_tokens": data.get("max_completion_tokens") or data.get("max_tokens")},
         stream=bool(data.get("stream")),
         usage=isinstance(options, dict) and bool(options.get("include_usage")),
-        older=bool(data.get("functions")) and not data.get("tools"),
     )
 
 
@@ -133,21 +129,19 @@ def _kept(data: Mapping[str, Any]) -> None:
 
 def _tools(data: Mapping[str, Any]) -> tuple[list[Any], str]:
     """The functions that can be called, as `tools` lists them, and what is to be said of when. Raises RefusedChat."""
-    tools, older = data.get("tools") or [], data.get("functions") or []
-    if not tools and older:
-        tools = [{"type": "function", "function": one} for one in older] if isinstance(older, list) else older
+    tools = data.get("tools") or []
     for number, tool in enumerate(tools if isinstance(tools, list) else [None]):
         function = tool.get("function") if isinstance(tool, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise RefusedChat(f"tools[{number}] is no function with a name; others cannot be called here")
-    choice = data.get("tool_choice" if data.get("tools") else "function_call")
+    choice = data.get("tool_choice")
     if choice == "none":
         return [], ""
     if choice in (None, "auto") or not tools:
         return tools, ""
     if choice == "required":
         return tools, "Call a function."
-    named = choice.get("function", choice) if isinstance(choice, dict) else {}
+    named = choice.get("function") if isinstance(choice, dict) else None
     name = named.get("name") if isinstance(named, dict) else None
     if name not in [tool["function"]["name"] for tool in tools]:
         raise RefusedChat("tool_choice must be auto, none, required, or a function that tools lists")
@@ -169,12 +163,10 @@ def _conversation(messages: Any, said: Mapping[Said, str]) -> list[Message]:
     replies: dict[str, str | None] = {}
     for number, one in enumerate(messages):
         role = str(one.get("role")) if isinstance(one, dict) else ""
-        if role in _REPLIES:
-            key = one.get(_REPLIES[role])
+        if role == "tool":
+            key = one.get("tool_call_id")
             if not isinstance(key, str) or replies.get(key, "") is not None:
-                raise RefusedChat(
-                    f"messages[{number}].{_REPLIES[role]} names no call that waits for its reply"
-                )
+                raise RefusedChat(f"messages[{number}].tool_call_id names no call that waits for its reply")
             replies[key] = _content(one, number)
             continue
         found += _replied(replies, number)
@@ -242,14 +234,15 @@ def _content(message: Mapping[str, Any], number: int) -> str:
 def _calls(message: Mapping[str, Any], number: int) -> list[tuple[str, ToolCall]]:
     """(what its reply names it by, call)."""
     found = []
-    listed, older = message.get("tool_calls") or [], message.get("function_call")
+    listed = message.get("tool_calls") or []
     if not isinstance(listed, list):
         raise RefusedChat(f"messages[{number}].tool_calls is no list")
-    for call in [*listed, *([{"id": None, "function": older}] if older else [])]:
+    if message.get("function_call"):
+        raise RefusedChat(f"messages[{number}].function_call: write tool_calls")
+    for call in listed:
         call = call if isinstance(call, dict) else {}
-        function = call.get("function")
+        function, key = call.get("function"), call.get("id")
         name = function.get("name") if isinstance(function, dict) else None
-        key = name if call.get("id") is None and function is older else call.get("id")
         if not isinstance(function, dict) or not isinstance(name, str) or not isinstance(key, str):
             raise RefusedChat(
                 f"messages[{number}].tool_calls holds what is no function with a name and an id"
@@ -295,13 +288,9 @@ def response(asked: ChatRequest, reply: ChatReply, model: str) -> dict[str, Any]
     finish = "length" if reply.cut else "stop"
     if chat:
         text, calls = parts_of(reply.text, asked.tools, cut=reply.cut)
-        if asked.older and len(calls) > 1:  # the older form has room for one
-            text, calls = reply.text, []
         message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
-        if calls and not asked.older:
+        if calls:
             message["tool_calls"], finish = _wired(calls, asked.digest), "tool_calls"
-        elif calls:
-            message["function_call"], finish = _wired(calls, asked.digest)[0]["function"], "function_call"
         said = {"message": message}
     choice = {"index": 0, **said, "logprobs": None, "finish_reason": finish}
     return {**_head(asked, kind, model), "choices": [choice], "usage": _usage(reply)}
