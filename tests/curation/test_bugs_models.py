@@ -25,8 +25,8 @@ from strop_curation.bugs.server import Server
 from strop_curation.bugs.task_bugs import PATH, bugs_of_tasks
 from strop_curation.engine.tally import Tally
 from strop_curation.faults.body_replacement import NoFault
+from strop_curation.faults.draw import rust_functions
 from strop_curation.faults.routines import routines
-from strop_curation.faults.rust.draw import rust_functions
 
 pytest.importorskip("openai", reason="openai is not installed")
 
