@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from strop.cli.evaluation_run import AnswerLog, EvaluationRun, evaluation_names
+from strop.cli.evaluation_run import AnswerLog, evaluation_names, read_asked
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
@@ -17,7 +17,8 @@ from strop.core.protocols import Policy
 from strop.core.task import Task
 from strop.evaluation.result import Evaluation
 from strop.reports.page.rollout_data import MOST_PIECE, load_vocabulary
-from strop.reports.run_folder import ASKED, RECIPE, VOCABULARY, RunFolder
+from strop.reports.rollout_files import CONTROL
+from strop.reports.run_folder import ASKED, RECIPE, VOCABULARY, RunFolder, record_file
 
 
 @dataclass
@@ -34,15 +35,15 @@ class EvaluationJob:
     """Which goes on with it."""
     scaling: Mapping[str, Any] = field(default_factory=dict)
     """What `strop scale` was asked beside."""
-    run: EvaluationRun | None = None
+    run: RunFolder | None = None
     """None until the first model is loaded: what cannot run leaves no folder."""
     _digest: str = ""
 
     @classmethod
     def resumed(cls, folder: Path, output: Path | None, chart: Path | None, command: str = "eval") -> Self:
         """What was asked in a folder; its numbers go to the same files unless others are named. Raises UserError."""
-        run = EvaluationRun.resume(folder)
-        asked = run.asked
+        asked = read_asked(folder)
+        run = RunFolder.resume(folder, evaluation=True)
         base = load_recipe([folder / RECIPE], [f"run.dir={folder}"]).model_dump(mode="json", by_alias=True)
         recipes = {
             one["word"]: Recipe.model_validate({**base, "model": one["model"], "policy": one["policy"]})
@@ -63,11 +64,8 @@ class EvaluationJob:
     @property
     def remedy(self) -> str:
         """How to go on."""
-        return (
-            f"resume with: strop {self.command} --resume {shlex.quote(str(self.run.path))}"
-            if self.run
-            else ""
-        )
+        where = self.run and shlex.quote(str(self.run.path))
+        return f"resume with: strop {self.command} --resume {where}" if where else ""
 
     @property
     def left(self) -> dict[str, Recipe]:
@@ -77,8 +75,8 @@ class EvaluationJob:
     def keep_scaling(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """What `strop scale` is asked: what is given, else what was given before. Notes it for who resumes it."""
         self.scaling = {**self.scaling, **{name: value for name, value in given.items() if value}}
-        if self.run is not None and self.run.asked.get("scaling", {}) != self.scaling:
-            files.write_json(self.run.path / ASKED, {**self.run.asked, "scaling": self.scaling})
+        if self.run is not None:
+            files.write_json(self.run.path / ASKED, {**read_asked(self.run.path), "scaling": self.scaling})
         return self.scaling
 
     def take(self, tasks: list[Task]) -> None:
@@ -95,7 +93,8 @@ class EvaluationJob:
 
     def done(self, word: str) -> Evaluation | None:
         """The result of a model that was evaluated before."""
-        return self.run.done(self.name_of(word)) if self.run else None
+        path = self.run and record_file(self.run.path, self.name_of(word))
+        return Evaluation.model_validate_json(path.read_bytes()) if path and path.is_file() else None
 
     def begin(self, word: str, policy: Policy, tasks: Mapping[str, Task], answers: int) -> AnswerLog:
         """Where the answers of a model go; makes the folder with the first one."""
@@ -107,24 +106,30 @@ class EvaluationJob:
                     raise
                 self.folder = self._free_folder()  # another evaluation was quicker
         self._keep_vocabulary(policy)
-        log = AnswerLog(self.run, self.name_of(word), tasks)
+        log = AnswerLog(self.run.path, self.name_of(word), tasks)
         if len(log) and self.recipes[word].policy.engine == "scripted":
             log.forget()  # its answers are given in turn, whatever was asked before
         return log
 
     def write(self, word: str, result: Evaluation, log: AnswerLog) -> Evaluation:
-        """The result, written, with the time that it took in all."""
+        """The result with the time that it took in all, written in place of the log."""
         assert self.run is not None
-        spent = {name: getattr(result, name) + getattr(log, name) for name in ("seconds", "cpu_seconds")}
+        name = self.name_of(word)
+        spent = {key: getattr(result, key) + getattr(log, key) for key in ("seconds", "cpu_seconds")}
         result = result.model_copy(update=spent)
-        self.run.write(self.name_of(word), result, log)
+        if control := list(log.of_control()):
+            self.run.write_rollouts_of(f"{name}{CONTROL}", control)
+        sampled = sorted(log.of_plays(), key=lambda one: (one.task_id, one.index))
+        self.run.write_evaluation(name, result.as_json(), sampled)
+        files.write_json(record_file(self.run.path, name), result.model_dump(mode="json"))
+        log.remove()
         return result
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Writes the summary: every model is evaluated."""
         assert self.run is not None
         seconds = sum(one.seconds for word in self.recipes if (one := self.done(word)))
-        self.run.folder.write_summary({"name": self.run.path.name, **summary, "wall_seconds": seconds})
+        self.run.write_summary({"name": self.run.path.name, **summary, "wall_seconds": seconds})
         where = shlex.quote(str(self.run.path))
         print(f"\nThe answers are in {self.run.path}; look at them with: strop view {where}")
 
@@ -133,7 +138,7 @@ class EvaluationJob:
 
     def __exit__(self, *_: object) -> None:
         if self.run is not None:
-            self.run.folder.close()
+            self.run.close()
 
     def name_of(self, word: str) -> str:
         """The name of a model's evaluation."""
@@ -163,7 +168,7 @@ class EvaluationJob:
     def _first(self) -> Recipe:
         return next(iter(self.recipes.values()))
 
-    def _created(self, answers: int) -> EvaluationRun:
+    def _created(self, answers: int) -> RunFolder:
         recipe = self._first
         changes = {"run": recipe.run.model_copy(update={"name": self.folder.name, "dir": str(self.folder)})}
         models = {
@@ -186,7 +191,9 @@ class EvaluationJob:
             **({"scaling": self.scaling} if self.scaling else {}),
         }
         text = dump_recipe(recipe.model_copy(update=changes))
-        return EvaluationRun.create(self.folder, text, revision(), asked, overwrite=recipe.run.overwrite)
+        made = RunFolder.create(self.folder, recipe=text, versions=revision(), overwrite=recipe.run.overwrite)
+        files.write_json(self.folder / ASKED, asked)
+        return made
 
     def _keep_vocabulary(self, policy: Policy) -> None:
         """Writes the texts of token ids, where all models so far have the same ones."""
@@ -197,6 +204,6 @@ class EvaluationJob:
         path = self.run.path
         others = {*self.recipes} - {*self.left}
         if all(self.recipes[word].policy.engine in ("openai", "scripted") for word in others):
-            self.run.folder.write_vocabulary(texts)
+            self.run.write_vocabulary(texts)
         elif load_vocabulary(path) != [text[:MOST_PIECE] for text in texts]:
             (path / VOCABULARY).unlink(missing_ok=True)

@@ -11,92 +11,37 @@ The other files are those of every run; the recipe is the first model's.
 import json
 import re
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from strop.core import files
 from strop.core.errors import UserError
 from strop.core.journal import Appender, scan
 from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.evaluation.evaluate import SeededPlay
 from strop.evaluation.hack_audit import flagged
-from strop.evaluation.result import Evaluation
 from strop.reports.rollout_files import CONTROL, LOG
-from strop.reports.run_folder import ASKED, EVALUATION, RunFolder, record_file
+from strop.reports.run_folder import ASKED, EVALUATION
 
 Key = tuple[str, int]
 """(task id, index)"""
 
 
-class ResumablePlay(Protocol):
-    """`rollouts.dispatcher.Dispatcher.play`: a `SeededPlay` that leaves out what is `done`."""
-
-    def __call__(
-        self,
-        tasks: Sequence[Task],
-        samples: int,
-        params: SamplingParams,
-        /,
-        *,
-        seed: int,
-        tag: str,
-        done: Container[Key],
-    ) -> Iterable[Rollout]:
-        """The rollouts, in any order, each with its verdict."""
-
-
-class EvaluationRun:
-    """The folder of one `strop eval`."""
-
-    def __init__(self, run: RunFolder, asked: Mapping[str, Any]) -> None:
-        self.folder, self.asked = run, asked
-
-    @classmethod
-    def create(cls, path: Path, recipe: str, versions: Mapping[str, Any], asked: Mapping[str, Any], *,
-               overwrite: bool) -> "EvaluationRun":  # fmt: skip
-        """A new folder, locked. `asked` has `models`: {evaluation: {"word", "engine", ...}}. Raises UserError."""
-        run = RunFolder.create(path, recipe=recipe, versions=versions, overwrite=overwrite)
-        files.write_json(path / ASKED, asked)
-        return cls(run, asked)
-
-    @classmethod
-    def resume(cls, path: Path) -> "EvaluationRun":
-        """A folder that `create` made, locked. Raises UserError when it is none or in use."""
-        asked = read_asked(path)
-        return cls(RunFolder.resume(path, evaluation=True), asked)
-
-    @property
-    def path(self) -> Path:
-        """The folder."""
-        return self.folder.path
-
-    def done(self, name: str) -> Evaluation | None:
-        """The result of an evaluation that is on disk."""
-        path = record_file(self.path, name)
-        return Evaluation.model_validate_json(path.read_bytes()) if path.is_file() else None
-
-    def write(self, name: str, result: Evaluation, answers: "AnswerLog") -> None:
-        """Writes an evaluation that is done, in place of its log."""
-        sampled = sorted(answers.of_plays(), key=lambda one: (one.task_id, one.index))
-        if control := list(answers.of_control()):
-            self.folder.write_rollouts_of(f"{name}{CONTROL}", control)
-        self.folder.write_evaluation(name, result.as_json(), sampled)
-        files.write_json(record_file(self.path, name), result.model_dump(mode="json"))
-        answers.remove()
+Play = Callable[..., Iterable[Rollout]]
+"""`rollouts.dispatcher.Dispatcher.play`: a `SeededPlay` that leaves out what is `done`."""
 
 
 class AnswerLog:
     """The answers of one evaluation, each on disk as soon as it is judged, and given again to who plays it anew."""
 
-    def __init__(self, run: EvaluationRun, name: str, tasks: Mapping[str, Task]) -> None:
+    def __init__(self, run: Path, name: str, tasks: Mapping[str, Task]) -> None:
         """Reads what an earlier process kept. `tasks`, by id, are looked up to see which answers go round theirs.
 
         Raises UserError for a damaged file.
         """
         self._tasks = tasks
-        folder = run.path / EVALUATION
+        folder = run / EVALUATION
         self._paths = {False: folder / f"{name}{LOG}", True: folder / f"{name}{CONTROL}{LOG}"}
         self._kept: dict[str, dict[Key, Rollout]] = {}
         self._begun, self.seconds = time.perf_counter(), 0.0
@@ -115,7 +60,7 @@ class AnswerLog:
     def __len__(self) -> int:
         return sum(map(len, self._kept.values()))
 
-    def playing(self, play: ResumablePlay) -> SeededPlay:
+    def playing(self, play: Play) -> SeededPlay:
         """The play, of what is not kept yet alone; what is comes first."""
 
         def resumed(

@@ -122,7 +122,7 @@ def _curves(
 
     done = job.done(word)
     assert job.run is not None and done is not None
-    recipe, name, folder = job.recipes[word], job.name_of(word), job.run.folder
+    recipe, name, folder = job.recipes[word], job.name_of(word), job.run
     config, by_id = recipe.evaluation, {task.id: task for task in tasks}
     path = folder.path / SCALING / f"{name}.jsonl"
     with files.writing(path.parent):

@@ -145,8 +145,11 @@ def write_jsonl_zst(path: Path, lines: Iterable[bytes]) -> None:
             packed.write(line)
 
 
-def append_line(path: Path, line: bytes) -> None:
-    """Appends one line and makes it durable; when that fails, the file is as long as it was."""
+def append_line(path: Path, line: bytes, *, durable: bool = True) -> None:
+    """Appends one line, at once for every process that reads; when that fails, the file is as long as it was.
+
+    durable  on the disk on return, whatever happens to the machine
+    """
     with writing(path):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         length = os.fstat(handle).st_size
@@ -154,7 +157,8 @@ def append_line(path: Path, line: bytes) -> None:
             rest = memoryview(line)
             while rest:
                 rest = rest[os.write(handle, rest) :]
-            os.fsync(handle)
+            if durable:
+                os.fsync(handle)
         except OSError:
             with suppress(OSError):  # a reader leaves a torn line out
                 os.ftruncate(handle, length)

@@ -1,17 +1,12 @@
-"""Where lines about calls go: a folder's calls/NAME.jsonl, through a small buffer.
+"""Where lines about calls go: a folder's calls/NAME.jsonl, each as soon as its call is over, from every process.
 
-A log never raises: lines that cannot be written are reported once and dropped. Lines are written in batches: at the end
-of a step, when there are many, or after a few seconds; a forked process writes each of its lines immediately.
+A log never raises: that lines cannot be written is said once, and they are dropped.
 """
 
-import atexit
 import contextlib
 import os
 import re
 import sys
-import threading
-import time
-import weakref
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,8 +16,6 @@ from strop.core.text import printable
 
 FOLDER = "calls"
 VARIABLE = "STROP_CALLS"
-_LINES, _SECONDS = 1000, 5.0
-"""Most lines in memory, and how long they wait for the next call."""
 _STEP = re.compile(rb'\{"step": (\d+)')
 
 
@@ -38,7 +31,6 @@ def logging_to(folder: Path | str, *, warn: Callable[[str], None] | None = None)
         yield log
     finally:
         _stack.remove(log)
-        log.close()
 
 
 def current() -> "CallLog | None":
@@ -52,47 +44,23 @@ def current() -> "CallLog | None":
 
 
 class CallLog:
-    """Lines of calls on their way into a folder. `step` goes into every line; None outside of a training."""
+    """Writes lines of calls into a folder. `step` goes into every line; None outside of a training."""
 
     def __init__(self, folder: Path | str, warn: Callable[[str], None] | None = None) -> None:
         self.folder = Path(folder).absolute() / FOLDER
         self.step: int | None = None
         self._warn = warn or _on_stderr
-        self._warned = False
-        self._direct = False
-        self._lock = threading.RLock()
-        self._lines: dict[str, list[bytes]] = {}
-        self._count = 0
-        self._since = time.monotonic()
-        _logs.add(self)
+        self._warned = self._begun = False
 
     def add(self, name: str, line: Mapping[str, Any]) -> None:
-        """Takes a line for the file of that name."""
-        data = files.json_line(line)
-        with self._lock:
-            self._lines.setdefault(name, []).append(data)
-            self._count += 1
-            due = self._direct or self._count >= _LINES or time.monotonic() - self._since > _SECONDS
-        if due:
-            self.flush()
-
-    def flush(self) -> None:
-        """Writes what is in memory. A failure is said once; its lines are lost."""
-        with self._lock:
-            taken, self._lines, self._count = self._lines, {}, 0
-            self._since = time.monotonic()
-            try:
-                if taken:
-                    self.folder.mkdir(parents=True, exist_ok=True)
-                for name, lines in taken.items():
-                    files.append_line(self.folder / f"{name}.jsonl", b"".join(lines))
-            except Exception as error:
-                self.failed(error)
-
-    def close(self) -> None:
-        """Writes what is in memory; calls that are still going on are written as they end."""
-        self._direct = True
-        self.flush()
+        """Writes a line to the file of that name."""
+        try:
+            if not self._begun:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._begun = True
+            files.append_line(self.folder / f"{name}.jsonl", files.json_line(line), durable=False)
+        except Exception as error:
+            self.failed(error)
 
     def failed(self, error: Exception) -> None:
         """Says that calls are not logged, once."""
@@ -101,11 +69,6 @@ class CallLog:
             cause = str(error) or type(error).__name__
             with contextlib.suppress(Exception):
                 self._warn(f"warning: not every call of a function is logged: {cause}")
-
-    def forked(self) -> None:
-        """In a forked process, which may end without a word: the parent writes what was in memory."""
-        self._lock = threading.RLock()
-        self._lines, self._count, self._direct = {}, 0, True
 
 
 def drop_torn_lines(folder: Path) -> None:
@@ -125,23 +88,8 @@ def truncate_after(folder: Path, step: int) -> None:
 
 
 _stack: list[CallLog] = []
-_logs: "weakref.WeakSet[CallLog]" = weakref.WeakSet()
 _by_variable: dict[str, CallLog] = {}
 
 
 def _on_stderr(text: str) -> None:
     print(printable(text), file=sys.stderr)
-
-
-def _in_child() -> None:
-    for log in list(_logs):
-        log.forked()
-
-
-def _at_exit() -> None:
-    for log in list(_logs):
-        log.flush()
-
-
-os.register_at_fork(after_in_child=_in_child)
-atexit.register(_at_exit)

@@ -53,7 +53,7 @@ def open_sinks(
     writing  False in processes of a distributed run that write nothing
     """
     sinks, commit = Sinks(), recipe.run.commit
-    with contextlib.ExitStack() as stack:  # the log of calls is whole before the last commit
+    with contextlib.ExitStack() as stack:
         if writing and commit.remote is not None:
             where = {"remote": commit.remote, "branch": _branch(recipe), "run": recipe.run.name}
             sinks.commits = stack.enter_context(DataCommits(run.path, every=commit.every, say=say, **where))
@@ -80,8 +80,6 @@ class Sinks:
 
     def measured(self, metrics: Mapping[str, Any]) -> None:
         """A step is over; its rollouts and its line of metrics are on disk."""
-        if self.calls is not None:
-            self.calls.flush()
         if self.trackers is not None:
             self.trackers.measured(metrics)
         if self.commits is not None:

@@ -1,4 +1,4 @@
-"""The curves of a run as Vega-Lite specs, built by altair without data: the page fills that in.
+"""The curves of a run as Vega-Lite specs without data: the page fills that in.
 
 Every spec draws the data set "points". Each row is one line of metrics and one series:
 
@@ -13,129 +13,120 @@ Every spec draws the data set "points". Each row is one line of metrics and one 
 so that a chart follows the page's theme.
 """
 
-from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cache
 from typing import Any
 
-from strop.core.optional_packages import require
 from strop.reports.page.curves import CURVES, Curve
 
 POINTS = "points"
 _HEIGHT = 170
+_CONFIG = {
+    "font": "system-ui, sans-serif",
+    "axis": {
+        **dict.fromkeys(
+            ("labelColor", "titleColor", "domainColor", "tickColor", "gridColor"), "currentColor"
+        ),
+        "titleFontWeight": "normal",
+        "gridOpacity": 0.12,
+        "domainOpacity": 0.4,
+        "tickOpacity": 0.4,
+    },
+    "view": {"stroke": None},
+}
+_SERIES = {"field": "series", "type": "nominal"}
+_X = {
+    "field": "x",
+    "type": "quantitative",
+    "title": "step",
+    "axis": {"tickMinStep": 1, "grid": False},
+    "scale": {"zero": False, "nice": False, "padding": 6},
+}
 
 
-@cache
 def charts() -> dict[str, dict[str, Any]]:
-    """{name: Vega-Lite spec} of all curves, a few hundred bytes each. Raises UserError when altair is not installed.
-
-    altair's own validation takes seconds; the tests validate what comes out.
-    """
-    alt = require("altair", package="altair", extra="report", purpose="drawing charts")
-    with alt.utils.schemapi.debug_mode(False):
-        return {name: _spec(alt, curve) for name, curve in CURVES.items()}
+    """{name: Vega-Lite spec} of all curves, a few hundred bytes each; the tests validate what comes out."""
+    return {name: _spec(curve) for name, curve in CURVES.items()}
 
 
-def _spec(alt: Any, curve: Curve) -> dict[str, Any]:
+def _spec(curve: Curve) -> dict[str, Any]:
     draw = {"evaluation": _evaluation, "parts": _parts}.get(curve.kind, _lines)
-    chart = alt.layer(*draw(alt, curve), data=alt.NamedData(name=POINTS)).properties(
-        width="container",
-        height=_HEIGHT,
-        background="transparent",
-        description=f"{curve.title}. {curve.description}",
-        usermeta=asdict(curve),
-    )
-    text = {"labelColor": "currentColor", "titleColor": "currentColor", "titleFontWeight": "normal"}
-    axis = {"domainColor": "currentColor", "tickColor": "currentColor", "gridColor": "currentColor"}
-    faint = {"gridOpacity": 0.12, "domainOpacity": 0.4, "tickOpacity": 0.4}
-    chart = chart.configure(
-        font="system-ui, sans-serif", axis={**text, **axis, **faint}, view={"stroke": None}
-    )
-    spec: dict[str, Any] = chart.to_dict(validate=False)
-    return spec
+    return {
+        "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
+        "width": "container",
+        "height": _HEIGHT,
+        "background": "transparent",
+        "description": f"{curve.title}. {curve.description}",
+        "usermeta": asdict(curve),
+        "config": _CONFIG,
+        "data": {"name": POINTS},
+        "layer": draw(curve),
+    }
 
 
-def _lines(alt: Any, curve: Curve) -> Sequence[Any]:
+def _lines(curve: Curve) -> list[dict[str, Any]]:
     """Raw points, faint, and the rolling mean as a line."""
-    points = (
-        alt.Chart()
-        .mark_circle(size=18, opacity=0.5, aria=False)
-        .encode(
-            x=_x(alt),
-            y=_y(alt, curve, "value"),
-            color=_as_is(alt.Color, "colour"),
-            detail="series:N",
-            tooltip=_tooltip(alt, curve, value="value", mean="rolling mean"),
-        )
-    )
-    line = (
-        alt.Chart()
-        .mark_line(strokeWidth=1.8, aria=False)
-        .encode(
-            x=_x(alt),
-            y=_y(alt, curve, "mean"),
-            color=_as_is(alt.Color, "colour"),
-            strokeDash=_as_is(alt.StrokeDash, "dash"),
-            detail="series:N",
-        )
-    )
-    return points, line
+    tooltip = _tooltip(curve, value="value", mean="rolling mean")
+    look = {"color": _as_is("colour"), "detail": _SERIES}
+    return [
+        _layer("circle", size=18, opacity=0.5, x=_X, y=_y(curve, "value"), tooltip=tooltip, **look),
+        _layer("line", strokeWidth=1.8, x=_X, y=_y(curve, "mean"), strokeDash=_as_is("dash"), **look),
+    ]
 
 
-def _evaluation(alt: Any, curve: Curve) -> Sequence[Any]:
+def _evaluation(curve: Curve) -> list[dict[str, Any]]:
     """A sign with its interval for every evaluation, joined by a faint line."""
-    look = {"color": _as_is(alt.Color, "colour"), "detail": "series:N"}
-    line = alt.Chart().mark_line(strokeWidth=1, opacity=0.6, aria=False)
-    interval = alt.Chart().mark_rule(strokeWidth=1.5, opacity=0.7, aria=False)
-    sign = alt.Chart().mark_point(size=60, filled=True, opacity=1, aria=False)
-    value = _y(alt, curve, "value")
-    return (
-        line.encode(x=_x(alt), y=value, order="order:Q", **look),
-        interval.encode(x=_x(alt), y=_y(alt, curve, "low"), y2="high:Q", **look),
-        sign.encode(
-            x=_x(alt),
-            y=value,
-            shape=_as_is(alt.Shape, "shape"),
-            tooltip=[
-                alt.Tooltip("label:N", title="evaluation"),
-                *_tooltip(alt, curve, value="value", low="from", high="to"),
-            ],
-            **look,
-        ),
-    )
+    look = {"x": _X, "y": _y(curve, "value"), "color": _as_is("colour"), "detail": _SERIES}
+    interval = look | {"y": _y(curve, "low"), "y2": {"field": "high"}}
+    tooltip = [_told("label", "evaluation"), *_tooltip(curve, value="value", low="from", high="to")]
+    sign = look | {"shape": _as_is("shape"), "tooltip": tooltip}
+    order = {"field": "order", "type": "quantitative"}
+    return [
+        _layer("line", strokeWidth=1, opacity=0.6, order=order, **look),
+        _layer("rule", strokeWidth=1.5, opacity=0.7, **interval),
+        _layer("point", size=60, filled=True, opacity=1, **sign),
+    ]
 
 
-def _parts(alt: Any, curve: Curve) -> Sequence[Any]:
+def _parts(curve: Curve) -> list[dict[str, Any]]:
     """A bar for every step, its parts on top of each other from `low` to `high`."""
-    bars = alt.Chart().mark_rect(aria=False, stroke=None)
-    return (
-        bars.encode(
-            x=_x(alt, "x0"),
-            x2="x1:Q",
-            y=_y(alt, curve, "low"),
-            y2="high:Q",
-            color=_as_is(alt.Color, "colour"),
-            tooltip=[alt.Tooltip("part:N", title="part"), *_tooltip(alt, curve, value="seconds")],
-        ),
-    )
+    place = {
+        "x": {**_X, "field": "x0"},
+        "x2": {"field": "x1"},
+        "y": _y(curve, "low"),
+        "y2": {"field": "high"},
+    }
+    tooltip = [_told("part"), *_tooltip(curve, value="seconds")]
+    return [_layer("rect", stroke=None, color=_as_is("colour"), tooltip=tooltip, **place)]
 
 
-def _x(alt: Any, field: str = "x") -> Any:
-    axis = alt.Axis(tickMinStep=1, grid=False)
-    return alt.X(f"{field}:Q", title="step", axis=axis, scale=alt.Scale(zero=False, nice=False, padding=6))
+def _layer(mark: str, **given: Any) -> dict[str, Any]:
+    """A mark with its look, which is plain values, and its encoding, which is the others."""
+    encoding = {name: value for name, value in given.items() if isinstance(value, dict | list)}
+    look = {name: value for name, value in given.items() if name not in encoding}
+    return {"mark": {"type": mark, "aria": False, **look}, "encoding": encoding}
 
 
-def _y(alt: Any, curve: Curve, field: str) -> Any:
-    axis = alt.Axis(tickCount=5, **({"format": "~%"} if curve.format == "percent" else {}))
-    return alt.Y(f"{field}:Q", title=None, axis=axis, scale=alt.Scale(zero=curve.zero))
+def _y(curve: Curve, field: str) -> dict[str, Any]:
+    axis = {"tickCount": 5, **({"format": "~%"} if curve.format == "percent" else {})}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "title": None,
+        "axis": axis,
+        "scale": {"zero": curve.zero},
+    }
 
 
-def _as_is(channel: Any, field: str) -> Any:
+def _as_is(field: str) -> dict[str, Any]:
     """The row's own value is what is drawn: no scale, no legend."""
-    return channel(f"{field}:N", scale=None)
+    return {"field": field, "type": "nominal", "scale": None}
 
 
-def _tooltip(alt: Any, curve: Curve, **fields: str) -> list[Any]:
+def _told(field: str, title: str = "", kind: str = "nominal") -> dict[str, Any]:
+    return {"field": field, "type": kind, "title": title or field}
+
+
+def _tooltip(curve: Curve, **fields: str) -> list[dict[str, Any]]:
     style = ".1%" if curve.format == "percent" else ".4~g"
-    numbers = [alt.Tooltip(f"{name}:Q", title=title, format=style) for name, title in fields.items()]
-    return [alt.Tooltip("run:N", title="run"), alt.Tooltip("step:Q", title="step"), *numbers]
+    numbers = [{**_told(name, title, "quantitative"), "format": style} for name, title in fields.items()]
+    return [_told("run"), _told("step", kind="quantitative"), *numbers]
