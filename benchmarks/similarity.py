@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.rewards.edit_pairs import edited, real_pairs
 
-from strop.rewards.edit_scores import change_overlap
+from strop.rewards.edits import change_overlap
 from strop_published import code_repair, ratio
 
 

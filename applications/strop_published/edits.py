@@ -13,8 +13,7 @@ from strop.core.checks import EditCheck
 from strop.core.protocols import Reward
 from strop.edits import EditError, Replace, edit_in, format_of
 from strop.edits.diff_writer import write_diff
-from strop.rewards.edit_scores import files_after
-from strop.rewards.edits import of_edits, of_text, oracle_of, tolerance_of
+from strop.rewards.edits import files_after, of_edits, of_text, oracle_of
 from strop_published import code_repair, swe_rl
 from strop_published.blocks import Block
 
@@ -68,7 +67,7 @@ def _changed(check: EditCheck) -> dict[str, str]:
 
 
 def _made_diff(check: EditCheck, text: str) -> str:
-    after = files_after(text, check.files, check.format, tolerance_of(check))
+    after = files_after(check, text)
     return "" if after is None else _git_diff(check, after)
 
 

@@ -12,9 +12,15 @@ from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS
-from strop.rewards import edit_scores
-from strop.rewards.edit_scores import change_overlap, tokens_of
-from strop.rewards.edits import EDITS
+from strop.rewards.edits import (
+    EDITS,
+    change_overlap,
+    edit_format,
+    edit_similarity,
+    partial_reasoning,
+    strict_reasoning,
+    tokens_of,
+)
 from strop.rewards.rubric import WeightedRubric, total
 from strop_published.edits import EDITS as PUBLISHED
 
@@ -138,8 +144,8 @@ def test_every_format_reaches_the_oracle() -> None:
     for before, after in rng.sample(pairs, min(25, len(pairs))) or [(BEFORE, AFTER)]:
         for name, form in FORMATS.items():
             said = form.render({"m.c": before}, {"m.c": after})
-            assert edit_scores.similarity(said, {"m.c": before}, {"m.c": after}, name) == 1.0
-            assert edit_scores.format_score(said, name) == 1.0
+            check = EditCheck(format=name, files={"m.c": before}, oracle={"m.c": after})
+            assert edit_similarity(check, said) == edit_format(check, said) == 1.0
 
 
 def test_overlap_table_of_the_docs() -> None:
@@ -209,9 +215,9 @@ def test_a_huge_answer_earns_nothing() -> None:
 )
 def test_strict_is_partial_at_its_best(parts: list[str]) -> None:
     text = "".join(parts)
-    assert 0 <= edit_scores.partial_reasoning(text) <= 1
-    if edit_scores.strict_reasoning(text):
-        assert edit_scores.partial_reasoning(text) == 1.0
+    assert 0 <= partial_reasoning(text) <= 1
+    if strict_reasoning(text):
+        assert partial_reasoning(text) == 1.0
 
 
 def test_partial_reasoning_by_hand() -> None:
@@ -225,7 +231,7 @@ def test_partial_reasoning_by_hand() -> None:
         "": 0.0,
     }
     for text, value in cases.items():
-        assert edit_scores.partial_reasoning(text) == pytest.approx(value), text
+        assert partial_reasoning(text) == pytest.approx(value), text
 
 
 CASES = {

@@ -33,9 +33,10 @@ def test_other_rewards_need_nothing(tmp_path: Path) -> None:
         "from strop.rewards.rubric import BUILTIN, PUBLISHED, WeightedRubric\n"
         "from strop_published.edits import BY_DIFFLIB\nimport strop_curation.edits.file_pairs\n"
         "WeightedRubric.from_names([(n, 1.0) for n in (*BUILTIN, *PUBLISHED) if n not in BY_DIFFLIB])\n"
-        "from strop.rewards.edit_scores import similarity\n"
+        "from strop.core.checks import EditCheck\nfrom strop.rewards.edits import edit_similarity\n"
         "from strop_published.swe_rl import search_replace_reward\n"
-        "print(similarity('x = 2\\n', {'a': 'x = 1\\n'}, {'a': 'x = 2\\n'}, 'whole-file'))"
+        "edit = EditCheck(format='whole-file', files={'a': 'x = 1\\n'}, oracle={'a': 'x = 2\\n'})\n"
+        "print(edit_similarity(edit, 'x = 2\\n'))"
     )
     done = python(tmp_path, code)
     assert done.returncode == 0, done.stderr

@@ -28,7 +28,6 @@ from strop.core.user_code import at_line, file_of, load_named, place_of
 from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
 from strop.rewards.edits import EDITS
-from strop.rewards.next_edit import NEXT_EDIT
 from strop.rewards.rust import RUST
 
 
@@ -94,6 +93,38 @@ def _agreed(task: Task, rollout: Rollout) -> ranges.RangeScore:
     except ValueError:
         return ranges.RangeScore(0.0, 0.0)
 
+
+def _number(name: str, says: str) -> Reward:
+    """The reward that is a number of the verdict's; 0 for silence."""
+
+    def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
+        return verdict.numbers.get(name, 0.0)
+
+    reward.__doc__ = says
+    return reward
+
+
+NEXT_EDIT: dict[str, Reward] = {
+    "accepted": _number(
+        "accepted",
+        "1 where the simulated user accepts: the rest takes fewer keys, by more than reading costs; 0 for silence.",
+    ),
+    "accepted_kept": _number(
+        "kept",
+        "1 where at least .8 of the characters that the suggestion changes are as they are in the end; 0 for silence.",
+    ),
+    "accepted_exact": _number("exact", "1 where the suggestion is what the person did next; 0 for silence."),
+    "shown": _number(
+        "shown",
+        "1 where there is a suggestion to show, 0 for silence. Its weight is minus the threshold.",
+    ),
+    "keys_saved": _number(
+        "saved",
+        "Keys that a suggestion saves, less the cost of reading it; below 0 where it is not accepted; 0 for silence.",
+    ),
+}
+"""Rewards of next edits: what the simulated user did. With weights of 1 for `accepted` and -.25 for `shown` it pays to
+show what is accepted more often than one time in four."""
 
 BUILTIN: dict[str, Reward] = (
     {f.__name__: f for f in (passed, tests, build, lint, finished, answered, brevity, cites_fix)}
