@@ -6,7 +6,7 @@ from tests.small_models import byte_tokenizer
 from strop.core.protocols import Request
 from strop.core.rollout import SamplingParams
 from strop.policies.tokenizer import HubTokenizer
-from strop.policies.vllm_rows import completion_of
+from strop.policies.vllm_engine import completion_of
 
 
 @pytest.mark.parametrize(("stop", "said"), [("END", "ab"), ("elsewhere", "abENDc")])

@@ -17,7 +17,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.encoding import demo_turns
 from strop.tasks.demos import Demo, read_demos
 from strop.tasks.task_sets import task_sets
-from strop.training.sft import examples_of
+from strop.training.supervised import examples_of
 from strop_curation import demos as building
 
 EXPERT = '''

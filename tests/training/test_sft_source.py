@@ -11,7 +11,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import load_tasks
 from strop.tasks.task_sets import task_sets
 from strop.training.logps import check_head
-from strop.training.sft import SHARED, _loss, examples_of
+from strop.training.supervised import SHARED, _loss, examples_of
 
 
 def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
-from importlib import util
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from benchmarks import ranks
 from tests.small_models import byte_tokenizer, write_speaker
 from tests.warm import strop
 
@@ -15,7 +15,7 @@ from strop.config.load import load_recipe
 from strop.policies.loading import load_end_ids, load_model, load_tokenizer
 from strop.policies.open import tokenizer_of
 from strop.tasks.task_sets import task_sets
-from strop.training.sft import as_example
+from strop.training.supervised import as_example
 
 from .conftest import metrics
 
@@ -83,11 +83,6 @@ def test_the_warm_model_is_kept_only_where_a_resumed_run_needs_it(
 
 @pytest.mark.train(30)
 def test_two_processes_refer_to_the_same_warm_model(peaked_model: Path, tmp_path: Path) -> None:
-    path = Path(__file__).parents[2] / "benchmarks" / "ranks.py"
-    spec = util.spec_from_file_location("ranks_benchmark", path)
-    assert spec and spec.loader
-    ranks = util.module_from_spec(spec)
-    spec.loader.exec_module(ranks)
     more = [f"{key.replace('__', '.')}={value}" for key, value in {**WARM, "optim__steps": 2}.items()]
     words = [*ranks.words(tmp_path, peaked_model, 2), *more, f"run.dir={tmp_path}/run"]
     ranks.finished(ranks.launched(2, words))

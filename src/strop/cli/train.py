@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Option
 
-from strop.cli.options import Plain, recipe_of
+from strop.cli.options import AnyRecipes, Plain, recipe_of
 from strop.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    recipe: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]",
-            help="recipes, merged left to right, then overrides",
-        ),
-    ] = None,
+    recipe: AnyRecipes = None,
     resume: Annotated[
         Path | None, Option(help="run folder to resume, with KEY=VALUE such as optim.steps=40 to extend it")
     ] = None,
@@ -84,10 +78,10 @@ def _check(recipe: "Recipe") -> None:
 def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[str] = ()) -> None:
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
-    from strop.training.changes import changed_recipe
     from strop.training.failures import RunStopped, explained, keep_loose
     from strop.training.inputs import NOTHING
     from strop.training.preflight import preflight
+    from strop.training.resume_changes import changed_recipe
 
     if recipe is None:
         RunFolder.read(folder)

@@ -15,8 +15,8 @@ from transformers import PreTrainedModel
 
 from strop.core.protocols import Request
 from strop.policies.attention import alone
-from strop.policies.contexts import PlayContext
 from strop.policies.decode_batch import COMPACT, FEW, DecodedRow, DecodedRows, asking, slices
+from strop.policies.decoding import PlayContext
 
 Kind = Literal["padded", "even", "uncached"]
 """How cohorts are computed: padded on the left to one length, of one length each, or anew for each token."""

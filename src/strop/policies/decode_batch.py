@@ -17,8 +17,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from strop.core.progress import PROGRESS
 from strop.core.protocols import Request
 from strop.policies.attention import SharedPrompts, grouped
-from strop.policies.contexts import PlayContext, cache_of
-from strop.policies.decoding import RowCache, choose, uniforms
+from strop.policies.decoding import PlayContext, RowCache, cache_of, choose, uniforms
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
 """Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""

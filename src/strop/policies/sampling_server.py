@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from strop.core import listening
 from strop.core.errors import StropError, UserError
 from strop.core.text import printable
+from strop.policies.connection import one_line
 
 if TYPE_CHECKING:
     import httpx
@@ -79,7 +80,7 @@ class SamplingServer:
             late = f"{self.url}{path} gave no answer within policy.timeout_seconds={self._timeout:g}"
             raise ServerLost(late) from None
         except httpx.TransportError as error:
-            raise ServerLost(f"lost {self.url}: {_one_line(error)}") from error
+            raise ServerLost(f"lost {self.url}: {one_line(error)}") from error
         if answer.status_code in (401, 403):
             how = f"start it with strop serve-sampler and the key in {KEY_FILE}"
             raise UserError(f"{self.url} refuses {path} ({answer.status_code}); {how}")
@@ -112,7 +113,7 @@ class SamplingServer:
         except httpx.InvalidURL as error:
             raise UserError(f"policy.urls: {self.url!r} is no address ({error})") from None
         except httpx.TransportError as error:
-            return f"{self.url}: {_one_line(error)}"
+            return f"{self.url}: {one_line(error)}"
         return "" if answer.status_code == 200 else f"{self.url}/health: {answer.status_code}"
 
 
@@ -131,10 +132,6 @@ def open_client(key: str) -> "httpx.AsyncClient":
 def name_of_host(host: str) -> str:
     """The name by which others reach a server that listens on `host`."""
     return os.uname().nodename if host in ("0.0.0.0", "::", "") else host
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(printable(str(error)).split())[:300] or type(error).__name__
 
 
 def _said(text: str) -> str:

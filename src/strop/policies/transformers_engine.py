@@ -18,8 +18,8 @@ from transformers import PreTrainedModel
 from strop.core.errors import StropError
 from strop.core.protocols import Request
 from strop.core.rollout import Completion, FinishReason
-from strop.policies.contexts import Contexts
 from strop.policies.decode_batch import DecodedRow, Decoder, NobodyWaits
+from strop.policies.decoding import Contexts
 from strop.policies.proof import Proof, decoder_of, turns
 from strop.policies.tokenizer import HubTokenizer
 

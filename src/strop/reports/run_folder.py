@@ -10,7 +10,7 @@
     evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
     scaling/NAME.jsonl              of `strop scale`: what an evaluation's answers do without hidden tests, one a line
     checkpoints/                    the trainer's
-    code/                           copies of the user's own rewards, environments and templates (`training.run_code`)
+    code/                           copies of the user's own rewards, environments and templates (`training.resume_changes`)
     changes.jsonl                   settings that were changed when the run was resumed, one line a time
     error.txt                       causes and traces of what ended the run before its time
     stop                            made by anyone: the run saves a checkpoint after its step, removes it and ends

@@ -21,7 +21,7 @@ CHUNK = 64
 CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
 """Names that configurations have for the bound of a tanh."""
 KEPT = 32 << 20
-"""Bytes of probabilities that a forward pass keeps for the backward one, which computes them anew where they are more."""
+"""Bytes of probabilities that a forward pass keeps for the backward one; where they are more, it computes them anew."""
 UNCAPPED = 1e20
 """A cap that changes no number."""
 CLOSE = 2e-3

@@ -25,7 +25,7 @@ from strop.policies.open import tokenizer_of
 from strop.reports.run_folder import CARD
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, on_side
 from strop.training.backend import computes_in_bfloat16
-from strop.training.supervised_loop import Show, fit_examples, step_count, supervised_run
+from strop.training.supervised import Show, fit_examples, step_count, supervised_run
 
 RELEASE_EVERY = 8
 """Updates after which freed memory goes back to the kernel."""

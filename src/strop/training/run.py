@@ -30,18 +30,16 @@ from strop.reports.run_folder import ERROR, HACKING, RunFolder
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
-from strop.training.changes import changed_recipe, note_changes
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
 from strop.training.failures import error_kept
 from strop.training.inputs import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks, join, leave
-from strop.training.run_code import find_code, keep_code
+from strop.training.resume_changes import changed_recipe, find_code, keep_code, note_changes
 from strop.training.setup import RunParts, set_up, untrained_parts
-from strop.training.sft import examples_of, fit
 from strop.training.sinks import Sinks, check_sinks, open_sinks
-from strop.training.supervised_loop import step_count
+from strop.training.supervised import examples_of, fit, step_count
 from strop.training.watch import watched
 
 Say = Callable[[str], None]
