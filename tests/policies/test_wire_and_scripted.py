@@ -105,9 +105,9 @@ def test_answers_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "prompts", "expected"),
     [
-        ("{", {"a": [256]}, r"answers.jsonl:1: not JSON"),
+        ("{", {"a": [256]}, r"answers.jsonl:1: bad JSON"),
         ('\n{"task_id": 3, "answer": "x"}', {"a": [256]}, r"answers.jsonl:2: not an answer line"),
-        ("[1]", {"a": [256]}, r"answers.jsonl:1: not an answer line"),
+        ("[1]", {"a": [256]}, r"answers.jsonl:1: bad line: .* JSON object"),
         ('{"task_id": "b", "answer": "x"}', {"a": [256]}, r"none of its task_ids is among the 1 tasks"),
         (
             '{"task_id": "a", "answer": "x"}\n{"task_id": "b", "answer": "y"}',
@@ -125,5 +125,5 @@ def test_a_bad_file_is_one_clear_line(tmp_path, text, prompts, expected):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="no such file"):
         ScriptedPolicy.from_answers(tmp_path / "none.jsonl", {})

@@ -1,6 +1,5 @@
 """A policy that reads its answers from a script: for tests, and for checking a task set without a model."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -10,6 +9,7 @@ from strop.core.errors import UserError
 from strop.core.protocols import Request, Tokenizer
 from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.tokenizer import WireTokenizer
+from strop.tasks.jsonl import read_rows
 
 Script = Callable[[Sequence[int], int, int], str]
 """(prompt ids, seed, how often this prompt was asked before) -> what the policy says."""
@@ -126,23 +126,12 @@ class ScriptedPolicy:
 
 
 def _read_answers(path: Path) -> dict[str, list[str]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = f"cannot be read ({error}); give a JSONL file"
-        raise UserError(f"policy.answers={str(path)!r}: {why}") from error
     found: dict[str, list[str]] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise UserError(f"{path}:{number}: not JSON ({error})") from error
-        match record:
+    for where, row in read_rows(path):
+        match row:
             case {"task_id": str(task_id), "answer": str(answer)}:
                 found.setdefault(task_id, []).append(answer)
             case _:
                 expected = '{"task_id": "...", "answer": "..."}'
-                raise UserError(f"{path}:{number}: not an answer line; expected {expected}")
+                raise UserError(f"{where}: not an answer line; expected {expected}")
     return found

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +27,9 @@ from strop.core.ranges import Ranges, merged, read_ranges, write_ranges
 from strop.core.rollout import SamplingParams
 from strop.core.task import Task
 from strop.core.text import printable
-from strop.core.verdict import Outcome, Verdict
 from strop.environments.kinds import played_by
 from strop.environments.search_tree import SearchTree, tree_of_check
+from strop.evaluation.answering import Unjudged
 from strop.evaluation.baselines import with_baseline
 from strop.policies.open import open_policy
 from strop.rollouts.dispatcher_factory import dispatcher_of
@@ -118,7 +117,7 @@ class PlaceFinder:
             player = dispatcher_of(
                 self._recipe,
                 self._policy or self._scripted(task, stack),
-                _Unjudged(),
+                Unjudged(),
                 lambda task: watched(environment(task)),
             )
             params = SamplingParams(temperature=0.0, top_p=1.0, max_tokens=self._recipe.sampling.max_tokens)
@@ -135,18 +134,6 @@ class PlaceFinder:
             recipe,
             prompts=lambda tokenizer: {task.id: opening_ids(environment(task).begin(), tokenizer)},
         )
-
-
-class _Unjudged:
-    """A verifier for plays whose right answer nobody knows."""
-
-    def submit(self, task: Task, answer: str) -> Future[Verdict]:
-        future: Future[Verdict] = Future()
-        future.set_result(Verdict(outcome=Outcome.UNJUDGED))
-        return future
-
-    def close(self) -> None:
-        pass
 
 
 def _found(answer: str, tree: SearchTree) -> Found:
