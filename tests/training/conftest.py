@@ -1,3 +1,4 @@
+import hashlib
 import json
 from collections.abc import Callable
 from functools import partial
@@ -105,6 +106,11 @@ def six_steps(peaked_model: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     done = strop("train", *recipe(folder, peaked_model, "run"))
     assert done.returncode == 0, done.stderr
     return folder / "run"
+
+
+def weights(folder: Path) -> str:
+    """A digest of the final model's."""
+    return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:

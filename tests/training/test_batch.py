@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,15 +111,6 @@ def test_advantages_by_calls_reach_all_tokens_of_a_play() -> None:
     assert [float(a) for a, keep in zip(sample.advantages, sample.mask, strict=True) if keep] == [2.0] * 3
     (plain,) = Advantages(config.LeaveOneOutAdvantage()).of([one])
     assert [rollout.advantage for rollout in plain.rollouts] == [1.0, -1.0, 0.0]
-
-
-def test_a_running_baseline_goes_on_where_it_was() -> None:
-    form = config.RunningBaselineAdvantage(decay=0.5)
-    first, second = Advantages(form), Advantages(form)
-    first.of([group([1.0], [[1]], task="a")])
-    second.load(first.state())
-    (found,) = second.of([group([0.0], [[1]], task="a")])
-    assert found.rollouts[0].advantage == pytest.approx(-1.0)
 
 
 def test_an_unscored_play_has_no_turn_advantages() -> None:

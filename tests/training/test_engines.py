@@ -1,6 +1,5 @@
 """What training asks of an engine: weights, and nothing else that only ours have."""
 
-import hashlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,8 @@ from strop.core.protocols import Trainable
 from strop.policies.open import open_trainable
 from strop.policies.scripted import ScriptedPolicy
 from strop.training.run import train
+
+from .conftest import weights
 
 ENGINE = '''
 from strop.policies.loading import load_tokenizer, named_weights
@@ -70,9 +71,6 @@ def test_an_engine_of_another_package_is_trained(
     recipe = recipe_of(*recipe_words("theirs", policy__engine="elsewhere"))
     train(recipe, say=lambda text: None, show=lambda metrics: None)
     assert sys.modules["other_engines"].versions == [0, *range(6), 6]
-
-    def weights(folder: Path) -> str:
-        return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
 
     assert weights(tmp_path / "theirs") == weights(six_steps)
 

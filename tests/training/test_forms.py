@@ -1,6 +1,5 @@
 """Every form of loss, advantage and correction trains; a step ahead of the weights it is resumed to the same bits."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import Ranks
 
-from .conftest import metrics
+from .conftest import metrics, weights
 
 CHANGES = [
     *([f"grpo.loss.type={kind}"] for kind in LOSSES),
@@ -87,10 +86,6 @@ AHEAD = {
     "evaluation__after": "false",
     "evaluation__every": 3,  # beside nothing: an evaluation finds the policy idle and leaves the training as it is
 }
-
-
-def weights(folder: Path) -> str:
-    return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
 
 
 @pytest.mark.train(40)

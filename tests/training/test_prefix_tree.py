@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,15 +100,3 @@ def test_micro_batches_hold_every_sample_once_within_the_limit(
         assert len(part) == 1 or len(tree.ids) <= limit + LEAST * len(part)
     whole = list(micro_batches(samples, 10**9))
     assert len(whole) == 1
-
-
-def test_two_plays_of_one_task_are_computed_once_up_to_where_they_part() -> None:
-    first, second = list(range(1, 60)), [7, 8, 9] * 10
-    rows = [[*first, 3, 3], [*first, 4, *second], [*first, 4, *second]]
-    tree, _ = prefix_tree(rows, "cpu")
-    assert len(tree.ids) == len(first) + 2 + 1 + len(second)
-
-
-def test_no_sequence_is_empty() -> None:
-    with pytest.raises((IndexError, ValueError)):
-        prefix_tree([], "cpu")

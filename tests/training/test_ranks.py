@@ -1,6 +1,5 @@
 """Several processes train as one, and a killed one is resumed to the bit."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -8,9 +7,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from benchmarks import ranks
 from tests.warm import strop
 
 from strop.core.errors import UserError
@@ -21,18 +20,7 @@ from .conftest import metrics
 
 
 @pytest.fixture(scope="module")
-def ranks() -> ModuleType:
-    """benchmarks/ranks.py."""
-    path = Path(__file__).parents[2] / "benchmarks" / "ranks.py"
-    spec = importlib.util.spec_from_file_location("ranks_benchmark", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def two(ranks: ModuleType, peaked_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two(peaked_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the run of two processes in `two`."""
     folder = tmp_path_factory.mktemp("ranks")
     ranks.finished(ranks.launched(2, [*ranks.words(folder, peaked_model, 3), f"run.dir={folder}/two"]))
@@ -40,9 +28,7 @@ def two(ranks: ModuleType, peaked_model: Path, tmp_path_factory: pytest.TempPath
 
 
 @pytest.mark.train(80)
-def test_two_and_four_processes_compute_the_updates_of_one(
-    ranks: ModuleType, peaked_model: Path, tmp_path: Path
-) -> None:
+def test_two_and_four_processes_compute_the_updates_of_one(peaked_model: Path, tmp_path: Path) -> None:
     """On the same groups: what is sampled anew may differ by a last bit, and then by whole tokens."""
     for count in (2, 4):
         found = ranks.replayed(tmp_path, peaked_model, 3, count)
@@ -53,7 +39,7 @@ def test_two_and_four_processes_compute_the_updates_of_one(
 
 
 @pytest.mark.train(35)
-def test_two_processes_play_what_one_plays(ranks: ModuleType, two: Path, peaked_model: Path) -> None:
+def test_two_processes_play_what_one_plays(two: Path, peaked_model: Path) -> None:
     """The first step, whose weights are the same, to the token; then every task once."""
     assert ranks.counted(two / "two", 3) == {"groups_lost": 0, "groups_doubled": 0}
     words = [*ranks.words(two, peaked_model, 1), "evaluation.before=false", "evaluation.after=false"]
@@ -69,9 +55,7 @@ def test_two_processes_play_what_one_plays(ranks: ModuleType, two: Path, peaked_
 
 
 @pytest.mark.train(25)
-def test_two_processes_sample_beside_the_update_as_one_does(
-    ranks: ModuleType, two: Path, peaked_model: Path
-) -> None:
+def test_two_processes_sample_beside_the_update_as_one_does(two: Path, peaked_model: Path) -> None:
     run = two / "ahead"
     words = [*ranks.words(two, peaked_model, 3), "grpo.max_staleness=1", f"run.dir={run}"]
     ranks.finished(ranks.launched(2, words))
@@ -85,7 +69,7 @@ def test_two_processes_sample_beside_the_update_as_one_does(
 @pytest.mark.train(60)
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_killed_process_ends_the_run_and_resume_gives_the_same_bits(
-    ranks: ModuleType, two: Path, peaked_model: Path, rank: int
+    two: Path, peaked_model: Path, rank: int
 ) -> None:
     ranks.killed(two / f"killed-{rank}", rank, ranks.words(two, peaked_model, 3))
     assert ranks.digest(two / f"killed-{rank}") == ranks.digest(two / "two")
@@ -95,7 +79,7 @@ def test_a_killed_process_ends_the_run_and_resume_gives_the_same_bits(
 @pytest.mark.train(50)
 @pytest.mark.parametrize("counts", [(2, 1), (1, 2)])
 def test_another_number_of_processes_goes_on_with_a_run(
-    ranks: ModuleType, two: Path, peaked_model: Path, counts: tuple[int, int]
+    two: Path, peaked_model: Path, counts: tuple[int, int]
 ) -> None:
     """`test_sharding.py` has the numbers: what is sampled anew may differ by a last bit, and then by whole tokens."""
     run = two / f"resumed-by-{counts[1]}"
@@ -105,9 +89,7 @@ def test_another_number_of_processes_goes_on_with_a_run(
 
 
 @pytest.mark.train(30)
-def test_one_process_that_is_asked_for_a_checkpoint_has_all_save_it(
-    ranks: ModuleType, two: Path, peaked_model: Path
-) -> None:
+def test_one_process_that_is_asked_for_a_checkpoint_has_all_save_it(two: Path, peaked_model: Path) -> None:
     run = two / "asked"
     words = [*ranks.words(two, peaked_model, 3), "run.save_every=3", "run.keep_checkpoints=5"]
     process = ranks.launched(2, [*words, f"run.dir={run}"])
@@ -121,9 +103,7 @@ def test_one_process_that_is_asked_for_a_checkpoint_has_all_save_it(
 
 
 @pytest.mark.train(15)
-def test_a_fault_is_said_once_and_every_process_ends(
-    ranks: ModuleType, two: Path, peaked_model: Path
-) -> None:
+def test_a_fault_is_said_once_and_every_process_ends(two: Path, peaked_model: Path) -> None:
     process = ranks.launched(2, [*ranks.words(two, peaked_model, 3), f"run.dir={two}/two"])
     said, _ = process.communicate()
     assert process.returncode != 0 and said.count("error: ") >= 1 and "run.overwrite" in said, said
@@ -144,9 +124,7 @@ def test_a_launcher_that_starts_one_process_instead_of_several_is_noticed(
 
 
 @pytest.mark.train(20)
-def test_accelerate_launch_with_cpu_is_told_what_to_use(
-    peaked_model: Path, ranks: ModuleType, two: Path
-) -> None:
+def test_accelerate_launch_with_cpu_is_told_what_to_use(peaked_model: Path, two: Path) -> None:
     words = ranks.words(two, peaked_model, 3)
     command = [
         "accelerate.commands.launch",

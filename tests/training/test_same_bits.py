@@ -19,8 +19,7 @@ from strop_attack.canary import Canaries
 from strop_attack.projects import projects
 from strop_attack.suite import as_given
 
-from .conftest import metrics
-from .test_runs import weights
+from .conftest import metrics, weights
 
 ANSWERS = '''
 import strop

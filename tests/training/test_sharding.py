@@ -2,10 +2,10 @@
 
 import importlib.util
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from benchmarks import ranks
 from tests.scale import some
 from tests.sharded_runs import learn
 from tests.warm import in_ranks
@@ -15,7 +15,6 @@ from strop.policies.loading import load_model
 
 from .conftest import metrics
 from .test_engines import ENGINE
-from .test_ranks import ranks  # noqa: F401  (a fixture)
 
 MODEL = {"hidden_size": 16, "intermediate_size": 32, "num_attention_heads": 2, "num_key_value_heads": 1}
 LORA = ("model.lora.rank=2", "model.lora.dropout=0")
@@ -157,7 +156,6 @@ def test_a_saved_model_is_the_gathered_one(sharded: Path, model: Path, engine: s
 @pytest.mark.train(90)
 @pytest.mark.parametrize("engine", ["fsdp2", pytest.param("zero3", marks=needs_deepspeed)])
 def test_strop_train_with_a_model_in_parts(
-    ranks: ModuleType,  # noqa: F811
     peaked_model: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
