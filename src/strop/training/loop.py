@@ -285,23 +285,16 @@ class Loop:
                 f"the weights are not finite after update {self._updates}, which is not saved; lower "
                 "optim.learning_rate"
             )
-        folder, ranks = self._run.checkpoints / f"checkpoint-{self._updates}", self._parts.ranks
-        try:
-            if ranks.main:
-                folder.mkdir(parents=True, exist_ok=True)
-            self._parts.backend.save(folder)
-            if ranks.main:
-                self._parts.tokenizer.inner.save_pretrained(folder)  # strop eval takes a checkpoint too
-                state = {
-                    "feed": self.feed.save(folder),
-                    "advantages": self._advantages.state(),
-                    "not_finite": self.learner.not_finite % PATIENCE,
-                }
-                checkpoints.complete(folder, state)
-        except Exception as error:
-            if not ranks.main:
-                raise
-            raise checkpoints.unsaved(folder, error) from error
-        if ranks.main:
+        folder = self._run.checkpoints / f"checkpoint-{self._updates}"
+        self._parts.save(folder, lambda: self._state(folder))
+        if self._parts.ranks.main:
             checkpoints.prune(self._run.checkpoints, max(2, self._recipe.run.keep_checkpoints))
-        ranks.barrier()
+        self._parts.ranks.barrier()
+
+    def _state(self, folder: Path) -> dict[str, Any]:
+        """What a resumed run needs besides the model."""
+        return {
+            "feed": self.feed.save(folder),
+            "advantages": self._advantages.state(),
+            "not_finite": self.learner.not_finite % PATIENCE,
+        }

@@ -31,10 +31,22 @@ from strop.config.revision import revision
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.core import files
-from strop.core.edit_events import SuggestedEdit, read_events, read_suggestions
+from strop.core.edit_events import (
+    EditAccepted,
+    EditDismissed,
+    EditEvent,
+    EditServed,
+    EditSettled,
+    EditShown,
+    SuggestedEdit,
+    read_events,
+    read_suggestions,
+)
 from strop.core.errors import UserError
+from strop.core.ids import content_hash, rng, unit_interval
 from strop.core.records import Record
 from strop.core.rollout import Group, Rollout, Turn
+from strop.core.task import Task
 from strop.evaluation.evaluate import evaluate_with
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import Difference, paired_difference
@@ -42,7 +54,6 @@ from strop.policies.model_files import weights_digest
 from strop.reports.run_folder import RunFolder, record_file
 from strop.training import checkpoints
 from strop.training.batch import Advantages, batch_of
-from strop.training.edit_users import play_users
 from strop.training.learner import Learner
 from strop.training.ranks import Ranks
 from strop.training.setup import RunParts, set_up
@@ -51,6 +62,10 @@ STATE, SERVED, ROUNDS, EVENTS = "online.json", "served", "online", "events"
 """In the run folder: the state, the link to the served checkpoint, what each round used, the log's default folder."""
 _NUMBERS = {"accepted": "accepted", "accepted_kept": "kept", "accepted_exact": "exact", "shown": "shown"}
 """Rewards that a round can use, and their names in an evaluation."""
+_RULES = {"nearer": "accepted", "kept": "kept", "exact": "exact"}
+"""Numbers of a verdict by which simulated users decide."""
+_READING = 2.0
+"""Seconds until one decides."""
 KEPT = 0.8
 """Share of an accepted suggestion that has to be left for `accepted_kept`."""
 
@@ -186,7 +201,7 @@ class OnlineLoop:
         if online.user != "log":
             played = self._run.path / EVENTS / f"round-{number}.jsonl"
             self._parts.publish(number - 1)
-            play_users(self._recipe, self._parts, number, digest, self._params, played)
+            self._play_users(number, digest, played)
         used, waiting = set(self.state.used), False
         while True:
             there = [one for one in self._labelled(digest) if one.served.id not in used]
@@ -203,12 +218,70 @@ class OnlineLoop:
             waiting = True
             time.sleep(online.poll_seconds)
 
+    def _play_users(self, number: int, digest: str, log: Path) -> None:
+        """Plays a round's tasks with the weights that are published, and writes what simulated users decide as a log.
+
+        Ids, times and decisions come from (seed, round, task) alone, so a log that is written again is the same.
+        """
+        seed, tasks = self._recipe.seed, list(self._parts.train)
+        rng("online", seed, number).shuffle(tasks)
+        known = {task.id: task for task in tasks[: self._recipe.online.batch]}
+        played = self._parts.play.rollouts(
+            [*known.values()], 1, self._params, seed=seed, tag=f"online.{number}"
+        )
+        found = {rollout.task_id: rollout for rollout in played}
+        with files.atomic(log) as file:
+            for at, task in enumerate(known.values()):
+                for event in self._simulated(task, found[task.id], digest, number, 1000.0 * at):
+                    file.write(files.json_line(event.model_dump(mode="json")))
+
+    def _simulated(
+        self, task: Task, rollout: Rollout, digest: str, number: int, at: float
+    ) -> Iterator[EditEvent]:
+        """What becomes of one suggestion."""
+        seed, user, turn = self._recipe.seed, self._recipe.online.user, rollout.turns[0]
+        id = content_hash([seed, number, task.id])
+        numbers = rollout.verdict.numbers if rollout.verdict else {}
+        shown, length = bool(numbers.get("shown")), len(rollout.answer)
+
+        def ids(kind: str, seconds: float) -> dict[str, object]:
+            return {"event": content_hash([id, kind]), "id": id, "time": number * 1e8 + at + seconds}
+
+        yield EditServed(
+            **ids("served", 0),
+            session=f"simulated-{number}",
+            client=f"simulated {user}",
+            dialect="lsp",
+            file=content_hash(task.topic),
+            language=task.language,
+            checkpoint=digest,
+            sampling=self._params,
+            seed=rollout.seed,
+            characters=length if shown else 0,
+            prompt_ids=list(turn.prompt_ids),
+            completion=turn.completion,
+        )
+        if not shown:
+            return
+        yield EditShown(**ids("shown", 0.1), by="client")
+        blind = {"always": True, "never": False, "coin": unit_interval("coin", seed, id) < 0.5}
+        if not (blind[user] if user in blind else numbers.get(_RULES.get(user, ""))):
+            yield EditDismissed(**ids("dismissed", _READING))
+            return
+        kept = length if numbers.get("kept") else 0
+        yield EditAccepted(**ids("accepted", _READING), characters=length)
+        yield EditSettled(**ids("settled", 20), kept=kept, discarded=length - kept)
+
     def _labelled(self, digest: str) -> list[SuggestedEdit]:
         """What people decided about suggestions that the policy itself would make: sampled as it is trained."""
         events = [event for path in sorted(self._log.glob("*.jsonl")) for event in read_events(path)]
         now = time.time() if self._recipe.online.user == "log" else None
         found, used = read_suggestions(events, now=now).labelled(digest), self._params
-        alike = [one for one in found if self._sampled_alike(one)]
+        alike = [
+            one
+            for one in found
+            if (one.served.sampling.temperature, one.served.sampling.top_p) == (used.temperature, used.top_p)
+        ]
         if len(alike) < len(found) and not self._told_of_others:
             self._told_of_others = True
             self._say(
@@ -216,11 +289,6 @@ class OnlineLoop:
                 f"sampling.temperature={used.temperature:g} sampling.top_p={used.top_p:g}, as this run is"
             )
         return alike
-
-    def _sampled_alike(self, one: SuggestedEdit) -> bool:
-        """Whether it was sampled as the policy is trained."""
-        theirs, ours = one.served.sampling, self._params
-        return (theirs.temperature, theirs.top_p) == (ours.temperature, ours.top_p)
 
     def _group(self, one: SuggestedEdit, number: int) -> Group:
         """One suggestion, as a group whose baseline is that of its client and language."""
@@ -300,13 +368,7 @@ class OnlineLoop:
         """The weights as they are, as a whole checkpoint. What a killed round left of it is replaced."""
         folder = self._folder(f"checkpoint-{number}")
         shutil.rmtree(folder, ignore_errors=True)
-        try:
-            folder.mkdir(parents=True)
-            self._parts.backend.save(folder)
-            self._parts.tokenizer.inner.save_pretrained(folder)
-            checkpoints.complete(folder, {})
-        except Exception as error:
-            raise checkpoints.unsaved(folder, error) from error
+        self._parts.save(folder, dict)
 
     def _serve(self, name: str) -> None:
         """Points the link to a checkpoint; a server takes it when it is started next."""

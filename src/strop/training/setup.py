@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from transformers import set_seed
 
@@ -18,6 +19,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.task_sets import TaskSet
+from strop.training import checkpoints
 from strop.training.backend import TrainingBackend
 from strop.training.feed import DistributedRollouts
 from strop.training.inputs import NOTHING, Given, environment_of, rubric_of
@@ -45,6 +47,21 @@ class RunParts:
             self.policy.update(version, weights)
             if self.backend.in_parts:  # a policy that sends from one process reads nothing in the others
                 deque(weights, maxlen=0)
+
+    def save(self, folder: Path, state: Callable[[], dict[str, Any]]) -> None:
+        """A checkpoint with `state`, which rank 0 alone asks for: whole, or removed again. Collective."""
+        main = self.ranks.main
+        try:
+            if main:
+                folder.mkdir(parents=True, exist_ok=True)
+            self.backend.save(folder)
+            if main:
+                self.tokenizer.inner.save_pretrained(folder)  # strop eval takes a checkpoint too
+                checkpoints.complete(folder, state())
+        except Exception as error:
+            if not main:
+                raise
+            raise checkpoints.unsaved(folder, error) from error
 
     @property
     def train(self) -> list[Task]:
