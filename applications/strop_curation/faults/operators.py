@@ -13,7 +13,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args
 
 from strop.code.mutate.sites import Change
-from strop.code.trees import Node, Source, span
+from strop.code.trees import Node, Source
 from strop_curation.faults.routines import Routine
 
 if TYPE_CHECKING:
@@ -86,22 +86,24 @@ class OperatorTable(dict[str, Operator[Text]]):
 
         return register
 
-    def rule(self, name: str, *kinds: Kind, at: str, cut: str = "at", to: str = "") -> None:
+    def rule(
+        self, name: str, *kinds: Kind, at: str, cut: str = "at", to: str = "", line: bool = False
+    ) -> None:
         """Registers a rule of an operator, which may have several.
 
         at   a query of tree-sitter
         cut  what is replaced: a capture, or all between two places, such as "^at a$" from the start of `at` to the end
              of `a`
         to   what takes its place; {a}: the text of the capture `a`
+        line whether the rest of its line goes, too, if nothing else is on it
         """
-        (first, start), (last, end) = (
-            _place(one) for one in (cut.split() if " " in cut else (f"^{cut}", f"{cut}$"))
-        )
+        places = cut.split() if " " in cut else (f"^{cut}", f"{cut}$")
 
         def find(text: Text) -> Iterator[Edit]:
             for found in matches(text, at):
+                start, end = (_position(found, place) for place in places)
                 new = to.format_map({name: text.string(node) for name, node in found.items()})
-                yield getattr(found[first], start), getattr(found[last], end), new
+                yield (*(whole_line(text.data, start, end) if line else (start, end)), new)
 
         self._extend(name, kinds, find)
 
@@ -132,9 +134,10 @@ class OperatorTable(dict[str, Operator[Text]]):
         self[name] = Operator(name, kinds, lambda text: chain.from_iterable(one(text) for one in finders))
 
 
-def _place(written: str) -> tuple[str, str]:
-    """(capture, attribute of its node) of a place such as "^at" or "at$"."""
-    return written.strip("^$"), "start_byte" if written[0] == "^" else "end_byte"
+def _position(found: Mapping[str, Node], place: str) -> int:
+    """The byte at a place such as "^at" or "at$"."""
+    node = found[place.strip("^$")]
+    return node.start_byte if place[0] == "^" else node.end_byte
 
 
 @cache
@@ -184,8 +187,11 @@ def indent_of(source: Source, node: Node) -> str:
 
 def line_span(source: Source, node: Node) -> tuple[int, int]:
     """The node with the rest of its line, if nothing else is on it."""
-    start, end = span(node)
-    head = source.data.rfind(b"\n", 0, start) + 1
-    foot = source.data.find(b"\n", end)
-    alone = not source.data[head:start].strip() and foot >= 0 and not source.data[end:foot].strip()
+    return whole_line(source.data, node.start_byte, node.end_byte)
+
+
+def whole_line(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """A span with the rest of its line, if nothing else is on it."""
+    head, foot = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", end)
+    alone = not data[head:start].strip() and foot >= 0 and not data[end:foot].strip()
     return (head, foot + 1) if alone else (start, end)

@@ -18,6 +18,12 @@ _VALUES = "(list) (dictionary) (string) (integer) (identifier) (tuple)"
 PYTHON.words("augmented", at="(augmented_assignment operator: _ @at)", others=_AUGMENTED)
 PYTHON.rule("if-for-elif", at='(elif_clause "elif" @at)', to="if")
 PYTHON.rule("if-for-while", at='(while_statement "while" @at)', to="if")
+# `if a: b else: c` as `if a: c else: b`
+PYTHON.swap(
+    "swapped-branches",
+    at="""(if_statement consequence: (_) @a . (comment)* .
+          alternative: [(else_clause body: (_) @b) (elif_clause consequence: (_) @b)]) @at""",
+)
 # `return a`, `return []` as `return None`, `return None` as `return False`
 PYTHON.rule("other-result", at=f"(return_statement . [{_VALUES}] @at)", to="None")
 PYTHON.rule("other-result", at="(return_statement . (none) @at)", to="False")
@@ -81,16 +87,6 @@ def _dropped_else(routine: Routine) -> Iterator[Edit]:
         if alone:
             end = node.end_byte + (routine.data[node.end_byte : node.end_byte + 1] == b"\n")
             yield start, end, ""
-
-
-@PYTHON.add("swapped-branches")
-def _swapped_branches(routine: Routine) -> Iterator[Edit]:
-    """`if a: b else: c` as `if a: c else: b`."""
-    for node, body in having(routine.all("if_statement"), "consequence"):
-        others = node.children_by_field_name("alternative")
-        other = _body(others[0]) if others else None
-        if other is not None:
-            yield swapped(routine.source, body, other)
 
 
 @PYTHON.add("missing-return")

@@ -20,8 +20,7 @@ _TURNED = {"<": (">",), ">": ("<",), "<=": (">=",), ">=": ("<=",)}
 _OPPOSITE = {
     "==": ("!=",), "!=": ("==",), "in": ("not in",), "not in": ("in",), "is": ("is not",), "is not": ("is",)
 }  # fmt: skip
-_OPERATIONS = frozenset({"binary_operator", "boolean_operator", "not_operator", "unary_operator",
-                         "comparison_operator"})  # fmt: skip
+_OPERATIONS = ("binary_operator", "boolean_operator", "not_operator", "unary_operator", "comparison_operator")
 
 
 for _name, _others in (
@@ -54,6 +53,12 @@ PYTHON.rule("lost-operand", at="(boolean_operator right: (_) @b) @at", cut="^at 
 PYTHON.rule("lost-not", at="(not_operator argument: (_) @a) @at", cut="^at ^a")
 PYTHON.rule("lost-minus", at='(unary_operator ["-" "~"] argument: (_) @a) @at', cut="^at ^a")
 PYTHON.swap("swapped-choices", at="(conditional_expression . (_) @a . (_) . (_) @b .) @at")
+# `(a + b) * c` as `a + b * c`
+_INNER = " ".join(f"({kind})" for kind in _OPERATIONS)
+for _kind in _OPERATIONS:
+    PYTHON.rule(
+        "lost-parentheses", at=f"({_kind} (parenthesized_expression . [{_INNER}] @a .) @at)", to="{a}"
+    )
 PYTHON.rule("lost-filter", at="(_ (_) @before . (if_clause) @at)", cut="before$ at$")
 
 
@@ -66,15 +71,6 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
             simple = condition.type in ("identifier", "call", "attribute", "subscript")
             text = routine.string(condition)
             yield replace(condition, f"not {text}" if simple else f"not ({text})")
-
-
-@PYTHON.add("lost-parentheses")
-def _lost_parentheses(routine: Routine) -> Iterator[Edit]:
-    """`(a + b) * c` as `a + b * c`."""
-    for node in routine.all("parenthesized_expression"):
-        around, inner = routine.source.parent(node), node.named_children
-        if around is not None and len(inner) == 1 and {around.type, inner[0].type} <= _OPERATIONS:
-            yield replace(node, routine.string(inner[0]))
 
 
 @PYTHON.add("swapped-items")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from strop.code.trees import Source, having
-from strop_curation.faults.operators import RUST, Edit, line_span, replace
+from strop_curation.faults.operators import RUST, Edit, replace
 from strop_curation.faults.rust.nodes import METHOD, calls, methods, tail_of, tails, without_call
 
 _FOREIGN = {
@@ -24,12 +24,7 @@ _OTHER_TYPE = {
 }  # fmt: skip
 
 
-@RUST.add("drop-use", "names")
-def _drop_use(source: Source) -> Iterator[Edit]:
-    """A `use` left out."""
-    return ((*line_span(source, node), "") for node in source.all("use_declaration"))
-
-
+RUST.rule("drop-use", "names", at="(use_declaration) @at", line=True)
 # `let mut x = 0;` as `x = 0;`
 RUST.rule(
     "drop-let", "names", cut="^at ^b", to="{a} = ",
@@ -60,14 +55,11 @@ def _drop_path(source: Source) -> Iterator[Edit]:
             yield replace(node, source.string(name))
 
 
-@RUST.add("drop-item", "names")
-def _drop_item(source: Source) -> Iterator[Edit]:
-    """A helper function or a constant left out."""
-    for node in source.all("const_item", "function_item"):
-        private = not any(child.type == "visibility_modifier" for child in node.children)
-        parent = source.parent(node)
-        if private and parent is not None and parent.type == "source_file":
-            yield (*line_span(source, node), "")
+# A helper function or a constant left out
+RUST.rule(
+    "drop-item", "names", line=True,
+    at='(source_file [(const_item . "const") (function_item . ["fn" (function_modifiers)])] @at)',
+)  # fmt: skip
 
 
 @RUST.add("tail-semicolon", "returns")
@@ -101,15 +93,9 @@ def _add_wrapper(source: Source) -> Iterator[Edit]:
 # `if a { b } else { c }` as `if a { b }`, `return x;` as `return;`
 RUST.rule("drop-else", "returns", at="(if_expression (_) @a . (else_clause) @at)", cut="a$ at$")
 RUST.rule("bare-return", "returns", at="(return_expression) @at", to="return")
-
-
-@RUST.add("drop-arm", "matches")
-def _drop_arm(source: Source) -> Iterator[Edit]:
-    """A match with one arm less."""
-    for block in source.all("match_block"):
-        arms = [child for child in block.named_children if child.type == "match_arm"]
-        for arm in arms if len(arms) > 1 else ():
-            yield (*line_span(source, arm), "")
+# A match with one arm less
+RUST.rule("drop-arm", "matches", at="(match_block (match_arm) @at (match_arm))", line=True)
+RUST.rule("drop-arm", "matches", at="(match_block (match_arm) (match_arm) @at)", line=True)
 
 
 @RUST.add("drop-field", "matches", "names")
