@@ -11,9 +11,8 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.evaluation.contamination import contamination
 from strop.evaluation.evaluate import evaluate
-from strop.evaluation.models import show_models
+from strop.evaluation.models import show_all
 from strop.evaluation.result import Evaluation, compare
-from strop.evaluation.table import main_table, show
 
 CHECK = CasesCheck(entry_point="f", cases=[Case(args=[n], expected=n) for n in range(4)])
 WORDS = "Return the sum of all even numbers in the list, or zero where there is none, as an integer"
@@ -62,9 +61,9 @@ def test_the_first_tests_are_a_rate_of_their_own() -> None:
     assert (result.as_json()["base"], result.as_json()["test"]) == (0.5, 0.25)
     assert result.as_json()["intervals"]["base"] == [0.5, 0.5]
     text = io.StringIO()
-    show(main_table({"now": result}), file=text)
-    rows = {line.split("|")[1].strip() for line in text.getvalue().splitlines() if line.startswith("|")}
-    assert {"base", "test"} <= rows
+    show_all({"now": result}, file=text)
+    head = next(line for line in text.getvalue().splitlines() if line.startswith("|"))
+    assert {"base", "test"} <= {*head.split()}
     assert compare(result, result)["base"].delta == 0
 
 
@@ -97,7 +96,7 @@ def test_rates_before_and_after_the_cutoff_and_what_was_trained_on() -> None:
     again = Evaluation.model_validate_json(result.model_dump_json())
     assert again.as_json() == result.as_json()
     text = io.StringIO()
-    show_models({"m": result}, {}, file=text)
+    show_all({"m": result}, file=text)
     assert report["note"] in text.getvalue()
 
 

@@ -9,8 +9,9 @@ from strop.core.rollout import Completion, Rollout, Turn
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.evaluate import evaluate
+from strop.evaluation.models import show_all
 from strop.evaluation.result import Evaluation, compare, paired_json
-from strop.evaluation.table import main_table, show, topic_table
+from strop.evaluation.table import topic_table
 
 
 def task(name, topic=""):
@@ -167,12 +168,15 @@ def test_table_is_plain_where_there_is_no_terminal():
     before, after = run(), run({"a": ("pppp", "p"), "b": ("pppp", "p"), "c": ("pppp", "p")})
     file = io.StringIO()
     results = {"before": before, "after\x1b[31m": after}
-    show(main_table(results, compare(before, after), title="demo"), topic_table(results), file=file)
+    show_all(results, title="demo", file=file)
     text = file.getvalue()
     assert "\x1b" not in text and "\\x1b[31m" in text
-    row = next(line for line in text.splitlines() if "pass@1" in line)
-    assert "0.417 [" in row and "1.000 [1.000, 1.000]" in row and "+0.583 [" in row
-    assert "\n3 tasks, 4 answers each, T = 1; 95% intervals\n" in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert "pass@1" in rows[0] and "0.417 [" in rows[1] and "1.000 [1.000, 1.000]" in rows[2]
+    assert "difference" in rows[3] and "+0.583 [" in rows[3]
+    assert (
+        "\n3 tasks, 4 answers each, T = 1; 95% intervals; differences from before on the same tasks\n" in text
+    )
     assert text.startswith("demo\n")
     assert any("lists" in line and "0.625" in line for line in text.splitlines())
 

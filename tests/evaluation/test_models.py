@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 import pytest
 
 from strop.evaluation.chart import html, svg
-from strop.evaluation.models import Rate, show_models, stage_rates
-from strop.evaluation.result import Evaluation, TaskCounts, compare
+from strop.evaluation.models import Rate, show_all, stage_rates
+from strop.evaluation.result import Evaluation, TaskCounts
 from strop.evaluation.statistics import Estimate
 
 
@@ -25,7 +25,6 @@ def result(build, lint, test, *, errors=0, samples=4):
 
 
 RESULTS = {"base": result(2, 1, 1), "tuned\x1b[2J": result(4, 3, 3), "third": result(1, 1, 0)}
-PAIRED = {name: compare(RESULTS["base"], r) for name, r in RESULTS.items() if name != "base"}
 
 
 class Terminal(io.StringIO):
@@ -33,9 +32,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown(file=None, results=RESULTS, paired=PAIRED):
+def shown(file=None, results=RESULTS):
     file = file or io.StringIO()
-    show_models(results, paired, title="demo", labels={"lint": "clippy"}, file=file)
+    show_all(results, title="demo", labels={"lint": "clippy"}, file=file)
     return file.getvalue()
 
 
@@ -67,7 +66,7 @@ def test_bars_are_as_long_as_the_rates():
 
 def test_errors_have_a_column_where_there_are_any():
     assert "errors" not in shown()
-    assert "10.0%" in shown(results={"a": result(1, 1, 1, errors=4)}, paired={})
+    assert "10.0%" in shown(results={"a": result(1, 1, 1, errors=4)})
 
 
 @pytest.mark.parametrize("columns", [60, 200])

@@ -26,10 +26,12 @@ from strop.config.load import load_recipe
 from strop.config.model import POLICIES, OpenAIPolicyConfig, ScriptedPolicyConfig
 from strop.config.recipes import is_recipe
 from strop.config.schema import Recipe
+from strop.config.tasks import TasksConfig
 from strop.core.errors import ConfigError, UserError
 from strop.core.task import Task
 from strop.core.text import printable
 from strop.evaluation.baselines import NAMES
+from strop.evaluation.contamination import run_of
 from strop.tasks.doctests import SUFFIX
 from strop.tasks.jsonl import is_jsonl
 from strop.tasks.task_sets import chosen_tasks
@@ -90,6 +92,26 @@ def recipes_of(
     if faults:
         raise ConfigError(list(dict.fromkeys(faults)))
     return recipes
+
+
+def recipe_for(
+    word: str, answering: EngineOptions, options: Sequence[str] = (), overrides: Sequence[str] | None = ()
+) -> Recipe:
+    """The recipe of one MODEL word. Raises UserError, ConfigError, also where the model is not there."""
+    models = read_models([word], answering.engine, answering.base_url)
+    recipes = recipes_of(models, options, overrides or ())
+    check_there(recipes)
+    return recipes[word]
+
+
+def trained_in(word: str, environment: str) -> tuple[Recipe, TasksConfig] | None:
+    """The recipe of the run that a MODEL word belongs to, and its task set that is played in an environment."""
+    run = run_of(word.removeprefix("transformers:").removeprefix("vllm:"))
+    if run is None:
+        return None
+    recipe = load_recipe([run / "recipe.yaml"])
+    sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
+    return next(((recipe, one) for one in sets if one.environment.type == environment), None)
 
 
 def check_there(recipes: Mapping[str, Recipe]) -> None:

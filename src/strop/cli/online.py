@@ -4,9 +4,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Option
+from typer import Option
 
-from strop.cli.options import recipe_of, say
+from strop.cli.options import AnyRecipes, recipe_of, say
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,10 +24,7 @@ _ALWAYS = (
 
 
 def online(
-    recipe: Annotated[
-        list[str] | None,
-        Argument(metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides"),
-    ] = None,
+    recipe: AnyRecipes = None,
     resume: Annotated[Path | None, Option(help="run folder to go on with")] = None,
 ) -> None:
     """Learn from the events of served suggestions, round by round: collect, update, compare, deploy or roll back.

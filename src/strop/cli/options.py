@@ -72,6 +72,16 @@ def of_recipe(key: str, *names: str, help: str, **more: Any) -> Any:
 Recipes = Annotated[
     list[str], Argument(metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
 ]
+AnyRecipes = Annotated[
+    list[str] | None,
+    Argument(metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides"),
+]
+Overrides = Annotated[
+    list[str] | None,
+    Argument(metavar="[KEY=VALUE...]", help="recipe overrides, such as sampling.temperature=0.7"),
+]
+Host = Annotated[str, Option(help="address to listen on")]
+Port = Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")]
 Source = Annotated[
     str,
     Argument(

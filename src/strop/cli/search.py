@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option
 
-from strop.cli.options import EngineOptions, grouped, say
+from strop.cli.options import EngineOptions, Overrides, grouped, say
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ ModelWord = Annotated[
     ),
 ]
 Seconds = Annotated[float, Option(min=1, help="wall time for one question")]
-Overrides = Annotated[
-    list[str] | None,
-    Argument(metavar="[KEY=VALUE...]", help="recipe overrides, such as tasks.environment.calls=hermes"),
-]
 
 
 @grouped
@@ -68,28 +64,14 @@ def finder_of(model: str, answering: EngineOptions, overrides: list[str], second
     """Who answers for a MODEL word. A run looks as it was trained to. Raises UserError, ConfigError."""
     import json
 
-    from strop.cli.models import check_there, read_models, recipes_of
+    from strop.cli.models import read_models, recipe_for, trained_in
     from strop.serve.finder import PlaceFinder
 
     if model in ("scripted:oracle", "scripted:random"):
         raise UserError(f"{model} answers tasks alone, whose places are known; name scripted:bm25-chunks")
-    options = [f"tasks.environment={json.dumps(_environment(model))}", f"play.seconds={seconds}"]
-    models = read_models([model], answering.engine, answering.base_url)
-    if models[0].engine == "openai":
+    trained = trained_in(model, "search")
+    environment = {"type": "search", **(trained[1].environment.options if trained else {})}
+    options = [f"tasks.environment={json.dumps(environment)}", f"play.seconds={seconds}"]
+    if read_models([model], answering.engine, answering.base_url)[0].engine == "openai":
         options += [f"policy.timeout_seconds={seconds}", f"policy.retry_seconds={seconds}"]
-    recipes = recipes_of(models, options, overrides)
-    check_there(recipes)
-    return PlaceFinder(recipes[model])
-
-
-def _environment(model: str) -> dict[str, object]:
-    """The environment search, with its options in the run that a model belongs to."""
-    from strop.config.load import load_recipe
-    from strop.evaluation.contamination import run_of
-
-    run = run_of(model.removeprefix("transformers:").removeprefix("vllm:"))
-    known = load_recipe([run / "recipe.yaml"]).tasks if run else []
-    for one in known if isinstance(known, list) else [known]:
-        if one.environment.type == "search":
-            return {"type": "search", **one.environment.options}
-    return {"type": "search"}
+    return PlaceFinder(recipe_for(model, answering, options, overrides))

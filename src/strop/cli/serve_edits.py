@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
-from strop.cli.options import EngineOptions, grouped, say
+from strop.cli.options import EngineOptions, Overrides, grouped, say
 from strop.core.errors import UserError
 from strop.core.listening import listen, read_key
 
@@ -33,10 +33,7 @@ def serve_edits(
             help="who suggests: a run, folder, preset, Hub id, openai:NAME@URL or scripted:FILE",
         ),
     ],
-    overrides: Annotated[
-        list[str] | None,
-        Argument(metavar="[KEY=VALUE...]", help="recipe overrides, such as sampling.temperature=0.7"),
-    ] = None,
+    overrides: Overrides = None,
     port: Annotated[
         int | None,
         Option(min=0, max=65535, help=f"port of HTTP on 127.0.0.1; {PORT} by default, 0 picks a free one"),
@@ -55,6 +52,7 @@ def serve_edits(
 
     for package in ("pygls", "uvicorn", "starlette"):
         require(package, package=package, extra="edits", purpose="strop serve-edits")
+    from strop.cli.models import recipe_for, trained_in
     from strop.core.cache import cache_dir
     from strop.serve import edit_server
     from strop.serve.edit_events import EditEventLog
@@ -62,8 +60,8 @@ def serve_edits(
     from strop.serve.edit_model import EditModel
     from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
 
-    trained = _next_edit_sampling(model)
-    recipe = _recipe(model, answering, overrides or [], max_tokens, trained)
+    trained = trained_in(model, "next-edit")  # it is also shown the newest edits
+    recipe = recipe_for(model, answering, _sampling(max_tokens, trained and trained[0].sampling), overrides)
     token = read_key("--token-file", token_file)
     lsp = edit_server.started_by_an_editor()
     try:
@@ -92,37 +90,14 @@ def serve_edits(
     edit_server.serve(suggesting, events, http, sockets=sockets, lsp=lsp)
 
 
-def _recipe(
-    model: str,
-    answering: EngineOptions,
-    overrides: list[str],
-    max_tokens: int,
-    trained: "SamplingConfig | None",
-) -> "Recipe":
-    """The recipe that suggestions are made by, with the sampling that the model was trained with, if any."""
-    from strop.cli.models import check_there, read_models, recipes_of
-
-    models = read_models([model], answering.engine, answering.base_url)
+def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
+    """How suggestions are sampled, as overrides: as the model was sampled in training, if that is known."""
     options = [f"sampling.max_tokens={max_tokens}"]
     if trained:
         options += [f"sampling.temperature={trained.temperature}", f"sampling.top_p={trained.top_p}"]
-        options.append(f"sampling.stop={json.dumps(trained.stop or [])}")
-    recipes = recipes_of(models, options, overrides)
-    check_there(recipes)
-    return recipes[model]
-
-
-def _next_edit_sampling(model: str) -> "SamplingConfig | None":
-    """How a model was sampled in training, if that was a run of next-edit; it is also shown the newest edits."""
-    from strop.config.load import load_recipe
-    from strop.evaluation.contamination import run_of
-
-    run = run_of(model.removeprefix("transformers:").removeprefix("vllm:"))
-    if not run:
-        return None
-    recipe = load_recipe([run / "recipe.yaml"])
-    sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
-    return recipe.sampling if any(one.environment.type == "next-edit" for one in sets) else None
+        stop = [text.replace("${", "\\${") for text in trained.stop or ()]
+        options.append(f"sampling.stop={json.dumps(stop)}")
+    return options
 
 
 def _opened(recipe: "Recipe") -> tuple["Policy", str]:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from strop.cli.options import EngineOptions, grouped, of_recipe, say
+from strop.cli.options import EngineOptions, Host, Overrides, Port, grouped, of_recipe, say
 from strop.core.errors import UserError
 from strop.core.listening import is_loopback, listen, read_key
 
 if TYPE_CHECKING:
+    from socket import socket as Socket
+
     from strop.config.schema import Recipe
     from strop.core.protocols import Policy
 
@@ -25,12 +27,9 @@ def serve_policy(
             help="a preset, folder, run or MODEL of any engine, written as for strop eval, or scripted:FILE",
         ),
     ],
-    overrides: Annotated[
-        list[str] | None,
-        Argument(metavar="[KEY=VALUE...]", help="overrides of the recipe, such as policy.dtype"),
-    ] = None,
-    host: Annotated[str, Option(help="address to listen on")] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8080,
+    overrides: Overrides = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
     key_file: Annotated[
         Path | None, Option(help="file with the key that clients must send; needed beyond this machine")
     ] = None,
@@ -45,13 +44,11 @@ def serve_policy(
     ] = None,
 ) -> None:
     """Serve a model to clients of OpenAI's API: chat and text completions, streams, tool calls."""
-    from strop.cli.models import check_there, read_models, recipes_of
+    from strop.cli.models import recipe_for
 
     given = {"sampling.temperature": temperature, "sampling.max_tokens": max_tokens}
     options = [f"{key}={value}" for key, value in given.items() if value is not None]
-    models = read_models([model], answering.engine, answering.base_url)
-    named = recipes_of(models, options, overrides or [])
-    check_there(named)
+    recipe = recipe_for(model, answering, options, overrides)
     key = read_key("--key-file", key_file)
     from strop.core.optional_packages import require
 
@@ -62,9 +59,9 @@ def serve_policy(
             f"{host} can be reached from other machines: give --key-file, a file with a key for clients"
         )
     with listen(host, port) as socket:
-        policy = _opened(named[model])
+        policy = _opened(recipe)
         try:
-            _serve(policy, named[model], socket, key)
+            _serve(policy, recipe, socket, key)
         finally:
             getattr(policy, "close", lambda: None)()
 
@@ -80,13 +77,10 @@ def _opened(recipe: "Recipe") -> "Policy":
     )
 
 
-def _serve(policy: "Policy", recipe: "Recipe", socket: object, key: str) -> None:
-    from socket import socket as Socket
-
+def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str) -> None:
     from strop.environments.chat_server import ChatServer
     from strop.serve.policy_service import PolicyService
 
-    assert isinstance(socket, Socket)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     service = PolicyService(policy, recipe.sampling.params(recipe.sampling.stop), recipe.seed)
     server = ChatServer(socket, service.ask, model=policy.name, key=key, connections=1024)

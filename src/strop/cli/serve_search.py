@@ -7,8 +7,8 @@ from typing import Annotated
 
 from typer import Option
 
-from strop.cli.options import EngineOptions, grouped, say
-from strop.cli.search import ModelWord, Overrides, Seconds, finder_of
+from strop.cli.options import EngineOptions, Host, Overrides, grouped, say
+from strop.cli.search import ModelWord, Seconds, finder_of
 from strop.core.errors import UserError
 from strop.core.listening import is_loopback, listen, url_of
 
@@ -26,7 +26,7 @@ def serve_search(
             min=0, max=65535, help="serve over HTTP at this port; 0 picks a free one", show_default="stdin"
         ),
     ] = None,
-    host: Annotated[str, Option(help="address to listen on, with --port")] = "127.0.0.1",
+    host: Host = "127.0.0.1",
 ) -> None:
     """Serve the tool search_code over MCP: on stdin and stdout, so that a coding agent starts this command by itself,
     or over HTTP with --port.

@@ -6,30 +6,26 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Option
 
-from strop.cli.options import Workers, recipe_of
+from strop.cli.options import AnyRecipes, Host, Port, Workers, recipe_of
 from strop.core.errors import UserError
 from strop.core.listening import is_loopback, listen, print_new_key, url_of
 
 
 def serve_verifier(
-    recipe: Annotated[
-        list[str] | None,
-        Argument(
-            metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]",
-            help="recipes, then overrides; only `sandbox` is used",
-        ),
-    ] = None,
-    host: Annotated[str, Option(help="address to listen on")] = "127.0.0.1",
-    port: Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8765,
+    recipe: AnyRecipes = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8765,
     token_file: Annotated[
         Path | None, Option(help="file with the token; default: STROP_VERIFIER_TOKEN")
     ] = None,
     workers: Workers = None,
     new_token: Annotated[bool, Option("--new-token", help="print a new token, then stop")] = False,
 ) -> None:
-    """Judge answers sent by other machines, whose recipes name this one in `verifier.url`."""
+    """Judge answers sent by other machines, whose recipes name this one in `verifier.url`. Of the recipe here only
+    `sandbox` is used.
+    """
     if new_token:
         print_new_key()
         return
@@ -52,9 +48,7 @@ def serve_verifier(
                 "network or a tunnel",
                 file=sys.stderr,
             )
-        signal.signal(
-            signal.SIGTERM, lambda *_: sys.exit(0)
-        )  # uvicorn ends first, then raises the signal again
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises it again
         with open_configured(box) as pool:
             assert isinstance(pool, VerifierPool)
             app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust), host)

@@ -136,13 +136,14 @@ def _how_to_resume(folder: Path) -> str:
 
 
 def _report(folder: Path, summary: dict[str, Any]) -> None:
-    from strop.evaluation.table import control_table, main_table, show
+    from strop.evaluation.models import show_all
     from strop.training.evaluations import read_evaluations
 
-    for name, (sides, paired) in read_evaluations(folder).items():
-        show(main_table(sides, paired, title=name or "held-out tasks"), control_table(sides))
+    for name, (sides, _) in read_evaluations(folder).items():
+        show_all(sides, title=name or "held-out tasks")
     if curve := summary.get("hacking_curve"):
         from strop.evaluation.hacking import hacking_table
+        from strop.evaluation.table import show
 
         show(hacking_table(curve))
     seconds = summary["wall_seconds"]

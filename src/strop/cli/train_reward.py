@@ -1,15 +1,11 @@
 """`strop train-reward`: a reward model from preferences, and its report card."""
 
-from typing import Annotated
-
-from typer import Option
-
-from strop.cli.options import Recipes, recipe_of
+from strop.cli.options import Plain, Recipes, recipe_of
 
 
 def train_reward(
     recipe: Recipes,
-    plain: Annotated[bool, Option("--plain", help="one line per update, no live view")] = False,
+    plain: Plain = False,
 ) -> None:
     """Learn to score answers from preferences (strop build preferences), then say how far the scores can be trusted.
 

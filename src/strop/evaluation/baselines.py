@@ -88,20 +88,10 @@ def repeat(check: NextEditCheck) -> str:
     return ""
 
 
-def silent(check: NextEditCheck) -> str:
-    """Nothing."""
-    return ""
-
-
-def true_edit(check: NextEditCheck) -> str:
-    """The truth."""
-    return answer_for(check.window, check.next)
-
-
 EDIT_BASELINES: Mapping[str, Callable[[NextEditCheck], str]] = {
     "repeat": repeat,
-    "silent": silent,
-    "oracle": true_edit,
+    "silent": lambda check: "",
+    "oracle": lambda check: answer_for(check.window, check.next),
 }
 """By the word behind `scripted:`."""
 
@@ -185,7 +175,7 @@ def grep(task: Task, tree: SearchTree, seed: int) -> Ranges:
     held: dict[str, Counter[int]] = {}
     kinds: dict[str, set[str]] = {}
     for path in _programs(tree):
-        lines, text = tree.lines(path), ""
+        lines = tree.lines(path)
         text = "\n".join(lines)
         for word, look in looks.items():
             if look(text):
@@ -209,17 +199,12 @@ def at_random(task: Task, tree: SearchTree, seed: int) -> Ranges:
     return _named([draw.choice(chunks)]) if chunks else {}
 
 
-def oracle(task: Task, tree: SearchTree, seed: int) -> Ranges:
-    """The truth."""
-    return task.check.only(RetrievalCheck).truth
-
-
 BASELINES: Mapping[str, Baseline] = {
     "bm25-files": bm25,
     "bm25-chunks": partial(bm25, lines=CHUNK, most=CHUNKS),
     "grep": grep,
     "random": at_random,
-    "oracle": oracle,
+    "oracle": lambda task, tree, seed: task.check.only(RetrievalCheck).truth,
 }
 """By the word behind `scripted:`."""
 _BASELINES: Mapping[str, Container[str]] = {
@@ -248,22 +233,23 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
         raise UserError(
             f"scripted:{policy.answers} is a baseline of other environments; add --environment {' or '.join(kinds)}"
         )
-    answer = {"search": _search, "next-edit": _edit, "world": _world}[environment.type]
+    kind, answer = _ANSWERS[environment.type]
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))
     answers = folder / "answers.jsonl"
     with answers.open("w", encoding="utf-8") as file:
         for task in tasks:
+            if task.check.maybe(kind) is None:
+                raise UserError(
+                    f"scripted:{policy.answers} of {environment.type} cannot answer task {task.id}"
+                )
             print(json.dumps({"task_id": task.id, "answer": answer(recipe, policy.answers, task)}), file=file)
     return recipe.model_copy(update={"policy": policy.model_copy(update={"answers": str(answers)})})
 
 
 def _search(recipe: Recipe, name: str, task: Task) -> str:
-    check = task.check.maybe(RetrievalCheck)
-    if check is None:
-        raise UserError(f"task {task.id} asks for no places: {name} is a baseline of search tasks")
     options = recipe.task_set.environment.options
     form = CALL_FORMS[options.get("calls", "tags")]
-    with tree_of_check(check) as tree:
+    with tree_of_check(task.check.only(RetrievalCheck)) as tree:
         if among := options.get("among"):
             there = selected(among, tree.paths)
             sizes = {path: size for path, size in tree.paths.items() if path in there}
@@ -273,21 +259,22 @@ def _search(recipe: Recipe, name: str, task: Task) -> str:
 
 
 def _edit(recipe: Recipe, name: str, task: Task) -> str:
-    check = task.check.maybe(NextEditCheck)
-    if check is None:
-        raise UserError(f"task {task.id} asks for no next edit: {name} is a baseline of next-edit tasks")
-    return EDIT_BASELINES[name](check)
+    return EDIT_BASELINES[name](task.check.only(NextEditCheck))
 
 
 def _world(recipe: Recipe, name: str, task: Task) -> str:
-    check = task.check.maybe(WorldCheck)
-    if check is None:
-        raise UserError(f"task {task.id} has no world: {name} is a baseline of tool worlds")
+    tools = tools_of(world_tools(task.check.only(WorldCheck).world))
     form = CALL_FORMS[recipe.task_set.environment.options.get("calls", "tags")]
     calls = [*WORLD_BASELINES[name](task, rng(name, recipe.seed, task.id)), ("finish", {})]
-    return "\n".join(
-        form.write(ToolCall(tool, dict(given)), tools_of(world_tools(check.world))) for tool, given in calls
-    )
+    return "\n".join(form.write(ToolCall(tool, dict(given)), tools) for tool, given in calls)
+
+
+_ANSWERS = {
+    "search": (RetrievalCheck, _search),
+    "next-edit": (NextEditCheck, _edit),
+    "world": (WorldCheck, _world),
+}
+"""By environment: the check of the tasks that its baselines answer, and how: (recipe, baseline, task) -> answer."""
 
 
 def tokens(text: str) -> list[str]:

@@ -39,13 +39,7 @@ def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str) -> str:
         left = _LEFT + _GAP / 2 + number * group
         parts.append(_text(left + len(models) * _BAR / 2, bottom + 18, name, anchor="middle", size=13))
         parts += [_bar(left + at * _BAR, rate, COLOURS[at % len(COLOURS)]) for at, rate in enumerate(rates)]
-    for at, model in enumerate(models):
-        y = bottom + 36 + 20 * at
-        parts.append(f'<rect x="16" y="{y}" width="12" height="12" fill="{COLOURS[at % len(COLOURS)]}"/>')
-        parts.append(_text(34, y + 10, model))
-    if note:
-        parts.append(_text(16, height - 10, note, fill="#666666", size=11))
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return _finished(parts, models, bottom + 36, note, height)
 
 
 class CurvePanel(NamedTuple):
@@ -69,8 +63,13 @@ def curves_svg(panels: Sequence[CurvePanel], *, title: str, note: str) -> str:
     parts = [_frame(width, height, title)]
     for number, panel in enumerate(panels):
         parts += _panel(panel, number * across + _LEFT, most)
+    return _finished(parts, names, bottom + 48, note, height)
+
+
+def _finished(parts: list[str], names: Sequence[str], top: float, note: str, height: float) -> str:
+    """The SVG with the names of its colours, from `top` down, and the note at its foot."""
     for at, name in enumerate(names):
-        y = bottom + 48 + 20 * at
+        y = top + 20 * at
         parts.append(f'<rect x="16" y="{y}" width="12" height="12" fill="{COLOURS[at % len(COLOURS)]}"/>')
         parts.append(_text(34, y + 10, name))
     if note:

@@ -1,14 +1,11 @@
-"""Several models side by side: one row per model, each later one compared with the first, and bars below.
-
-If the terminal is too narrow, the columns are split into several tables, each with the models' names.
-"""
+"""Several models side by side: one row per model, each later one compared with the first, and bars below."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import IO, NamedTuple
 
 from rich.bar import Bar
-from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -19,11 +16,12 @@ from strop.evaluation.stages import SIGNED, STAGES
 from strop.evaluation.statistics import Difference, Estimate
 from strop.evaluation.table import (
     PLAIN_WIDTH,
+    TableColumn,
     control_table,
     difference_text,
     estimate_text,
-    new_table,
     show,
+    show_columns,
     topic_table,
 )
 
@@ -52,64 +50,34 @@ class Rate(NamedTuple):
     estimate: Estimate | None
 
 
-class TableColumn(NamedTuple):
-    """A head and its cells, of one line or more."""
-
-    head: str
-    cells: list[Text]
-
-    @property
-    def width(self) -> int:
-        """Columns of the terminal, the space and the line beside it included."""
-        lines = [line for cell in self.cells for line in cell.plain.split("\n")]
-        return 3 + max(cell_len(line) for line in [self.head, *lines])
-
-
-def show_models(
-    results: Mapping[str, Evaluation],
-    paired: Paired,
-    *,
-    title: str = "",
-    labels: Mapping[str, str] | None = None,
-    footer: Sequence[str] = (),
-    file: IO[str] | None = None,
-) -> None:
-    """Prints the table and the bars. `labels` renames stages in heads, such as {"lint": "clippy"}.
-
-    The lines of `footer` come below, then what each model may have seen of the tasks. The first of `results` is what
-    the others in `paired` were compared with.
-    """
-    file = file or sys.stdout
-    console = Console(file=file, highlight=False)
-    terminal = console.is_terminal
-    plain = Console(file=file, highlight=False, width=PLAIN_WIDTH, color_system=None)
-    out = console if terminal else plain
-    names = labels or {}
-    columns = _columns(results, paired, names, "\n" if terminal else " ")
-    tables = split_table(columns, console.width if terminal else 1 << 30, title)
-    tables[-1].caption = "\n".join([caption(results, paired), *footer, *seen_notes(results)])
-    for table in tables:
-        show(table, file=file, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
-    for stage, rates in stage_rates(results).items():
-        head = Text(f"\n{names.get(stage, stage)}", style="bold")
-        out.print(Group(head, _bars(rates, console.width if terminal else None)))
-
-
 def show_all(
     results: Mapping[str, Evaluation],
     *,
     title: str = "",
     labels: Mapping[str, str] | None = None,
     footer: Sequence[str] = (),
+    file: IO[str] | None = None,
 ) -> None:
-    """Prints all that there is to say of models on the same tasks; each is compared with the first."""
+    """Prints all that there is to say of models on the same tasks: each is compared with the first, bars are below.
+
+    `labels` renames stages in heads, such as {"lint": "clippy"}. The lines of `footer` come below the table, then what
+    each model may have seen of the tasks.
+    """
     name, *others = results
     paired = {other: compare(results[name], results[other]) for other in others}
-    show_models(results, paired, title=title, labels=labels, footer=footer)
-    show(control_table(results))
+    names = labels or {}
+    said = "\n".join([caption(results, paired), *footer, *_seen_notes(results)])
+    show_columns(lambda gap: _columns(results, paired, names, gap), title, said, file)
+    console = Console(file=file or sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=file or sys.stdout, highlight=False, width=PLAIN_WIDTH, color_system=None)
+    for stage, rates in stage_rates(results).items():
+        head = Text(f"\n{names.get(stage, stage)}", style="bold")
+        console.print(Group(head, _bars(rates, console.width if console.is_terminal else None)))
+    show(control_table(results), file=file)
     if topics := topic_table(results):
-        print()
-        show(topics)
+        console.print()
+        show(topics, file=file)
 
 
 def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:
@@ -135,52 +103,30 @@ def _columns(
     for name in results:
         names += [Text(printable(name))] + ([Text("  difference", style="dim")] if name in paired else [])
     columns = [TableColumn("model", names)]
-    for key in [*rates, *scores]:
+
+    def add(head: str, cell: Callable[[Evaluation], Text], key: str = "") -> None:
         cells: list[Text] = []
         for name, result in results.items():
-            has = key in result.keys or key in result.stage_keys
-            cells.append(estimate_text(result.estimate(key) if has else None, gap))
+            cells.append(cell(result))
             if name in paired:
-                cells.append(difference_text(paired[name].get(key), gap))
-        columns.append(TableColumn(_head(key, labels), cells))
+                cells.append(difference_text(paired[name].get(key), gap) if key else Text(""))
+        columns.append(TableColumn(head, cells))
+
+    for key in [*rates, *scores]:
+        prefix, dash, stage = key.rpartition("-")
+        add(f"{prefix}{dash}{labels.get(stage, stage)}", partial(_number, key=key, gap=gap), key)
     for rate in dict.fromkeys(rate for result in results.values() for rate in result.accept_rates):
-        cells = []
-        for name, result in results.items():
-            cells.append(estimate_text(result.accept_rates.get(rate), gap))
-            cells += [Text("")] if name in paired else []
-        columns.append(TableColumn(rate, cells))
+        add(rate, lambda result, rate=rate: estimate_text(result.accept_rates.get(rate), gap))
     errors = any(result.error_rate for result in results.values())
     for head, value in _COSTS.items():
         if head != "errors" or errors:
-            cells = []
-            for name, result in results.items():
-                cells += [Text(value(result))] + ([Text("")] if name in paired else [])
-            columns.append(TableColumn(head, cells))
+            add(head, lambda result, value=value: Text(value(result)))
     return columns
 
 
-def _head(key: str, labels: Mapping[str, str]) -> str:
-    """The key with the stage in it renamed."""
-    prefix, dash, stage = key.rpartition("-")
-    return f"{prefix}{dash}{labels.get(stage, stage)}"
-
-
-def split_table(columns: Sequence[TableColumn], width: int, title: str) -> list[Table]:
-    """As few tables as fit, each with the first column."""
-    first, *rest = columns
-    chunks: list[list[TableColumn]] = [[]]
-    for column in rest:
-        used = first.width + sum(other.width for other in chunks[-1])
-        if chunks[-1] and used + column.width + 2 > width:
-            chunks.append([])
-        chunks[-1].append(column)
-    tables = []
-    for number, chunk in enumerate(chunks):
-        table = new_table("" if number else title, *(column.head for column in (first, *chunk)))
-        for row in zip(*(column.cells for column in (first, *chunk)), strict=True):
-            table.add_row(*row)
-        tables.append(table)
-    return tables
+def _number(result: Evaluation, *, key: str, gap: str) -> Text:
+    has = key in result.keys or key in result.stage_keys
+    return estimate_text(result.estimate(key) if has else None, gap)
 
 
 def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
@@ -192,7 +138,7 @@ def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
     return text + (f"; differences from {printable(name)} on the same tasks" if paired else "")
 
 
-def seen_notes(results: Mapping[str, Evaluation]) -> list[str]:
+def _seen_notes(results: Mapping[str, Evaluation]) -> list[str]:
     """A line a model on what it may have seen of the tasks, where something is known."""
     notes = {name: note for name, r in results.items() if (note := r.seen_note())}
     if len(results) == 1:

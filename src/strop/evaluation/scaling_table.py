@@ -1,27 +1,22 @@
 """The curves of `strop scale` as tables for a terminal, and as a chart."""
 
 from collections.abc import Mapping
+from functools import partial
 
-from rich.console import Console
 from rich.text import Text
 
 from strop.core.text import printable
 from strop.evaluation.chart import CurvePanel, curves_svg
-from strop.evaluation.models import TableColumn, split_table
 from strop.evaluation.rounds import Rounds
 from strop.evaluation.scaling import Scaling
 from strop.evaluation.selectors import ORACLE, RANDOM, SHOWN
 from strop.evaluation.statistics import Differences
-from strop.evaluation.table import PLAIN_WIDTH, difference_text, estimate_text, show
+from strop.evaluation.table import TableColumn, difference_text, estimate_text, show_columns
 
 
 def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
     """Prints one table a model."""
-    console = Console(highlight=False)
-    gap = "\n" if console.is_terminal else " "
     for name, found in results.items():
-        columns = _columns(found, gap)
-        tables = split_table(columns, console.width if console.is_terminal else 1 << 30, f"{title}: {name}")
         left_out = "".join(f"; {count} left out: {why}" for why, count in found.left_out.items())
         lines = [
             f"{found.tasks} tasks, {found.samples} samples each{left_out}; {found.confidence:.0%} intervals over "
@@ -30,16 +25,13 @@ def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
             "others; CPU s: of sampling and of what the choice runs, a task",
             *found.notes,
         ]
-        tables[-1].caption = printable("\n".join(lines))
-        show(*tables, width=max(PLAIN_WIDTH, sum(column.width for column in columns) + 2))
+        show_columns(partial(_columns, found), f"{title}: {name}", printable("\n".join(lines)))
         if found.rounds is not None:
-            rounds = _rounds(found.rounds, gap)
-            rows = split_table(rounds, console.width if console.is_terminal else 1 << 30, f"rounds: {name}")
-            rows[-1].caption = printable(
+            said = (
                 f"{found.rounds.tasks} tasks; resampled: single answers until they have as many tokens; of both the "
                 "first answer that passes the shown tests"
             )
-            show(*rows, width=max(PLAIN_WIDTH, sum(column.width for column in rounds) + 2))
+            show_columns(partial(_rounds, found.rounds), f"rounds: {name}", said)
 
 
 def show_paired(paired: Mapping[str, Mapping[str, Differences]], first: str) -> None:

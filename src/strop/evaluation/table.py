@@ -1,10 +1,11 @@
 """Evaluations as tables: for a terminal, or as plain text if there is none."""
 
 import sys
-from collections.abc import Mapping
-from typing import IO
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, NamedTuple
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -17,30 +18,17 @@ PLAIN_WIDTH = 200
 """Columns where there is no terminal, if the table needs no more."""
 
 
-def main_table(
-    results: Mapping[str, Evaluation], paired: Mapping[str, Difference] | None = None, *, title: str = ""
-) -> Table:
-    """One row a number, one column an evaluation (such as before and after), and their difference when `paired`."""
-    table = new_table(title, "", *results, *(["difference"] if paired else []))
-    shown = {name: [*result.keys, *result.first_stage_keys.values()] for name, result in results.items()}
-    for key in dict.fromkeys(key for keys in shown.values() for key in keys):
-        found = {name: r.estimate(key) if key in shown[name] else None for name, r in results.items()}
-        cells = [estimate_text(estimate) for estimate in found.values()]
-        if paired:
-            cells.append(difference_text(paired.get(key)))
-        table.add_row(Text(key), *cells)
-    for rate in dict.fromkeys(rate for result in results.values() for rate in result.accept_rates):
-        cells = [estimate_text(result.accept_rates.get(rate)) for result in results.values()]
-        table.add_row(Text(rate), *cells, *([Text("")] if paired else []))
-    for name, unit in (("tokens_mean", ""), ("truncated_rate", "%"), ("error_rate", "%")):
-        cells = [_number(getattr(result, name), unit) for result in results.values()]
-        table.add_row(Text(name.replace("_", " "), style="dim"), *cells, *([Text("")] if paired else []))
-    first = next(iter(results.values()))
-    asked = f"{len(first.counts)} tasks, {first.samples} answers each, T = {first.temperature:g}"
-    table.caption = f"{asked}; {first.confidence:.0%} intervals"
-    if note := first.seen_note():
-        table.caption += printable(f"\n{note}")
-    return table
+class TableColumn(NamedTuple):
+    """A head and its cells, of one line or more."""
+
+    head: str
+    cells: list[Text]
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal, the space and the line beside it included."""
+        lines = [line for cell in self.cells for line in cell.plain.split("\n")]
+        return 3 + max(cell_len(line) for line in [self.head, *lines])
 
 
 def control_table(results: Mapping[str, Evaluation]) -> Table | None:
@@ -108,6 +96,29 @@ def show(*tables: Table | None, file: IO[str] | None = None, width: int = PLAIN_
         for part in (title, table, caption):
             if part:
                 console.print(part, soft_wrap=part is not table)
+
+
+def show_columns(
+    columns: Callable[[str], Sequence[TableColumn]], title: str, caption: str, file: IO[str] | None = None
+) -> None:
+    """Prints columns in as few tables as fit into the terminal, each with the first of them.
+
+    columns  what stands between a number and its interval -> the columns
+    """
+    console = Console(file=file or sys.stdout)
+    (first, *rest), left = columns("\n" if console.is_terminal else " "), console.width
+    tables: list[list[TableColumn]] = [[first]]
+    for column in rest:
+        used = sum(other.width for other in tables[-1])
+        if console.is_terminal and len(tables[-1]) > 1 and used + column.width + 2 > left:
+            tables.append([first])
+        tables[-1].append(column)
+    for number, some in enumerate(tables):
+        table = new_table("" if number else title, *(column.head for column in some))
+        for row in zip(*(column.cells for column in some), strict=True):
+            table.add_row(*row)
+        table.caption = caption if number == len(tables) - 1 else None
+        show(table, file=file, width=max(PLAIN_WIDTH, sum(column.width for column in some) + 2))
 
 
 def new_table(title: str, *columns: str) -> Table:

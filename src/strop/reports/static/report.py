@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from strop.reports.static.sample import (
     Picked,
     body,
     first_cut,
+    interleaved,
     rank,
     sample,
     smaller,
@@ -101,14 +103,12 @@ class _Page:
         samples = [
             sample(run.index, page["evaluations"], each, seed) for run, page in zip(runs, pages, strict=True)
         ]
-        units = _interleaved(samples)
+        units = interleaved(samples)
         wanted = list(_cut_to(units, rollouts))
-        picked = [
-            _picked(
-                run, [row for at, unit in wanted if at == number for row in unit], page["state"]["problems"]
-            )
-            for number, (run, page) in enumerate(zip(runs, pages, strict=True))
-        ]
+        picked = []
+        for number, (run, page) in enumerate(zip(runs, pages, strict=True)):
+            rows = [row for at, unit in wanted if at == number for row in unit]
+            picked.append(_picked(run, rows, page["state"]["problems"]))
         found = [
             (at, [picked[at][row["id"]] for row in unit if row["id"] in picked[at]]) for at, unit in wanted
         ]
@@ -120,10 +120,10 @@ class _Page:
 
     def fitted(self, room: int, packed: Any) -> dict[str, Any]:
         """The largest page that takes at most `room` bytes of the file."""
-        while (size := stored([files.json_line(self._build(Cut(0, 0)))])) > room // 2 and self._lines > 50:
+        while (size := len(packed(self._build(Cut(0, 0))))) > room // 2 and self._lines > 50:
             self._groups, self._lines = self._groups // 2, self._lines // 2
         rows = stored([files.json_line([p.row for p in unit]) for _, unit in self._units])
-        cut = first_cut(self._units, room - size - rows)
+        cut = first_cut(self._units, room - size - (rows[-1] if rows else 0))
         while True:
             page = self._build(cut)
             if len(packed(page)) <= room:
@@ -210,9 +210,8 @@ def _picked(run: PageRun, rows: Sequence[Row], problems: list[str]) -> dict[str,
     """The whole rollouts of these rows by id; what cannot be read any more is left out and named."""
     found: dict[str, Picked] = {}
     ids = {row["id"] for row in rows}
-    for name in dict.fromkeys(
-        f"e.{r['evaluation']}" if r["step"] is None else f"t.{r['step']}" for r in rows
-    ):
+    names = (f"e.{row['evaluation']}" if row["step"] is None else f"t.{row['step']}" for row in rows)
+    for name in dict.fromkeys(names):
         block = run.index.block(name)
         try:
             for row, detail in run.details(block, ids) if block else ():
@@ -231,16 +230,6 @@ def _detail(picked: Picked, cut: Cut, with_tokens: bool) -> dict[str, Any]:
     return {**detail, "turns": turns, "left_out": left_out}
 
 
-def _interleaved(samples: Sequence[list[list[Row]]]) -> list[tuple[int, list[Row]]]:
-    """The units of all runs in turn, so that the beginning of the list is fair to each."""
-    ranked = [
-        (at / len(units), number, unit)
-        for number, units in enumerate(samples)
-        for at, unit in enumerate(units)
-    ]
-    return [(number, unit) for _, number, unit in sorted(ranked, key=lambda item: item[:2])]
-
-
 def _cut_to(units: Sequence[tuple[int, list[Row]]], most: int) -> Iterator[tuple[int, list[Row]]]:
     """The first units with at most `most` rollouts together; a group that alone has more is cut."""
     for number, (run, unit) in enumerate(units):
@@ -253,12 +242,5 @@ def _cut_to(units: Sequence[tuple[int, list[Row]]], most: int) -> Iterator[tuple
 
 
 def _order(row: dict[str, Any]) -> Any:
-    return (
-        row["kind"] != "train",
-        row["step"] or 0,
-        row["group"] or 0,
-        row["evaluation"],
-        row["task"],
-        row["greedy"],
-        row["index"],
-    )
+    trained = row["kind"] != "train", row["step"] or 0, row["group"] or 0
+    return *trained, *itemgetter("evaluation", "task", "greedy", "index")(row)

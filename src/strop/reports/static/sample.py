@@ -11,8 +11,10 @@ if those alone are too large. Sizes are measured as they will be in the file: co
 import hashlib
 import json
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from strop.core import files
@@ -28,9 +30,15 @@ def sample(index: Index, evaluations: Sequence[Mapping[str, Any]], most: int, se
     """About `most` rollouts: groups, and tasks with their answers in a set of `evaluations`; the first matter most."""
     evaluated = list(_evaluations(index, evaluations, most, seed))
     played = list(_training(index, most - sum(map(len, evaluated)), seed)) if most else []
-    # Both in turn, so that the beginning of the list is a fair part of either.
-    ranked = [(at / len(units), unit) for units in (played, evaluated) for at, unit in enumerate(units)]
-    return [unit for _, unit in sorted(ranked, key=lambda pair: pair[0])]
+    return [unit for _, unit in interleaved([played, evaluated])]
+
+
+def interleaved(lists: Sequence[Sequence[list[Row]]]) -> list[tuple[int, list[Row]]]:
+    """The units of all lists in turn, each with its list's number: the beginning is a fair part of every list."""
+    ranked = [
+        (at / len(units), number, unit) for number, units in enumerate(lists) for at, unit in enumerate(units)
+    ]
+    return [(number, unit) for _, number, unit in sorted(ranked, key=lambda item: item[:2])]
 
 
 def quotas(steps: Sequence[int], groups: int, a_step: int) -> dict[int, int]:
@@ -105,8 +113,6 @@ Unit = tuple[str, list[Picked]]
 _TEXTS = (MOST_TEXT, 4000, 1000, 250)
 _FEWEST = 0.25
 """Share of the rollouts below which texts are cut before more rollouts go."""
-_FOR_TOKENS = 0.25
-"""Share of the room that is left to tokens when rollouts go."""
 _SAFE = 0.95
 
 
@@ -121,25 +127,24 @@ class Cut:
 
 
 def first_cut(units: Sequence[Unit], room: float) -> Cut:
-    """What should fit into `room` bytes of the file; measured on samples of what it leaves out, so a little unsure."""
-    tokens = [b"".join(t for picked in unit for t in picked.tokens) for _, unit in units]
+    """What should fit into `room` bytes of the file; compressed alone, so a little unsure. `room` may be negative."""
+    tokens = stored([b"".join(t for picked in unit for t in picked.tokens) for _, unit in units])
     for text in _TEXTS:
-        bodies = [b"".join(files.json_line(body(p, text)) for p in unit) for _, unit in units]
-        size = stored(bodies)
-        if size <= room:
-            left = room - size
-            return Cut(len(units), _prefix(tokens, left), text)
-        count = _prefix(bodies, room * (1 - _FOR_TOKENS))
-        if count >= _FEWEST * len(units) or text == _TEXTS[-1]:
-            return Cut(count, min(count, _prefix(tokens, room * _FOR_TOKENS)), text)
-    raise AssertionError("the last length of text always gives a cut")
+        bodies = stored([b"".join(files.json_line(body(p, text)) for p in unit) for _, unit in units])
+        count = bisect_right(bodies, room * _SAFE)
+        if count >= _FEWEST * len(units):
+            break
+    left = room * _SAFE - (bodies[count - 1] if count else 0)
+    return Cut(count, min(count, bisect_right(tokens, left)), text)
 
 
 def smaller(cut: Cut) -> Cut:
     """A cut that needs about a tenth less."""
-    if cut.tokens:
-        return replace(cut, tokens=int(cut.tokens * 0.8))
-    return replace(cut, units=int(cut.units * 0.85))
+    return (
+        replace(cut, tokens=int(cut.tokens * 0.8))
+        if cut.tokens
+        else replace(cut, units=int(cut.units * 0.85))
+    )
 
 
 def body(picked: Picked, text: int) -> dict[str, Any]:
@@ -156,24 +161,11 @@ def body(picked: Picked, text: int) -> dict[str, Any]:
     return {**short, "colours": [["", len(short["answer"])]], "left_out": "long texts are cut"}
 
 
-def stored(parts: Sequence[bytes]) -> int:
-    """Bytes that the parts take in the file."""
+def stored(parts: Sequence[bytes]) -> list[int]:
+    """Bytes that the first part, the first two, ... take in the file."""
     packer = zlib.compressobj(6)
-    size = sum(len(packer.compress(part)) for part in parts) + len(packer.flush())
-    return size * 4 // 3
-
-
-def _prefix(parts: Sequence[bytes], room: float) -> int:
-    size = stored(parts)
-    if size <= room * _SAFE:
-        return len(parts)
-    weights = sum(map(len, parts))
-    allowed, taken = room * _SAFE / size * weights, 0.0
-    for count, part in enumerate(parts):
-        taken += len(part)
-        if taken > allowed:
-            return count
-    return len(parts)
+    sizes = (len(packer.compress(part) + packer.flush(zlib.Z_SYNC_FLUSH)) for part in parts)
+    return [size * 4 // 3 for size in accumulate(sizes)]
 
 
 def thin_metrics(lines: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
