@@ -7,7 +7,8 @@
 Near-duplicates: statements of the corpus, a fifth of them again with one to four words changed. Both sides get each
 statement's three-word runs (datasketch as bytes, as in its documentation, and also as hashes that need no hashing),
 the same number of permutations and threshold, and both confirm what they propose by the exact Jaccard index. Truth is
-the exact search. One thread a side (RAYON_NUM_THREADS=1); times are CPU seconds of the process, median of the runs.
+the exact search, which takes minutes from some ten thousand on. One thread a side (RAYON_NUM_THREADS=1); times are CPU
+seconds of the process, median of the runs.
 """
 
 import argparse
@@ -30,14 +31,11 @@ from curate_pipeline import pipeline, report
 from datasketch import MinHash, MinHashLSH
 
 from strop.tasks.splits import similar_pairs
-from strop_curation.similar import set_pairs
 from strop_curation.similar.hashes import Hashes, jaccard, shingled, shingles, words
 from strop_curation.similar.minhash import near, rows_of
-from strop_curation.similar.set_pairs import Store
+from strop_curation.similar.store import Store
 
 WIDTH = 3
-LISTED = 20_000
-"""Statements above which truth is found by the exact search in arrays; the one in sets takes minutes."""
 Pairs = set[tuple[int, int]]
 
 
@@ -119,11 +117,7 @@ def compare(count: int, seed: int, runs_made: int, threshold: float, permutation
     """Runs both sides in turn and returns what was measured."""
     made = list(texts(count, seed))
     sets = [shingles(text, WIDTH) for text in made]
-    truth = set(
-        similar_pairs([frozenset(one.tolist()) for one in sets], threshold)
-        if count <= LISTED
-        else set_pairs.pairs(sets, threshold)
-    )
+    truth = set(similar_pairs([frozenset(one.tolist()) for one in sets], threshold))
     sides: dict[str, Callable[[], tuple[float, Pairs]]] = {
         "strop": lambda: ours(made, threshold, permutations),
         "datasketch": lambda: theirs(made, sets, threshold, permutations, False),

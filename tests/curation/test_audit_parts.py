@@ -1,6 +1,7 @@
-"""Parts of the audit that run nothing: leaks, chance, demands of test code, inputs, the journal."""
+"""Parts of the audit that run nothing: leaks, chance, demands of test code, inputs, what a killed audit left."""
 
-import json
+from contextlib import suppress
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from strop_curation.audit import TaskAudit
 from strop_curation.audit.answers import constant_possible, decided, places_possible, probes
 from strop_curation.audit.flakiness import MOVES, moved_clock, sources_of_chance
 from strop_curation.audit.form import form_findings, leak_findings
-from strop_curation.audit.journal import Journal, digest
+from strop_curation.audit.journal import audits_beside, resumed
 from strop_curation.audit.judge import wording_findings
 from strop_curation.audit.record import AuditSettings
 from strop_curation.audit.strength import faulty_versions
@@ -207,47 +208,40 @@ def tasks():
     return [sound(statement=f"Task {n}.", id=f"t{n}") for n in range(6)]
 
 
-def run(path, tasks, most=99, **how):
-    with Journal(path, {"runs": 5, **how}) as journal:
-        done = []
-        for task, audit in journal.audits(iter(tasks), audited):
-            done.append((task.id, audit.task_id))
-            if len(done) == most:
-                break
-        return done, list(journal.lines()), journal
+def run(output, tasks, most=99, *, left=True, **how):
+    """(ids, audits) of the first `most`; `left`: as after a kill, what is known stays there."""
+    with suppress(InterruptedError), audits_beside(output) as memory:
+        found = resumed(iter(tasks), memory, AuditSettings(**how), audited)
+        done = list(islice(found, most))
+        found.close()
+        if left:
+            raise InterruptedError
+    return [(task.id, audit.task_id) for task, audit in done]
 
 
 @pytest.mark.parametrize("cut", [0, 1, 40])
-def test_a_journal_goes_on_where_it_was_cut(tmp_path, tasks, cut):
-    path = tmp_path / "a.journal"
-    whole = run(tmp_path / "b.journal", tasks)[1]
+def test_an_audit_goes_on_where_it_was_cut(tmp_path, tasks, cut):
+    run(tmp_path / "a", tasks, most=4)
+    journal = tmp_path / "a.journal"
+    journal.write_bytes(journal.read_bytes()[: len(journal.read_bytes()) - cut])
     CALLS.clear()
-    run(path, tasks, most=4)
-    path.write_bytes(path.read_bytes()[: len(path.read_bytes()) - cut])
-    CALLS.clear()
-    done, lines, journal = run(path, tasks)
-    assert done == [(t.id, t.id) for t in tasks] and lines == whole
-    assert [t.id for t in tasks[4 if not cut else 3 :]] == CALLS and journal.resumed == (4 if not cut else 3)
-    assert [json.loads(line)["task_id"] for line in lines] == [t.id for t in tasks]
+    assert run(tmp_path / "a", tasks, left=False) == [(t.id, t.id) for t in tasks]
+    assert [t.id for t in tasks[4 if not cut else 3 :]] == CALLS and not journal.exists()
 
 
 def test_a_changed_task_or_setting_is_audited_anew(tmp_path, tasks):
-    path = tmp_path / "a.journal"
-    run(path, tasks)
+    run(tmp_path / "a", tasks)
     changed_tasks = [*tasks[:2], tasks[2].model_copy(update={"statement": "Another."}), *tasks[3:]]
-    assert digest(changed_tasks[2]) != digest(tasks[2])
-    CALLS.clear()
-    run(path, changed_tasks)
-    assert CALLS == ["t2", "t3", "t4", "t5"]
-    CALLS.clear()
-    assert run(path, changed_tasks, runs=6)[2].discarded and len(CALLS) == 6
+    for more in ({}, {"runs": 6}):
+        CALLS.clear()
+        run(tmp_path / "a", changed_tasks, **more)
+        assert ["t0", "t1", "t2", "t3", "t4", "t5"][0 if more else 2 :] == CALLS
 
 
-def test_a_shorter_source_leaves_no_lines_of_the_longer_one(tmp_path, tasks):
-    run(tmp_path / "a.journal", tasks)
-    assert len(run(tmp_path / "a.journal", tasks[:2])[1]) == 2
-
-
-def test_two_audits_never_share_a_journal(tmp_path):
-    with Journal(tmp_path / "a.journal", {}), pytest.raises(UserError, match="in use"):
-        Journal(tmp_path / "a.journal", {})
+def test_two_audits_never_share_an_output(tmp_path):
+    with (
+        audits_beside(tmp_path / "a"),
+        pytest.raises(UserError, match="in use"),
+        audits_beside(tmp_path / "a"),
+    ):
+        pass

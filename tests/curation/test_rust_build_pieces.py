@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -10,8 +11,7 @@ from hypothesis import strategies as st
 from strop.core.errors import UserError
 from strop.core.journal import Appender, JournalReader, scan
 from strop.policies.connection import Prices, Usage
-from strop.tasks.splits import similar_pairs
-from strop_curation.rust_build import answer, outputs, sources
+from strop_curation.rust_build import answer, sources
 from strop_curation.rust_build.answer import NotKept
 from strop_curation.rust_build.outputs import Member, assign, duplicates
 from strop_curation.rust_build.questions import CostEstimate
@@ -127,19 +127,8 @@ def test_a_source_is_read_as_it_is_asked_for(tmp_path) -> None:
         next(rows)
 
 
-@given(
-    st.lists(st.frozensets(st.integers(0, 30), max_size=12), max_size=14),
-    st.sampled_from([0.3, 0.6, 0.85, 1.0]),
-)
-def test_similar_pairs_are_those_of_the_splits(sets: list[frozenset[int]], threshold: float) -> None:
-    words = [frozenset(map(str, s)) for s in sets]
-    got = list(outputs.pairs([outputs._hashes(s) for s in words], threshold))
-    assert got == sorted(got, key=lambda p: (p[1], p[0]))
-    assert sorted(got) == sorted(set(similar_pairs(words, threshold)))
-
-
 def member(name: str, statement: str, code: str = "") -> Member:
-    return Member.of(name, statement, code)
+    return Member.of(f"prompt {name}", {"id": name, "statement": statement, "reference": code})
 
 
 def test_near_duplicates_are_dropped_once_and_look_alikes_stay_together() -> None:
@@ -156,37 +145,33 @@ def test_near_duplicates_are_dropped_once_and_look_alikes_stay_together() -> Non
     ]
     dropped, clusters = duplicates(members)
     assert dropped == {2: 0}
-    assert sorted(map(sorted, clusters)) == [[0], [1], [3, 4]]
+    assert clusters == [0, 1, 0, 3, 3]
 
 
 def test_parts_have_their_shares_and_depend_on_content_alone() -> None:
     words = random.Random(0)
     members = [member(f"{n:03}", " ".join(str(words.random()) for _ in range(9))) for n in range(165)]
-    clusters = [[n] for n in range(165)]
-    sides = assign(members, clusters, (15000, 1000, 500), 3)
-    count = [list(sides.values()).count(name) for name in ("train", "test", "eval")]
-    assert count == [150, 10, 5]
-    backwards = assign(members[::-1], [[164 - n] for n in reversed(range(165))], (15000, 1000, 500), 3)
-    assert {members[i].task_id: side for i, side in sides.items()} == {
-        members[::-1][i].task_id: side for i, side in backwards.items()
+    alone = {n: n for n in range(165)}
+    sides = assign(members, alone, (15000, 1000, 500), 3)
+    assert Counter(sides.values()) == {"train": 150, "test": 10, "eval": 5}
+    backwards = assign(members[::-1], alone, (15000, 1000, 500), 3)
+    assert {members[n].task_id: side for n, side in sides.items()} == {
+        members[::-1][n].task_id: side for n, side in backwards.items()
     }
-    assert assign(members, clusters, (15000, 1000, 500), 4) != sides
-    whole = assign(members, [list(range(100)), *([n] for n in range(100, 165))], (8, 1, 1), 3)
+    assert assign(members, alone, (15000, 1000, 500), 4) != sides
+    whole = assign(members, {n: max(n, 99) for n in range(165)}, (8, 1, 1), 3)
     assert {whole[n] for n in range(100)} == {"train"}
-    assert set(assign(members, clusters, (0, 1, 1), 0).values()) == {"test", "eval"}
+    assert set(assign(members, alone, (0, 1, 1), 0).values()) == {"test", "eval"}
 
 
-def test_a_cost_is_estimated_and_then_known() -> None:
+def test_a_cost_is_estimated() -> None:
     expected = CostEstimate.of(110, 100, 40_000, attempts=3)
     assert (expected.calls, expected.most_calls) == (200, 400)
-    prices, usage = Prices(1.0, 2.0), Usage()
-    first = expected.refined(usage, prices)
-    assert first == prices.of(expected.tokens_in, expected.tokens_out) > 0
-    for stage, tokens in (("rewrite", 1000), ("solve", 3000)):
-        for _ in range(20):
-            usage.add({"stage": stage, "prompt_tokens": tokens, "completion_tokens": 0})
-    assert expected.refined(usage, prices) == pytest.approx(100 * 4000 / 1e6)
-    assert usage.cost(prices) == pytest.approx(20 * 4000 / 1e6)
+    said = expected.lines(Usage(), Prices(1.0, 2.0))
+    assert (
+        said[-1]
+        == f"estimated cost: {(expected.tokens_in + 2 * expected.tokens_out) / 1e6:.2f} at the given prices"
+    )
 
 
 def test_a_journal_is_read_by_place_and_forgets_a_torn_line(tmp_path) -> None:

@@ -60,15 +60,13 @@ def _connection(models: BugModels) -> Connection:
 
 
 @contextmanager
-def open_models(
-    settings: BugModels, folder: Path, seed: int, tally: Tally, say: Callable[[str], None]
-) -> Iterator[Models]:
+def open_models(settings: BugModels, folder: Path, seed: int, tally: Tally) -> Iterator[Models]:
     """The models with their answers so far, which are kept in `folder`. Raises UserError."""
     connection = _connection(settings)
     with ExitStack() as stack:
         named = {"rewrite": settings.rewrite_model, "issue": settings.issue_model}
         servers = {
-            what: stack.enter_context(Server(connection, model, folder / what, say=say))
+            what: stack.enter_context(Server(connection, model, folder / what))
             for what, model in named.items()
             if model
         }

@@ -1,10 +1,9 @@
 """One model on an OpenAI-compatible server, asked from ordinary code; paid answers stay in a folder.
 
-The calls, their retries and their journal are `curation.engine.paid_calls`: a question that was answered once is read
-back, in this run and in any later one that names the same folder.
+The calls and what is kept of them are `engine.paid_calls`: a question that was answered once is read back, in this run
+and in any later one that names the same folder.
 """
 
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
@@ -26,18 +25,16 @@ AHEAD = 32
 
 
 class Server:
-    """Asks one model, from any thread. A context manager; it owns the process that calls."""
+    """Asks one model, from any thread. A context manager; it owns the thread that calls."""
 
     def __init__(
         self,
         connection: Connection,
         model: str,
         path: Path,
-        *,
-        say: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """`path`: the folder that keeps the answers. `say` gets a line when a killed run's calls are waited for."""
-        self.model, self._path, self._say = model, path, say
+        """`path`: the folder that keeps the answers."""
+        self.model, self._path = model, path
         self._connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
         self._asked: dict[str, Future[Response]] = {}
 
@@ -45,9 +42,8 @@ class Server:
         """Takes the folder. Raises UserError when it is in use or holds something else."""
         self._stack = ExitStack()
         with self._stack:
-            folder = opened(self._path, {"calls": _COMMAND}, self._say, _COMMAND)
-            lock = self._stack.enter_context(folder)
-            self._calls = self._stack.enter_context(Calls(self._connection, self._path, lock))
+            self._stack.enter_context(opened(self._path, {"calls": _COMMAND}, _COMMAND))
+            self._calls = self._stack.enter_context(Calls(self._connection, self._path))
             self._stack = self._stack.pop_all()
         return self
 

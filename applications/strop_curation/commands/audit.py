@@ -1,8 +1,8 @@
 """`strop audit`: is every task of a set fit to train on? Exit code 1 if one is not."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, closing
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -30,7 +30,6 @@ from strop.core.text import printable
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop_curation.audit import AuditSettings, Code, TaskAudit
-    from strop_curation.audit.journal import Journal
     from strop_curation.audit.record import Summary
 
 _WIDTH = 140
@@ -73,9 +72,9 @@ def audit(
 
     With --output or --keep, a stopped audit resumes when you give the same command again.
     """
-    from strop.core.files import remove_parts
-    from strop.tasks.jsonl import whole_file
     from strop_curation.audit import AuditSettings
+    from strop_curation.audit.audit import paired
+    from strop_curation.audit.journal import audits_beside, resumed
     from strop_curation.audit.record import Summary
 
     limits = limits_of(cpu_seconds, memory_mb) or usual_limits()
@@ -86,26 +85,18 @@ def audit(
     _refuse_early(output, keep)
     bad, place = [0], output or keep
     summary = Summary(show)
+    options: dict[str, Any] = {
+        "limits": limits,
+        "jail": jail,
+        "allow_unsafe": allow_unsafe,
+        "rust_vendor": folder_of_crates(rust_vendor),
+    }
+    audits = partial(_audits, settings=settings, workers=workers, options=options)
     with ExitStack() as stack:
-        options = {
-            "limits": limits,
-            "jail": jail,
-            "allow_unsafe": allow_unsafe,
-            "rust_vendor": folder_of_crates(rust_vendor),
-        }
-        audits = partial(_audits, settings=settings, workers=workers, options=options)
-        journal = stack.enter_context(_journal(place, settings)) if place else None
-        if journal is not None:
-            # Its lock shows that no other audit runs: an unfinished file is that of a killed one.
-            for path in filter(None, (output, keep)):
-                remove_parts(path.parent, path.name)
+        memory = stack.enter_context(audits_beside(place)) if place else None
         source = islice(_tasks(tasks, column, bad), limit)
-        _go(source, audits, journal, keep, summary)
-        if journal is not None and output is not None:
-            with whole_file(output) as file:
-                file.writelines(journal.lines())
-        if journal is not None:
-            journal.remove()
+        pairs = paired(source, audits) if memory is None else resumed(source, memory, settings, audits)
+        _go(pairs, output, keep, summary)
     _report(summary, bad[0], output)
     if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):
         raise Exit(1)
@@ -128,34 +119,36 @@ def _audits(
 
 
 def _go(
-    source: "Iterable[Task]",
-    audits: "Callable[[Iterable[Task]], Iterator[TaskAudit]]",
-    journal: "Journal | None",
+    pairs: "Generator[tuple[Task, TaskAudit], None, None]",
+    output: Path | None,
     keep: Path | None,
     summary: "Summary",
 ) -> None:
-    """Audits all tasks; the fit ones go into `keep`, which gets its name when the last one is written."""
+    """Audits all tasks. Audits and fit tasks go into files, which get their names when the last one is written."""
+    from strop.core.files import json_line, remove_parts
     from strop.reports.terminal.progress import Progress
     from strop.tasks.jsonl import whole_file
-    from strop_curation.audit.audit import paired
 
-    with ExitStack() as inner:
-        kept = inner.enter_context(whole_file(keep)) if keep else None
-        progress = inner.enter_context(Progress("audited"))
-        pairs = journal.audits(source, audits) if journal else paired(source, audits)
+    with ExitStack() as stack:
+        for path in filter(None, (output, keep)):
+            remove_parts(
+                path.parent, path.name
+            )  # no other audit runs: an unfinished file is that of a killed one
+        audited, kept = (stack.enter_context(whole_file(path)) if path else None for path in (output, keep))
+        progress = stack.enter_context(Progress("audited"))
+        stack.enter_context(closing(pairs))
         try:
             for number, (task, found) in enumerate(pairs, start=1):
                 summary.add(found)
+                if audited is not None:
+                    audited.write(json_line(found.model_dump(mode="json")))
                 if kept is not None and found.ok:
                     kept.write(task.model_dump_json().encode() + b"\n")
-                note = "resumed" if journal is not None and number <= journal.resumed else ""
-                progress.at(number, number - summary.unfit, None, note)
+                progress.at(number, number - summary.unfit, None)
         except KeyboardInterrupt:
-            if journal is None:
+            if output is None and keep is None:
                 raise
             raise KeyboardInterrupt("run the same command again to resume") from None
-        finally:
-            pairs.close()
 
 
 def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[Task]":
@@ -168,17 +161,6 @@ def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[T
             print(f"error: {printable(line)}", file=sys.stderr)
 
     return iter_tasks(source, columns=columns_of(column), on_bad=report, on_guess=say)
-
-
-def _journal(output: Path, settings: "AuditSettings") -> "Journal":
-    from strop import __version__
-    from strop_curation.audit.journal import Journal
-
-    path = output.with_name(f"{output.name}.journal")
-    journal = Journal(path, {"strop": __version__, **settings.model_dump(mode="json")})
-    if journal.discarded:
-        print(f"{path} was made with other settings: starting over", file=sys.stderr)
-    return journal
 
 
 def _refuse_early(*paths: Path | None) -> None:

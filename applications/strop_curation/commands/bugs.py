@@ -60,7 +60,7 @@ def bugs(
         raise UserError("--undo takes its bugs from a history: leave out --rewrite-model")
     told: dict[str, Any] = {"source": source, **asdict(settings), **models.told()}
     calls = output.with_name(f"{output.name}.calls")
-    with open_models(models, calls, settings.seed, tally, say) as asked:
+    with open_models(models, calls, settings.seed, tally) as asked:
         if project:
             judging = _from_project(source, build, settings, project_choice, verifying, asked)
             told |= asdict(project_choice)

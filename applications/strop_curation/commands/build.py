@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.tasks.demos import Demo
     from strop_curation.faults.operators import Kind
-    from strop_curation.rust_build.build import BuildProgress, Report
+    from strop_curation.rust_build.build import Report
 
 CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
 """For the tests of one program: a fault that makes them run longer makes no task."""
@@ -203,7 +203,7 @@ def rust(
 ) -> None:
     """Make Rust tasks from Python prompts: a model rewrites, solves and tests; what passes is kept and split.
 
-    After a kill or an interrupt, the same command resumes and pays for no call twice. See docs/build.md.
+    After a kill or an interrupt, the same command resumes and pays for no answer twice. See docs/build.md.
     """
     from strop.policies.connection import Usage
     from strop.reports.terminal.progress import Progress
@@ -212,15 +212,15 @@ def rust(
 
     if not dry_run:
         settings.check_server()
-    expected = estimate(source, settings)
+    expected, prices = estimate(source, settings), settings.connection().prices
     if dry_run:
-        print("\n".join(expected.lines(Usage(), settings.connection().prices)))
+        print("\n".join(expected.lines(Usage(), prices)))
         return
     with Progress("built") as progress:
 
-        def show(now: "BuildProgress") -> None:
-            cost = "" if now.cost is None else f", cost {now.cost:.2f} of about {now.estimate or 0:.2f}"
-            progress.at(now.done, now.kept, now.total, f"{now.usage.calls.total()} calls{cost}")
+        def show(done: int, kept: int, paid: Usage) -> None:
+            cost = f", cost {paid.cost(prices):.2f}" if prices.known else ""
+            progress.at(done, kept, expected.rows, f"{paid.calls.total()} calls{cost}")
 
         report = run(source, output, settings, expected, say=say, show=show)
     _summarise(report, output)

@@ -12,19 +12,19 @@ from strop.core.errors import UserError
 from strop.core.text import printable
 
 if TYPE_CHECKING:
-    from strop.reports.terminal.progress import Progress
-    from strop_curation.pipeline.stage import StageCounts
+    from strop_curation.pipeline.stage import Watcher
 
 
 def _steps(wanted: bool) -> None:
     if not wanted:
         return
-    from strop_curation.pipeline.read import step_kind, step_names
+    from strop_curation.pipeline.read import settings_of, step_kind
+    from strop_curation.steps import STEPS
 
-    for name in step_names():
+    for name in STEPS:
         kind = step_kind(name)
-        print(f"{name}: {kind.about}")
-        for key, field in kind.config.model_fields.items():
+        print(f"{name}: {(kind.__doc__ or '').partition(chr(10))[0]}")
+        for key, field in settings_of(kind).model_fields.items():
             default = "required" if field.is_required() else f"default {_shown(field.default)}"
             print(f"    {key} ({default}): {' '.join((field.description or '').split())}")
     raise Exit
@@ -73,35 +73,36 @@ def curate(
     if out is None:
         raise UserError("no folder for the result: add --output FOLDER")
     options = RunOptions(workers=workers, allow_unsafe=allow_unsafe, overwrite=overwrite)
-    with _Watcher() as watcher:
+    with ExitStack() as stack:
         try:
-            manifest = run(planned, out, options, watcher)
+            manifest = run(planned, out, options, _shown_stages(stack))
         except KeyboardInterrupt:
             raise KeyboardInterrupt("run the same command again to resume") from None
     _summarise(manifest, out)
 
 
-class _Watcher(ExitStack):
-    """Shows progress on stderr, with one line for each finished stage."""
+def _shown_stages(stack: ExitStack) -> "Watcher":
+    """Progress on stderr, with one line for each finished stage; `stack` ends the last one."""
+    from strop.reports.terminal.progress import Progress
+    from strop_curation.pipeline.stage import StageCounts, Watcher
 
-    _progress: "Progress | None" = None
-    say = staticmethod(say)
+    class Shown(Watcher):
+        say = staticmethod(say)
 
-    def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
-        from strop.reports.terminal.progress import Progress
+        def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
+            stack.close()
+            label = f"{name} ({number} of {stages})" if number else name
+            self.progress = stack.enter_context(Progress(label, size))
 
-        self.close()
-        label = f"{name} ({number} of {stages})" if number else name
-        self._progress = self.enter_context(Progress(label, size))
+        def at(self, done: int, total: int | None) -> None:
+            self.progress.at(done, None, total)
 
-    def at(self, done: int, total: int | None) -> None:
-        if self._progress is not None:
-            self._progress.at(done, None, total)
+        def end(self, entry: StageCounts) -> None:
+            stack.close()
+            changed = f", {entry.changed} changed" if entry.changed else ""
+            say(f"{entry.step}: {entry.kept} of {entry.taken} kept{changed}, {entry.seconds:.1f} s")
 
-    def end(self, entry: "StageCounts") -> None:
-        self.close()
-        changed = f", {entry.changed} changed" if entry.changed else ""
-        say(f"{entry.step}: {entry.kept} of {entry.taken} kept{changed}, {entry.seconds:.1f} s")
+    return Shown()
 
 
 def _summarise(manifest: dict[str, Any], out: Path) -> None:

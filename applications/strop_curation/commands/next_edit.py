@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from strop.cli.options import grouped
-from strop.core.errors import UserError
 from strop_curation.engine.output import Build, File, HeldOut
 from strop_curation.engine.tally import Tally, once
 from strop_curation.next_edit import LAYOUT, NextEditSettings
@@ -50,8 +49,6 @@ def _states(sources: list[str], settings: NextEditSettings, tally: Tally) -> "It
     from strop_curation.next_edit.states import of_commits
     from strop_curation.retrieval.trees import gather
 
-    if missing := next((source for source in sources if not Path(source).expanduser().exists()), ""):
-        raise UserError(f"{missing}: no such repository or bundle")
     with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
         store = Path(folder) / "histories.git"
         for history in gather(sources, store):

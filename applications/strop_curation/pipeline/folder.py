@@ -1,6 +1,5 @@
 """The folder of a curation: its owner, its lock, and its atomic files."""
 
-import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -10,11 +9,11 @@ from typing import Any
 
 from strop.core import files
 from strop.core.errors import UserError
-from strop.core.journal import try_lock
+from strop_curation.engine.folder import held, read_object, refuse_other
 
 MANIFEST, TASKS, DROPPED, CHANGES = "manifest.json", "tasks.jsonl", "dropped.jsonl", "changes.jsonl"
 RESERVED = ("tasks", "dropped", "changes")
-_WORK, _LOCK, _PLAN = ".work", ".lock", "plan.json"
+_WORK, _PLAN = ".work", "plan.json"
 FORMAT = "strop-curation-1"
 
 
@@ -29,7 +28,7 @@ class CurationFolder:
 
     def manifest(self) -> dict[str, Any] | None:
         """The manifest of a finished curation, or None."""
-        return _read(self.path / MANIFEST)
+        return read_object(self.path / MANIFEST)
 
     def write(self, name: str, lines: Iterable[bytes]) -> dict[str, Any]:
         """Writes a result file, whole or not at all; returns what the manifest says of it."""
@@ -71,38 +70,22 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
     """
     folder = CurationFolder(path)
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        there = sorted(os.listdir(path))
-    except OSError as error:
-        raise UserError(f"cannot use {path} as the folder of a curation: {error.strerror}") from error
-    _refuse_foreign(path, there)
-    lock = try_lock(path / _LOCK)
-    if lock is None:
-        raise UserError(f"another `strop curate` is using {path}: wait for it, or name another folder")
-    try:
-        files.remove_parts(path)
-        before = _identity(folder)
-        if overwrite:
-            _clear(folder)
-        elif before is not None:
-            _refuse_other(path, before, identity)
-        folder.work.mkdir(exist_ok=True)
-        files.write_json(folder.work / _PLAN, identity)
-        yield folder
+        with held(path, "strop curate", lambda: _ours(folder)):
+            before = _identity(folder)
+            if overwrite:
+                _clear(folder)
+            elif before is not None:
+                refuse_other(path, before, identity, "name another folder, or start over with --overwrite")
+            folder.work.mkdir(exist_ok=True)
+            files.write_json(folder.work / _PLAN, identity)
+            yield folder
     except OSError as error:
         raise UserError(f"{path}: {error.strerror or error}; run the command again to resume") from error
-    finally:
-        os.close(lock)
 
 
-def _refuse_foreign(path: Path, there: list[str]) -> None:
-    """A folder is ours when it is empty, or holds our marks and nothing that we would not write."""
-    foreign = [name for name in there if not name.startswith(".")]
-    if not foreign or (path / _WORK / _PLAN).exists():
-        return
-    manifest = _read(path / MANIFEST)
-    if manifest is None or manifest.get("format") != FORMAT:
-        raise UserError(f"{path} holds {foreign[0]} and no curated tasks: name an empty or a new folder")
+def _ours(folder: CurationFolder) -> bool:
+    """Whether it has the marks of a curation."""
+    return (folder.work / _PLAN).exists() or (folder.manifest() or {}).get("format") == FORMAT
 
 
 def _identity(folder: CurationFolder) -> dict[str, Any] | None:
@@ -110,7 +93,7 @@ def _identity(folder: CurationFolder) -> dict[str, Any] | None:
     if manifest is not None and "identity" in manifest:
         found: dict[str, Any] = manifest["identity"]
         return found
-    return _read(folder.work / _PLAN)
+    return read_object(folder.work / _PLAN)
 
 
 def _clear(folder: CurationFolder) -> None:
@@ -128,37 +111,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _refuse_other(path: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
-    """Raises UserError where the folder was made by another pipeline; names the first difference."""
-    for place, old, new in _differences(before, now, ""):
-        change = f"{place} was {_short(old)}, now {_short(new)}"
-        remedy = "name another folder, or start over with --overwrite"
-        raise UserError(f"{path} holds another result: {change}; {remedy}")
-
-
-def _differences(old: Any, new: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in dict.fromkeys([*old, *new]):
-            yield from _differences(old.get(key), new.get(key), f"{place}.{key}" if place else str(key))
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for number, (one, other) in enumerate(zip(old, new, strict=True)):
-            yield from _differences(one, other, f"{place}.{number}")
-    elif old != new:
-        yield place, old, new
-
-
-def _short(value: Any) -> str:
-    text = "missing" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read {path}: {error}; name another folder") from error
-    return value if isinstance(value, dict) else None

@@ -4,13 +4,11 @@ The schema is `Pipeline`; a step is a name, or a mapping of one name to its sett
 """
 
 import importlib
-import inspect
 import json
-import pkgutil
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path as FilePath
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -24,9 +22,9 @@ from strop.config.unions import DEFAULT_KINDS
 from strop.config.yaml12 import Origin, YamlFault, read_yaml
 from strop.core.errors import ConfigError, UserError
 from strop_curation.pipeline.step import Step
+from strop_curation.steps import STEPS
 
 S = TypeVar("S", bound=Section)
-_STEPS = "strop_curation.steps"
 
 
 class SourceEntry(Section):
@@ -71,37 +69,17 @@ class Pipeline(Section):
             yield "source", f"two sources are named {name!r}; name them differently"
 
 
-class Kind(NamedTuple):
-    """One kind of step."""
-
-    name: str
-    config: type[Section]
-    step: type[Step[Any]]
-
-    @property
-    def about(self) -> str:
-        """What it does, in one line."""
-        return (inspect.getdoc(self.step) or "").partition("\n")[0]
+def step_kind(name: str) -> type[Step[Any]]:
+    """The step of that name, one of `STEPS`."""
+    module, _, step = STEPS[name].partition(".")
+    found: type[Step[Any]] = getattr(importlib.import_module(f"strop_curation.steps.{module}"), step)
+    return found
 
 
-def step_names() -> list[str]:
-    """The names of all steps, sorted."""
-    package = importlib.import_module(_STEPS)
-    modules = (module.name for module in pkgutil.iter_modules(package.__path__))
-    return sorted(name.replace("_", "-") for name in modules if not name.startswith("_"))
-
-
-def step_kind(name: str) -> Kind:
-    """The step of that name, one of `step_names`: a class such as MinTests, whose settings are MinTestsConfig."""
-    module = importlib.import_module(f"{_STEPS}.{name.replace('-', '_')}")
-    own = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Step) and value.__module__ == module.__name__
-    ]
-    if len(own) != 1:
-        raise TypeError(f"{module.__name__} must define one Step, it has {len(own)}")
-    return Kind(name, getattr(module, f"{own[0].__name__}Config"), own[0])
+def settings_of(step: type[Step[Any]]) -> type[Section]:
+    """The class of a step's settings."""
+    (settings,) = get_args(vars(step)["__orig_bases__"][0])
+    return cast(type[Section], settings)
 
 
 class Planned(NamedTuple):
@@ -161,18 +139,15 @@ def plan(data: dict[str, Any], origins: dict[Path, Origin] | None = None) -> Pla
     pipeline = _validated(Pipeline, data, (), where, faults)
     if faults or pipeline is None:
         raise ConfigError(list(dict.fromkeys(faults)))
-    named = [{kind.name: config.model_dump(mode="json")} for kind, config in steps]
-    made = [(kind.name, kind.step(config)) for kind, config in steps]
-    return Planned(pipeline.model_copy(update={"steps": named}), made)
+    return Planned(pipeline, steps)
 
 
-def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterator[tuple[Kind, Section]]:
-    """Each step that is valid, with its settings."""
+def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterator[tuple[str, Step[Any]]]:
+    """Each step that is valid, by name."""
     if items is not None and not isinstance(items, list):
         what = "expected a list, such as [min-tests: {at_least: 5}, shuffle]"
         faults.append(line(("steps",), what, origins))
         return
-    names = step_names()
     for number, item in enumerate(items or []):
         path: Path = ("steps", number)
         single = isinstance(item, dict) and len(item) == 1
@@ -180,16 +155,16 @@ def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterat
         if not isinstance(name, str):
             what = "expected a step's name, or one name with its settings, such as min-tests: {at_least: 5}"
             faults.append(line(path, f"{what}; indent settings two spaces more than the name", origins))
-        elif name not in names:
-            close = get_close_matches(name.replace("_", "-"), names, 1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
+        elif name not in STEPS:
+            close = get_close_matches(name.replace("_", "-"), STEPS, 1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}"
             faults.append(line(path, f"unknown step {shorten(name)!r}; {hint}", origins))
         else:
             kind = step_kind(name)
             given = {} if settings is None else settings
-            config = _validated(kind.config, given, (*path, name), origins, faults)
+            config = _validated(settings_of(kind), given, (*path, name), origins, faults)
             if config is not None:
-                yield kind, config
+                yield name, kind(config)
 
 
 def _validated(

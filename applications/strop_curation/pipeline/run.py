@@ -127,7 +127,6 @@ class _Runner:
         return Context(
             seed=derive_seed(self._planned.pipeline.seed, name, same.index(number)),
             folder=self._stages[number].scratch,
-            workers=self._options.workers,
             verifier=self._open,
             reseeded=self._reseeded,
             sandbox=self._box,

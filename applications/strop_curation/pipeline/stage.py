@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from strop.core import files
 from strop.core.errors import StropError
@@ -52,8 +52,8 @@ class StageCounts:
         return cls(taken=given.pop("in"), **given)
 
 
-class Watcher(Protocol):
-    """Follows a curation."""
+class Watcher:
+    """Follows a curation; this one tells nobody."""
 
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         """A stage begins with `size` tasks, if known."""

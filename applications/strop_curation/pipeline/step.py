@@ -8,15 +8,14 @@ step never changes an id. Memory: a step holds numbers and ids of all tasks, nev
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from strop.config.section import Section
 from strop.config.tasks import SandboxConfig
-from strop.core.journal import Appender, JournalReader, LinePlace, scan
 from strop.core.task import Task
+from strop_curation.engine.memory import Memory
 
 if TYPE_CHECKING:
     from strop.verification.verifier import OpenVerifier
@@ -55,43 +54,6 @@ def _no_verifier(*_: Any) -> "OpenVerifier":
     raise RuntimeError("this context has no verifier")
 
 
-class Memory(Mapping[str, Any]):
-    """What a costly step found for each task, on disk: id to a small JSON value, append-only; ids and places in memory.
-
-    A context manager. A value counts once its whole line is in the file; a torn last line is cut off on opening.
-    """
-
-    def __init__(self, path: Path) -> None:
-        """Opens or creates the file. Raises UserError where that fails or a line in its middle is damaged."""
-        self._places: dict[str, LinePlace] = {line["id"]: place for place, line in scan(path)}
-        self._writer = Appender(path, durable=False)
-        self._reader = JournalReader(path)
-
-    def __contains__(self, task_id: object) -> bool:
-        return task_id in self._places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __getitem__(self, task_id: str) -> Any:
-        return self._reader.at(self._places[task_id])["value"]
-
-    def __setitem__(self, task_id: str, value: Any) -> None:
-        self._places[task_id] = self._writer.append({"id": task_id, "value": value})
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._writer.close()
-        with suppress(OSError):
-            self._reader.close()
-
-
 @dataclass
 class Context:
     """What a step is given besides its tasks."""
@@ -100,8 +62,6 @@ class Context:
     """Of the pipeline. Random choices come from (seed, name of the step, task id) by `core.ids.derive_seed`."""
     folder: Path
     """Scratch folder of this step alone, removed when it is done. What a killed run left in it is still there."""
-    workers: int | None = None
-    """Answers verified at a time; None = one a core."""
     verifier: Callable[[], "OpenVerifier"] = _no_verifier
     """The verifier of the whole pipeline, opened when it is first asked for; not to be closed."""
     reseeded: "Callable[[int], OpenVerifier]" = _no_verifier

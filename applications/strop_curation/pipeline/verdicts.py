@@ -11,9 +11,10 @@ task id.
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from math import comb
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Self, TypeVar
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from strop.core.errors import UserError
 from strop.core.protocols import Verifier
@@ -65,6 +66,26 @@ def why(verdict: Verdict) -> str:
 _FORMS = "outcome, n and c, pass_rate, or answer"
 
 
+class ScoreLine(BaseModel):
+    """One line of earlier results; further keys are not looked at."""
+
+    model_config = ConfigDict(strict=True)
+    task_id: str = Field(validation_alias=AliasChoices("task_id", "id"))
+    outcome: Outcome | None = None
+    n: int | None = None
+    c: int | None = None
+    pass_rate: float | None = Field(default=None, ge=0, le=1)
+    answer: str | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if (self.n, self.c) != (None, None) and not 0 <= (self.c or 0) <= (-1 if self.n is None else self.n):
+            raise ValueError(f"n={self.n}, c={self.c}: c of n answers passed, 0 <= c <= n")
+        if self.outcome is None and self.n is None and self.pass_rate is None and self.answer is None:
+            raise ValueError("neither a verdict nor a score nor an answer")
+        return self
+
+
 class Scores:
     """The lines of a file: numbers are held in memory, answers stay in the file."""
 
@@ -96,41 +117,24 @@ class Scores:
         self.counts[task_id] = n + 1, c + passed
 
     def _take(self, line: bytes, offset: int, where: str) -> None:
-        value = _object(line, where)
-        task_id = value.get("task_id", value.get("id"))
-        if not isinstance(task_id, str):
-            raise UserError(f"{where}: no task_id; each line needs task_id and one of {_FORMS}")
-        if "outcome" in value:
-            outcome = value["outcome"]
-            if outcome not in list(Outcome):
-                known = "it is passed, failed, ... as strop verify writes"
-                raise UserError(f"{where}: unknown outcome {outcome!r}; {known}")
-            if outcome not in (Outcome.ERROR, Outcome.UNJUDGED):
-                self.add(task_id, outcome == Outcome.PASSED)
-        elif "pass_rate" in value:
-            rate = value["pass_rate"]
-            if type(rate) not in (int, float) or not 0 <= rate <= 1:
-                raise UserError(f"{where}: pass_rate {rate!r} is no number from 0 to 1")
-            self.rates[task_id] = float(rate)
-        elif "n" in value or "c" in value:
-            n, c = value.get("n"), value.get("c")
-            if type(n) is not int or type(c) is not int or not 0 <= c <= n:
-                rule = "c of n answers passed, two whole numbers, 0 <= c <= n"
-                raise UserError(f"{where}: n={n!r}, c={c!r}: {rule}")
-            before = self.counts.get(task_id, (0, 0))
-            self.counts[task_id] = before[0] + n, before[1] + c
-        elif isinstance(value.get("answer"), str):
-            self._answers[task_id].append(offset)
+        try:
+            score = ScoreLine.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = ".".join(map(str, first["loc"])) + ": " if first["loc"] else ""
+            raise UserError(
+                f"{where}: {what}{first['msg']}; each line is an object with task_id and one of {_FORMS}"
+            ) from error
+        if score.outcome is not None:
+            if score.outcome not in (Outcome.ERROR, Outcome.UNJUDGED):
+                self.add(score.task_id, score.outcome == Outcome.PASSED)
+        elif score.pass_rate is not None:
+            self.rates[score.task_id] = score.pass_rate
+        elif score.n is not None:
+            n, c = self.counts.get(score.task_id, (0, 0))
+            self.counts[score.task_id] = n + score.n, c + (score.c or 0)
         else:
-            raise UserError(f"{where}: neither a verdict nor a score nor an answer; give one of {_FORMS}")
-
-
-def pass_rate(n: int, c: int, k: int) -> float | None:
-    """Unbiased pass@k of n answers of which c passed, Chen et al. 2021 (arXiv 2107.03374), equation 1.
-
-    None where there are fewer than k answers.
-    """
-    return None if n < k else 1 - comb(n - c, k) / comb(n, k)
+            self._answers[score.task_id].append(offset)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
@@ -141,13 +145,3 @@ def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
             if line.strip():
                 yield number, offset, line
             offset += len(line)
-
-
-def _object(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{where}: not JSON ({error}); the scores are a plain JSONL file") from error
-    if not isinstance(value, dict):
-        raise UserError(f"{where}: a score is a JSON object, this is {type(value).__name__}")
-    return value

@@ -1,30 +1,30 @@
 """The build: every prompt of a source to a verified Rust task or to a reason, many at a time.
 
 A build that was killed goes on where it was: results and paid responses are read back, and the same source and settings
-give the same files, however often it was killed. What is held in memory does not grow with the texts: of each prompt a
-few hashes and places.
+give the same files, however often it was killed. While it runs, memory does not grow with the texts: of each prompt it
+holds a few hashes and places.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from importlib.util import find_spec
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from strop.core import files
 from strop.core.errors import StropError, UserError
 from strop.core.ids import derive_seed
+from strop.core.optional_packages import require
 from strop.core.task import Task
 from strop.core.window import Work, played
 from strop.policies.connection import Usage
 from strop.verification import open_verifier
 from strop.verification.rust.installation import find_installation
 from strop.verification.verifier import OpenVerifier
+from strop_curation.engine.memory import Memory
 from strop_curation.engine.paid_calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
 from strop_curation.rust_build import RustBuildSettings, answer, outputs, questions, sources
 from strop_curation.rust_build.answer import NotKept
 from strop_curation.rust_build.checks import Unverified, check
-from strop_curation.rust_build.outputs import Results
 from strop_curation.rust_build.questions import CostEstimate
 from strop_curation.rust_build.sources import SourcePrompt
 
@@ -32,20 +32,6 @@ VERIFYING = 64
 """Prompts under way beyond those that wait for a call: what the verifier can work on."""
 FEW_UNVERIFIED, MOST_UNVERIFIED = 20, 0.05
 """A build ends when at least this many prompts, and more than this share of them, could not be verified."""
-
-
-@dataclass(frozen=True)
-class BuildProgress:
-    """How far a build is."""
-
-    total: int
-    done: int
-    kept: int
-    usage: Usage
-    cost: float | None
-    """Of the calls so far; None when prices are not known."""
-    estimate: float | None
-    """Of the whole."""
 
 
 @dataclass(frozen=True)
@@ -80,29 +66,24 @@ def build(
     expected: CostEstimate,
     *,
     say: Callable[[str], None],
-    show: Callable[[BuildProgress], None],
+    show: Callable[[int, int, Usage], None],
 ) -> Report:
     """Runs a build, or the rest of one, to its end, and writes its files.
 
-    say   gets lines for people; show is called after each prompt.
+    say   gets lines for people
+    show  is called after each prompt with the prompts that are done, those that were kept, and what is paid
 
     Raises UserError for settings, a folder or a server that are wrong; StropError when verification cannot go on;
     KeyboardInterrupt, saying how to go on, after the calls under way are in.
     """
     settings.check()
     settings.check_server()
-    for package, extra in (("openai", "eval"), ("tree_sitter_rust", "strength")):
-        if find_spec(package) is None:
-            name = package.removesuffix("_rust")
-            raise UserError(f"strop build rust needs {name}: pip install 'strop[{extra}]'")
+    for module, extra in (("openai", "eval"), ("tree_sitter_rust", "strength")):
+        require(module, package=module.removesuffix("_rust"), extra=extra, purpose="strop build rust")
     judge = find_installation().identity
     identity = settings.identity(source, questions.templates_hash())
-    with opened(folder, identity, say, "strop build rust") as lock:
-        results = Results(folder / outputs.RESULTS, judge)
-        try:
-            return _Run(source, folder, settings, expected, results, judge, say, show).whole(lock)
-        finally:
-            results.close()
+    with opened(folder, identity, "strop build rust"), Memory(folder / outputs.RESULTS) as results:
+        return _Run(source, folder, settings, expected, results, judge, say, show).whole()
 
 
 @dataclass
@@ -113,44 +94,43 @@ class _Run:
     folder: Path
     settings: RustBuildSettings
     expected: CostEstimate
-    results: Results
+    results: Memory
     judge: str
+    """Names the compiler; results by another one are made again."""
     say: Callable[[str], None]
-    show: Callable[[BuildProgress], None]
+    show: Callable[[int, int, Usage], None]
+    keys: dict[int, str] = field(default_factory=dict)
+    """By number, where the prompts of this run that are done have their results."""
     kept: int = 0
     unverified: int = 0
     cause: str = ""
     """Why the first one could not be verified."""
 
-    def __post_init__(self) -> None:
-        self.prices = self.settings.connection().prices
-
-    def whole(self, lock: int) -> Report:
+    def whole(self) -> Report:
         """The build and its files."""
         settings = self.settings
         with open_verifier(
             workers=settings.workers, jail=settings.jail, allow_unsafe=settings.allow_unsafe
         ) as verifier:
-            calls = self._play_all(verifier, lock)
+            calls = self._play_all(verifier)
         if calls.failure is not None:
             raise calls.failure
-        seed, done = derive_seed("rust-build", settings.seed), len(self.results.numbers)
-        tally = outputs.write(self.folder, self.results, settings.shares, seed)
+        tally = outputs.write(self.folder, self._done_so_far, settings.shares, settings.seed)
         manifest = outputs.manifest(
-            self.source, settings, tally, calls.usage, self.expected.rows, done, self.judge
+            self.source, settings, tally, calls.usage, self.expected.rows, len(self.keys), self.judge
         )
         files.write_json(self.folder / outputs.MANIFEST, manifest)
         return Report(manifest, calls.out_of_money, self.cause)
 
-    def _play_all(self, verifier: OpenVerifier, lock: int) -> Calls:
-        calls = Calls(self.settings.connection(), self.folder, lock)
-        for line in self.expected.lines(calls.usage, self.prices):
+    def _play_all(self, verifier: OpenVerifier) -> Calls:
+        calls = Calls(self.settings.connection(), self.folder)
+        for line in self.expected.lines(calls.usage, self.settings.connection().prices):
             self.say(line)
         with calls:
             works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
             try:
                 for _ in played(works, self.settings.concurrency + VERIFYING, ordered=False):
-                    self.show(self._progress(calls))
+                    self.show(len(self.keys), self.kept, calls.usage)
             except KeyboardInterrupt:
                 what = f"{calls.under_way} calls under way are finished and kept"
                 self.say(f"interrupted: {what}, up to {FINISH_SECONDS:g} s")
@@ -163,12 +143,30 @@ class _Run:
         settings = self.settings
         for prompt in sources.read(self.source, settings.columns, settings.limit):
             unfit = _askable(prompt, seen)
-            if self.results.known(prompt):
-                self.kept += self.results.kept(prompt.number)
+            known = self.results.get(f"{prompt.key} {self.judge}", {"stage": "refused"})
+            if known.get("stage") != "refused":  # which may be asked again, for it was not paid
+                self.keys[prompt.number] = f"{prompt.key} {self.judge}"
+                self.kept += "task" in known
             elif unfit is not None:
-                self.results.add(prompt, unfit)
+                self._add(prompt, unfit)
             else:
                 yield prompt
+
+    def _done_so_far(self) -> Iterator[dict[str, Any]]:
+        """The results of this run in the order of the source, read as they are asked for."""
+        for number in sorted(self.keys):
+            yield self.results[self.keys[number]]
+
+    def _add(self, prompt: SourcePrompt, outcome: Task | NotKept) -> None:
+        """Writes down a result."""
+        line: dict[str, Any] = {"id": prompt.id}
+        if isinstance(outcome, Task):
+            line["task"] = outcome.model_dump(mode="json")
+            self.kept += 1
+        else:
+            line |= {"where": prompt.where, "stage": outcome.stage, "reason": outcome.reason}
+        self.keys[prompt.number] = f"{prompt.key} {self.judge}"
+        self.results[self.keys[prompt.number]] = line
 
     def _done(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[None]:
         """One prompt's whole way, up to its result."""
@@ -179,8 +177,7 @@ class _Run:
         except Unverified as error:
             self._could_not_tell(str(error))
             return
-        self.results.add(prompt, outcome)
-        self.kept += isinstance(outcome, Task)
+        self._add(prompt, outcome)
 
     def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[Task | NotKept]:
         settings = self.settings
@@ -210,20 +207,9 @@ class _Run:
     def _could_not_tell(self, cause: str) -> None:
         self.unverified += 1
         self.cause = self.cause or cause
-        seen = self.unverified + len(self.results.numbers)
+        seen = self.unverified + len(self.keys)
         if self.unverified >= FEW_UNVERIFIED and self.unverified > MOST_UNVERIFIED * seen:
             raise StropError(f"{self.unverified} answers could not be verified; first cause: {self.cause}")
-
-    def _progress(self, calls: Calls) -> BuildProgress:
-        known = self.prices.known
-        return BuildProgress(
-            total=self.expected.rows,
-            done=len(self.results.numbers),
-            kept=self.kept,
-            usage=calls.usage,
-            cost=calls.usage.cost(self.prices) if known else None,
-            estimate=self.expected.refined(calls.usage, self.prices) if known else None,
-        )
 
 
 def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:

@@ -2,7 +2,7 @@
 
 A prompt costs one call to be rewritten for Rust, and one for each answer that is asked for. The estimate takes four
 characters for a token, 60 tokens more than the original for a rewritten prompt, and 500 tokens for a solution with its
-tests; once calls are in, their averages take the place of these.
+tests.
 """
 
 from dataclasses import dataclass
@@ -112,17 +112,6 @@ class CostEstimate:
             tokens_out=round(rewritten + prompts * SOLUTION_TOKENS),
             most_calls=(1 + attempts) * prompts,
         )
-
-    def refined(self, usage: Usage, prices: Prices) -> float:
-        """The cost of the whole, from the averages of the calls that are in; as estimated where there are too few."""
-        if min(usage.calls[stage] for stage in STAGES) < min(20, self.prompts):
-            return prices.of(self.tokens_in, self.tokens_out)
-        rewrite, solve = (
-            prices.of(usage.tokens_in[stage], usage.tokens_out[stage]) / usage.calls[stage]
-            for stage in STAGES
-        )
-        solves_each = max(1.0, usage.calls["solve"] / usage.calls["rewrite"])
-        return max(self.prompts * (rewrite + solves_each * solve), usage.cost(prices))
 
     def lines(self, paid: Usage, prices: Prices) -> list[str]:
         """For people, before anything is sent."""

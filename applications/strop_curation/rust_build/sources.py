@@ -40,7 +40,8 @@ class SourcePrompt(NamedTuple):
     def key(self) -> str:
         """A hash of what decides about the result."""
         cases = [case.model_dump() for case in self.cases]
-        return content_hash([self.id, self.statement, self.where, self.entry_point, cases], length=32)
+        parts = [self.number, self.id, self.statement, self.where, self.entry_point, cases]
+        return content_hash(parts, length=32)
 
 
 def read(source: str, columns: Mapping[str, str], limit: int | None) -> Iterator[SourcePrompt]:

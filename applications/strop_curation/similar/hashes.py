@@ -87,11 +87,6 @@ def shingled(texts: Sequence[Sequence[str]], width: int) -> tuple[Hashes, Sizes]
     return mixed & _MASK, sizes
 
 
-def hash_tokens(tokens: Sequence[str]) -> int:
-    """One hash for all tokens in order, 0 where there are none."""
-    return hash_text("\0".join(tokens)) if tokens else 0
-
-
 def _mixed(own: Hashes, width: int) -> Hashes:
     """A hash of `BITS` bits for every run of `width` hashes: shape (max(0, len(own) - width + 1),)."""
     count = max(0, len(own) - width + 1)

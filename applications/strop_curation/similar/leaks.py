@@ -11,9 +11,10 @@ and a gram of many items. The items' grams are in memory; those of them that eac
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +23,7 @@ from strop.config.section import Complaint, Section
 from strop.core.task import Task
 from strop_curation.similar import form as code
 from strop_curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
-from strop_curation.similar.set_pairs import Store
+from strop_curation.similar.store import Store
 from strop_curation.similar.table import (
     Agreement,
     Tests,
@@ -33,7 +34,6 @@ from strop_curation.similar.table import (
     tests_of,
 )
 
-Counts = np.ndarray[Any, np.dtype[np.int64]]
 COPY = 0.5
 """Tasks with at least this share of an item's grams do not make them common: they may be copies of it."""
 
@@ -52,69 +52,43 @@ class Overlap(NamedTuple):
 class Grams:
     """The items' grams, and the tasks' that are among them. First `see` every task, then `settle`, then ask."""
 
-    def __init__(self, items: list[Hashes], path: Path) -> None:
-        owners = np.repeat(np.arange(len(items), dtype=np.int64), [len(i) for i in items])
-        flat = np.concatenate([*items, np.empty(0, np.uint64)])
-        order = np.argsort(flat, kind="stable")
-        self.known, starts = np.unique(flat[order], return_index=True)
-        self._owners = owners[order]
-        self._ends = np.append(starts, len(flat)).astype(np.int64)
-        self.sizes: Counts = np.array([len(i) for i in items], np.int64)
-        self._seen: Counts = np.zeros(len(self.known), np.int64)
-        self._found = Store(path)
-        self._totals = array("q")
-        self.counted = np.ones(len(self.known), bool)
-        self.rare: Counts = self.sizes
+    def __init__(self, items: Sequence[Hashes], path: Path) -> None:
+        self._owners = _index((gram, number) for number, item in enumerate(items) for gram in item.tolist())
+        self._sizes = [len(item) for item in items]
+        self._seen: Counter[int] = Counter()
+        self._found, self._totals = Store(path), array("q")
+        self.rare = Counter(dict(enumerate(self._sizes)))
+        """Grams of each item that count."""
 
     def see(self, grams: Hashes) -> None:
         """Records the next task."""
-        found = self._ranks(grams)
-        self._found.append(found.astype(np.uint64))
+        found = [gram for gram in grams.tolist() if gram in self._owners]
+        self._found.append(np.array(found, np.uint64))
         self._totals.append(len(grams))
-        if not len(found):
-            return
-        owners, which = self._owned(found)
-        shares = np.bincount(owners, minlength=len(self.sizes)) / np.maximum(self.sizes, 1)
-        copied = which[shares[owners] >= COPY]
-        self._seen[np.setdiff1d(found, copied) if len(copied) else found] += 1
-
-    def _ranks(self, grams: Hashes) -> Counts:
-        """Numbers of those of the grams that some item has, ascending."""
-        if not len(self.known):
-            return np.empty(0, np.int64)
-        at = np.searchsorted(self.known, grams)
-        at[at == len(self.known)] = 0
-        found: Counts = at[self.known[at] == grams]
-        return found
+        copied = {item for item, both in self._shared(found).items() if both >= COPY * self._sizes[item]}
+        self._seen.update(gram for gram in found if copied.isdisjoint(self._owners[gram]))
 
     def settle(self, common_tasks: int, common_items: int) -> None:
         """Ends seeing: grams that more tasks, or more items, than these have are not counted from here on."""
         self._found.seal()
-        items = np.diff(self._ends)
-        self.counted = (self._seen <= common_tasks) & (items <= common_items)
-        owners = self._owners[np.repeat(self.counted, items)]
-        self.rare = np.bincount(owners, minlength=len(self.sizes))
+        self._owners = {
+            gram: items
+            for gram, items in self._owners.items()
+            if self._seen[gram] <= common_tasks and len(items) <= common_items
+        }
+        self.rare = self._shared(self._owners)
 
     def overlaps(self, task: int) -> list[Overlap]:
         """The items that a task shares counted grams with, the one with the largest share first."""
-        found = self._found[task].astype(np.int64)
-        found = found[self.counted[found]]
-        if not len(found):
-            return []
-        owners, _ = self._owned(found)
-        shared = np.bincount(owners, minlength=len(self.sizes))
         rows = [
-            Overlap(int(i), int(shared[i]), shared[i] / self.rare[i], shared[i] / self._totals[task])
-            for i in np.flatnonzero(shared)
+            Overlap(item, both, both / self.rare[item], both / self._totals[task])
+            for item, both in self._shared(self._found[task].tolist()).items()
         ]
         return sorted(rows, key=lambda row: (-row.of_item, row.item))
 
-    def _owned(self, found: Counts) -> tuple[Counts, Counts]:
-        """(items that have these grams, the gram of each): both with one entry for each pair."""
-        sizes = self._ends[found + 1] - self._ends[found]
-        which = np.repeat(found, sizes)
-        first = np.repeat(self._ends[found] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-        return self._owners[first + np.arange(len(which))], which
+    def _shared(self, grams: Iterable[int]) -> Counter[int]:
+        """By item, how many of these grams it has."""
+        return Counter(item for gram in grams for item in self._owners.get(gram, ()))
 
 
 SHORT_RUN = 3

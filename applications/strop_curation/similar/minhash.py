@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from strop_curation.similar.hashes import Hashes
-from strop_curation.similar.set_pairs import Numbers, Store, confirmed, gathered
+from strop_curation.similar.hashes import Hashes, shared
+from strop_curation.similar.store import Numbers, Store
 
 Signatures = np.ndarray[Any, np.dtype[np.uint32]]
 """Shape (sets, permutations)."""
@@ -44,10 +44,11 @@ def near(store: Store, threshold: float, permutations: int = PERMUTATIONS) -> It
     bands = (columns[at : at + rows] for at in range(0, permutations, rows))
     found = np.unique(np.concatenate([_same(_keys(band)) for band in bands]))
     pairs = np.stack(np.divmod(found, max(len(chosen), 1)), axis=1)
-    pairs = pairs[_likely(table, pairs, threshold)]
-    kept, similarity = confirmed(store, chosen[pairs], threshold)
-    for (a, b), one in zip(kept.tolist(), similarity.tolist(), strict=True):
-        yield Pair(a, b, one)
+    for a, b in chosen[pairs[_likely(table, pairs, threshold)]].tolist():
+        both = shared(store[a], store[b])
+        either = len(store[a]) + len(store[b]) - both
+        if both >= threshold * either:
+            yield Pair(a, b, both / either)
 
 
 def _suspects(store: Store, threshold: float, permutations: int) -> tuple[Numbers, Signatures]:
@@ -65,12 +66,19 @@ def _suspects(store: Store, threshold: float, permutations: int) -> tuple[Number
     table = np.empty((len(chosen), permutations), np.uint32)
     for first in range(0, len(chosen), _BATCH):
         some = chosen[first : first + _BATCH]
-        flat, _ = gathered(store, some)
+        flat, _ = _gathered(store, some)
         sizes = store.offsets[some + 1] - store.offsets[some]
         ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
         part = RMinHash.digest_matrix_from_flat_token_hashes(flat, ends, permutations, SEED)
         table[first : first + _BATCH] = part.to_rows()
     return chosen, table
+
+
+def _gathered(store: Store, chosen: Numbers) -> tuple[Hashes, Numbers]:
+    """(the elements of some sets end to end, for each the position of its set among them)."""
+    starts, sizes = store.offsets[chosen], store.offsets[chosen + 1] - store.offsets[chosen]
+    first = np.repeat(starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+    return store.flat[first + np.arange(len(first))], np.repeat(np.arange(len(chosen)), sizes)
 
 
 def rows_of(threshold: float, permutations: int = PERMUTATIONS) -> int:

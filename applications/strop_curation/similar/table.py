@@ -7,6 +7,7 @@ nothing.
 """
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
 from math import log2
@@ -17,8 +18,8 @@ import numpy as np
 
 from strop.core.task import Task
 from strop_curation.similar import form as code
-from strop_curation.similar.hashes import Hashes, hash_text, hash_tokens, shingled, words
-from strop_curation.similar.set_pairs import Store
+from strop_curation.similar.hashes import TOGETHER, Hashes, hash_text, shingled, words
+from strop_curation.similar.store import Store
 
 MOST = 32
 """Tests of a task that are looked at: those with the smallest hashes, so that two tasks' samples meet."""
@@ -88,7 +89,6 @@ _MEANS = re.compile(
 _ARTICLES = {"a", "an", "the", "given"}
 _FEWEST = 4
 """A statement with fewer plain words has no other words that count."""
-_PACK = 1000
 _GIVEN = ("broken", "prefix", "suffix")
 
 
@@ -118,8 +118,8 @@ class TaskTable:
     def __init__(self, folder: Path, width: int = 3) -> None:
         self.ids: list[str] = []
         self.width = width
-        self._rows: list[ComparedTask] = []
         self._statements: list[list[str]] = []
+        self._columns = {name: array("Q") for name in ComparedTask._fields}
         self.columns: dict[str, np.ndarray[Any, np.dtype[np.uint64]]] = {}
         self.statements = Store(folder / "statements.u64")
         self.codes = Store(folder / "codes.u64")
@@ -135,31 +135,32 @@ class TaskTable:
         tests = tests_of(task)
         given = "".join(str(task.metadata.get(name) or "") for name in _GIVEN)
         self.ids.append(task.id)
-        self._rows.append(
-            ComparedTask(
-                text=hash_tokens(plain),
-                length=len(prose) if len(plain) >= _FEWEST else len(plain),
-                numbers=hash_text(" ".join(sorted(numbers_of(text)))),
-                given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
-                language=hash_text(task.language),
-                size=form.size,
-                exact=form.exact,
-                shape=form.shape,
-                tests=max(task.test_count, len(tests.inputs)),
-            )
+        row = ComparedTask(
+            text=hash_text("\0".join(plain)) if plain else 0,
+            length=len(prose) if len(plain) >= _FEWEST else len(plain),
+            numbers=hash_text(" ".join(sorted(numbers_of(text)))),
+            given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
+            language=hash_text(task.language),
+            size=form.size,
+            exact=form.exact,
+            shape=form.shape,
+            tests=max(task.test_count, len(tests.inputs)),
         )
+        for column, value in zip(self._columns.values(), row, strict=True):
+            column.append(value)
         self._statements.append(prose)
         self.codes.append(form.shingles)
         self.inputs.append(tests.inputs)
         self.outputs.append(tests.outputs)
         mixed = (tests.inputs * np.uint64(0x9E3779B97F4A7C15) ^ tests.outputs) >> np.uint64(12)
         self.pairs.append(np.unique(mixed))
-        if len(self._rows) == _PACK:
+        if len(self._statements) == TOGETHER:
             self._pack()
 
     def seal(self) -> "TaskTable":
         """Ends writing; comparison begins. Returns itself."""
         self._pack()
+        self.columns = {name: np.array(column, np.uint64) for name, column in self._columns.items()}
         for store in (self.statements, self.codes, self.inputs, self.outputs, self.pairs):
             store.seal()
         return self
@@ -167,11 +168,6 @@ class TaskTable:
     def _pack(self) -> None:
         self.statements.extend(*shingled(self._statements, self.width))
         self._statements = []
-        for at, name in enumerate(ComparedTask._fields):
-            new = np.array([row[at] for row in self._rows], np.uint64)
-            old = self.columns.get(name)
-            self.columns[name] = new if old is None else np.concatenate([old, new])
-        self._rows = []
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -1,4 +1,14 @@
-"""The steps of a pipeline, one module each; a module's name with `-` for `_` is the step's name.
+"""The steps of a pipeline by name: module and class, such as `Shuffle(Step[ShuffleConfig])`, with its settings."""
 
-A module defines `Config`, a Section with the step's settings, and one class that is a `pipeline.step.Step[Config]`.
-"""
+STEPS = {
+    "audit": "audit.Audit",
+    "decontaminate": "decontaminate.Decontaminate",
+    "dedupe": "dedupe.Dedupe",
+    "difficulty": "difficulty.Difficulty",
+    "filter-tests": "filter_tests.FilterTests",
+    "min-tests": "selection.MinTests",
+    "sample": "selection.SampleStep",
+    "shuffle": "selection.Shuffle",
+    "split": "split.Split",
+    "verify": "verify.VerifyStep",
+}

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from strop.core.task import Task
 from strop_curation.audit import AuditSettings, Code, TaskAudit, audit_tasks
 from strop_curation.audit.record import AuditOptions
-from strop_curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
+from strop_curation.engine.memory import Memory
+from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
 
 
 class AuditConfig(AuditOptions):

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from strop.core.errors import UserError
+from strop.core.optional_packages import require
 from strop.core.task import Task
 from strop.tasks.splits import joined
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
@@ -31,10 +31,7 @@ class Dedupe(Step[DedupeConfig]):
 
     def check(self) -> None:
         """Raises UserError where the package for MinHash is missing."""
-        try:
-            import rensa  # noqa: F401
-        except ImportError as error:
-            raise UserError("step dedupe needs the package rensa: pip install 'strop[curate]'") from error
+        require("rensa", package="rensa", extra="curate", purpose="step dedupe")
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """Yields the tasks in order. One pass remembers them, one yields."""

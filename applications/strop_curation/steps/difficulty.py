@@ -17,10 +17,12 @@ from strop.config.model import ModelConfig, OpenAIPolicyConfig, PolicyConfig, Sc
 from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.evaluation.statistics import pass_at_k
 from strop.rollouts.encoding import opening_ids
+from strop_curation.engine.memory import Memory
 from strop_curation.engine.tally import ErrorBudget
-from strop_curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
-from strop_curation.pipeline.verdicts import Scores, error_budget, pass_rate, verdicts
+from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
+from strop_curation.pipeline.verdicts import Scores, error_budget, verdicts
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -101,8 +103,8 @@ class Difficulty(Step[DifficultyConfig]):
     def _decide(self, task: Task, found: dict[str, Any]) -> Task | Dropped:
         config = self.config
         rate = found.get("rate")
-        if rate is None and "n" in found:
-            rate = pass_rate(found["n"], found["c"], config.k)
+        if rate is None and found.get("n", 0) >= config.k:
+            rate = round(pass_at_k(found["n"], found["c"], config.k), 12)  # so that 7 of 8 is not above .875
         if rate is None:
             if config.unscored == "keep":
                 return task

@@ -8,18 +8,18 @@ order.
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from strop.config.section import Section
 from strop.core.checks.base import SingleTest
-from strop.core.errors import UserError
+from strop.core.optional_packages import require
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop_curation.audit.record import AuditSettings
-from strop_curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
+from strop_curation.engine.memory import Memory
+from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_curation.pipeline.verdicts import error_budget, verdicts, why
 
 _SURE = (Outcome.PASSED, Outcome.FAILED)
@@ -59,8 +59,8 @@ class FilterTests(Step[FilterTestsConfig]):
 
     def check(self) -> None:
         """Raises UserError where faults are wanted and what puts them in is missing."""
-        if self.config.by == "kills" and find_spec("tree_sitter") is None:
-            raise UserError("filter-tests by: kills needs tree-sitter: pip install 'strop[strength]'")
+        if self.config.by == "kills":
+            require("tree_sitter", package="tree-sitter", extra="strength", purpose="filter-tests by: kills")
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """See `Step.run`. Remembers which tests fail, and what kills which fault."""

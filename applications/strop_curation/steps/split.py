@@ -6,14 +6,13 @@ Parts come as near to their sizes as the clusters allow; the largest clusters ar
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 from pydantic import Field
 
 from strop.config.section import Complaint, Section
-from strop.core.errors import UserError
 from strop.core.ids import derive_seed
+from strop.core.optional_packages import require
 from strop.core.task import Split as Side
 from strop.core.task import Task
 from strop.tasks.splits import joined
@@ -60,8 +59,7 @@ class Split(Step[SplitConfig]):
 
     def check(self) -> None:
         """Raises UserError where the package for MinHash is missing."""
-        if find_spec("rensa") is None:
-            raise UserError("step split needs the package rensa: pip install 'strop[curate]'")
+        require("rensa", package="rensa", extra="curate", purpose="step split")
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """See `Step.run`."""

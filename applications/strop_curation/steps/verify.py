@@ -10,7 +10,8 @@ from pydantic import Field
 from strop.config.section import Section
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop_curation.pipeline.step import Context, Dropped, Memory, Read, Step, drop
+from strop_curation.engine.memory import Memory
+from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_curation.pipeline.verdicts import again, error_budget, known_answers, verdicts, why
 
 

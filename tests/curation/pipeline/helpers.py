@@ -7,29 +7,9 @@ from typing import Any
 
 from strop_curation.pipeline.read import plan
 from strop_curation.pipeline.run import RunOptions, curate
-from strop_curation.pipeline.stage import StageCounts
+from strop_curation.pipeline.stage import Watcher
 
 RESULTS = ("tasks.jsonl", "dropped.jsonl", "changes.jsonl")
-
-
-class Quiet:
-    """A watcher that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.entries: list[StageCounts] = []
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def at(self, done: int, total: int | None) -> None:
-        pass
-
-    def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
-        pass
-
-    def end(self, entry: StageCounts) -> None:
-        self.entries.append(entry)
 
 
 def program(task_id: str, *, tests: int = 6, add: int = 1, **fields: Any) -> dict[str, Any]:
@@ -81,7 +61,7 @@ def ran(
         str(s) if isinstance(s, Path) else s for s in (source if isinstance(source, list) else [source])
     ]
     planned = plan({"source": sources, "steps": steps, **keys})
-    return curate(planned, folder, options or RunOptions(workers=1), Quiet())
+    return curate(planned, folder, options or RunOptions(workers=1), Watcher())
 
 
 def results(folder: Path) -> dict[str, bytes]:

@@ -18,7 +18,7 @@ from strop.core.task import Task
 from strop_curation.pipeline.lines import LineWriter, Scratch, read_lines
 from strop_curation.pipeline.stage import StageFiles
 from strop_curation.pipeline.step import Dropped
-from strop_curation.steps.sample import shares
+from strop_curation.steps.selection import shares
 from strop_curation.steps.split import place_clusters
 
 from .helpers import RESULTS, lines, program, ran, results, write

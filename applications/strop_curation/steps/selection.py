@@ -1,4 +1,4 @@
-"""sample: a number or a share of the tasks, in their order, evenly over kinds where asked."""
+"""Steps that look at one task at a time, or at none: enough tests, a sample, another order."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -9,9 +9,34 @@ from pydantic import Field
 from strop.config.section import Complaint, Section
 from strop.core.ids import derive_seed
 from strop.core.task import Task
+from strop_curation.pipeline.lines import Scratch
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
 
 By = Literal["topic", "level", "set", "source", "language", "family"]
+
+
+class MinTestsConfig(Section):
+    """Settings of min-tests."""
+
+    at_least: int = Field(default=5, ge=1)
+    """Fewest tests of a task."""
+    hidden: bool = False
+    """Count only tests that the prompt does not show."""
+
+
+class MinTests(Step[MinTestsConfig]):
+    """Drops tasks with too few different tests: DeepCoder asks for five (Together, 2025, section on data)."""
+
+    def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
+        """See `Step.run`."""
+        for done, task in enumerate(read(), start=1):
+            context.progress(done, context.size)
+            count = task.check.different_tests(hidden=self.config.hidden)
+            if count >= self.config.at_least:
+                yield task
+            else:
+                what = "hidden tests" if self.config.hidden else "tests"
+                yield drop(task, f"fewer than {self.config.at_least} {what}", f"{count} different {what}")
 
 
 class SampleStepConfig(Section):
@@ -67,3 +92,27 @@ def shares(sizes: dict[str, int], wanted: int) -> dict[str, int]:
     for kind in rest[: wanted - found.total()]:
         found[kind] += 1
     return dict(found)
+
+
+class ShuffleConfig(Section):
+    """shuffle has no settings; the seed is the pipeline's."""
+
+
+class Shuffle(Step[ShuffleConfig]):
+    """Puts the tasks in a random order; the same whatever order they came in."""
+
+    def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
+        """See `Step.run`. The texts lie on disk; 100 bytes or so a task are in memory."""
+        ranks: list[tuple[int, int]] = []
+
+        def ranked() -> Iterator[Task]:
+            for place, task in enumerate(read()):
+                ranks.append((derive_seed(context.seed, task.id), place))
+                yield task
+
+        scratch = Scratch(context.folder / "tasks")
+        scratch.fill(ranked())
+        ranks.sort()
+        for done, task in enumerate(scratch.in_order(place for _, place in ranks), start=1):
+            context.progress(done, context.size)
+            yield task
