@@ -1,4 +1,4 @@
-"""Tests that are a list of assert statements (AceCode, MBPP), made a check: which names of the answer they call.
+"""Tests that are assert statements (AceCode, MBPP, verl), made a check: which names of the answer they call.
 
 Plain calls are an *asserts* check. Tests that handle objects of the answer's classes are a *pytest* suite, one function
 a text, because objects do not cross into plain test code.
@@ -18,9 +18,12 @@ SUITE = "test_answer.py"
 _VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind)}
 
 
-def check_of(tests: Sequence[str], setup: str, reference: str, where: str) -> AssertsCheck | PytestCheck:
+def check_of(
+    tests: Sequence[str], setup: str, reference: str, where: str, entry_point: str = ""
+) -> AssertsCheck | PytestCheck:
     """The check of assert statements below `setup`; `reference`, if known, tells what is a class.
 
+    Without an entry point it is the name that the tests call most, of those that the reference defines if it has any.
     Raises UserError for what is not Python, asserts nothing, or calls nothing of an answer.
     """
     if not tests:
@@ -34,6 +37,9 @@ def check_of(tests: Sequence[str], setup: str, reference: str, where: str) -> As
     modules = _modules(everything)
     setup = "".join(f"import {name}\n" for name in modules) + setup
     names = _called(everything, set(modules), reference)
+    own = pysource.defined(reference, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    first = [entry_point] if entry_point else [name for name in names if name in own]
+    names = list(dict.fromkeys([*first, *names]))
     if not names:
         raise UserError(f"{where}: the tests call no function of an answer")
     if _has_objects(everything, names, reference):

@@ -10,31 +10,27 @@ answer}, or a list of such statements.
 2. The id is extra_info.index where that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset in place of the data
    source where it is there. A set that numbers its parts alike has ids twice: the first counts on import.
 3. The reference is extra_info.reference; of a function, below the imports that it relies on.
-4. In functional code, `Solution().name` becomes `name`, and what `check(...)` is given is the function; else it is the
-   one function that the code uses without defining it.
+4. In functional code, `Solution().name` becomes `name`; which function it calls is found as in `assert_lists`.
 5. Written are tasks in Python with stdin and stdout, calls, or asserts. Topic, level, tolerance and which cases are
    shown are lost.
 """
 
-import ast
-import builtins
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from strop.code.python import source as pysource
-from strop.code.python.source import UNPARSABLE, tree_of
-from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
+from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, StdioCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import case_lists, io_tests, prompts
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row, decoded
 from strop_formats import solutions
+from strop_formats.assert_lists import check_of
 from strop_formats.fields import items, mapping
 
-Check = StdioCheck | CasesCheck | AssertsCheck
+Check = StdioCheck | CasesCheck | AssertsCheck | PytestCheck
 
 
 def _read(row: Row, where: str) -> Iterator[Task]:
@@ -124,39 +120,7 @@ VERL = Adapter(
 _METHOD = re.compile(r"\bSolution\(\)\.(\w+)")
 
 
-def functional_check(code: str, entry_point: str, reference: str, where: str) -> AssertsCheck:
-    """The check of a script. `entry_point` may be empty, or `Solution().name`. Raises UserError.
-
-    Without one, the function is what `check(...)` gets at the end, else the only name that the script uses and neither
-    binds nor finds among the builtins, else the only such one that the reference defines.
-    """
-    plain = _METHOD.sub(r"\1", code)
-    name = _METHOD.sub(r"\1", entry_point)
-    try:
-        tree = tree_of(plain)
-    except UNPARSABLE as error:
-        raise UserError(f"{where}: functional tests are no Python: {str(error)[:100]}") from error
-    name = name or _checked(tree) or _only(tree, reference)
-    if not name.isidentifier():
-        raise UserError(f"{where}: cannot tell which function the tests call")
-    return AssertsCheck(entry_point=name, code=plain)
-
-
-def _checked(tree: ast.Module) -> str:
-    last = tree.body[-1] if tree.body else None
-    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and len(last.value.args) == 1:
-        call, argument = last.value, last.value.args[0]
-        if isinstance(call.func, ast.Name) and call.func.id == "check" and isinstance(argument, ast.Name):
-            return argument.id
-    return ""
-
-
-def _only(tree: ast.Module, reference: str) -> str:
-    nodes = list(ast.walk(tree))
-    bound = {name for statement in tree.body for name in pysource.bound_names(statement)}
-    bound |= {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    free = sorted(n for n in pysource.used_names(tree) if n not in bound and not hasattr(builtins, n))
-    if len(free) != 1:
-        free = [name for name in free if re.search(rf"^\s*def {re.escape(name)}\b", reference, re.M)]
-    return free[0] if len(free) == 1 else ""
+def functional_check(code: str, entry_point: str, reference: str, where: str) -> Check:
+    """The check of a script; `entry_point` may be empty, or `Solution().name`. Raises UserError."""
+    plain, name = (_METHOD.sub(r"\1", text) for text in (code, entry_point))
+    return check_of([plain], "", reference, where, name)

@@ -22,8 +22,7 @@ from strop.evaluation.baselines import known_calls, random_calls
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.demos import read_demos
-from strop.tasks.tool_worlds import WORLDS, generate
-from strop.tasks.tool_worlds.generate import task_of
+from strop.tasks.tool_worlds import WORLDS, generate, task_of
 from strop.tasks.tool_worlds.world import replayed
 
 pytestmark = pytest.mark.jail

@@ -16,8 +16,8 @@ from strop.tasks.answers import answer_in
 from strop.tasks.prompts import STYLES, render, solution
 from strop.tasks.splits import assign_splits
 from strop.verification.label import LabelToolchain, label_of
+from strop_formats.vulnerability import SAFE, changed_lines
 from strop_formats.vulnerability import SVEN as ADAPTER
-from strop_formats.weaknesses import SAFE, changed_lines
 
 
 def sample() -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.edits.languages import language_of
 from strop.tasks.adapters import ADAPTERS
-from strop_formats.swe_patch import reverse
+from strop_formats.swe import reverse
 
 NAMES = ("swe-bench", "swe-smith")
 

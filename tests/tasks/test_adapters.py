@@ -129,13 +129,6 @@ def test_a_format_that_is_only_read_says_which_are_written(tmp_path):
         write_format(ADAPTERS["apps"], sample_tasks("apps"), tmp_path / "rows.jsonl")
 
 
-def test_round_trip_through_a_folder(tmp_path):
-    adapter, tasks = ADAPTERS["harbor"], sample_tasks("harbor")
-    assert write_format(adapter, tasks, tmp_path / "set") == len(tasks)
-    again = list(tasks_of(adapter, adapter.folder(tmp_path / "set")))
-    assert {task.id: task.check for task in again} == {task.id: task.check for task in tasks}
-
-
 @cache
 def _some() -> tuple[Task, ...]:
     return (*builtin.load("python")[:3], *humaneval.load()[:3])

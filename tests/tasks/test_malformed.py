@@ -210,23 +210,6 @@ def test_private_tests_that_are_a_bomb(tmp_path):
     assert said.count("private_test_cases: compressed data unpacks to more than 256 MiB: left out") == 1
 
 
-def test_a_pickle_that_runs_code_is_refused_and_runs_nothing(tmp_path):
-    import base64
-    import pickle
-
-    class Evil:
-        def __reduce__(self):
-            return (Path.touch, (tmp_path / "owned",))
-
-    row = ADAPTERS["livecodebench"].sample()[0]
-    bad = base64.b64encode(zlib.compress(pickle.dumps(Evil()))).decode()
-    file = tmp_path / "l.jsonl"
-    file.write_text(json.dumps({**row, "private_test_cases": bad}))
-    ids, said = read(file, "livecodebench:")
-    assert ids == [] and len(said) == 1 and "the pickle is refused" in said[0]
-    assert not (tmp_path / "owned").exists()
-
-
 def test_parquet_of_wrong_types_and_broken_parquet(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -12,8 +12,7 @@ from strop.core.task import Task
 from strop.tasks.public_tests import public_task
 from strop.tasks.sources import load_tasks
 from strop.tasks.templates import values
-from strop_generators.needs_feedback import generate, load
-from strop_generators.needs_feedback.generate import task_of
+from strop_generators.needs_feedback import generate, load, task_of
 from strop_generators.needs_feedback.kinds import KINDS, FactKind
 
 

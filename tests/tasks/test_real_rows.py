@@ -15,10 +15,10 @@ from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, RustCheck, 
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks import load_tasks, sources
-from strop.tasks.levels import level_of
+from strop.tasks.rows import level_of
 from strop.verification.verifier import OpenVerifier
-from strop_formats.js_tests import check_of, literal
-from strop_formats.swe_patch import ended, reverse
+from strop_formats.swe import ended, reverse
+from strop_formats.translations import check_of, literal
 
 
 def written(path: Path, *rows: dict[str, Any]) -> str:

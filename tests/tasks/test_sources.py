@@ -1,6 +1,5 @@
 """Sources: every adapter, the round trip, and one clear line for each mistake."""
 
-import gzip
 import json
 import os
 import threading
@@ -181,16 +180,6 @@ def test_a_bad_source_is_one_clear_line(source, options, wanted):
     with pytest.raises(UserError, match=wanted) as caught:
         load_tasks(source, **options)
     assert "\n" not in str(caught.value)
-
-
-def test_broken_gzip_and_parquet(tmp_path):
-    packed = tmp_path / "t.jsonl.gz"
-    packed.write_bytes(gzip.compress(json.dumps(OWN).encode())[:-6])
-    with pytest.raises(UserError, match="cannot read"):
-        load_tasks(str(packed))
-    (tmp_path / "t.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(UserError, match="as parquet"):
-        load_tasks(str(tmp_path / "t.parquet"))
 
 
 def test_a_missing_package_names_its_extra():

@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 from strop.core.ids import rng
-from strop_generators.stdio_problems.generate import compiled
+from strop_generators.stdio_problems import compiled
 from strop_generators.stdio_problems.kind import all_kinds
 
 Parameters = dict[str, int | str]

@@ -16,8 +16,7 @@ from strop.tasks import load_tasks, render
 from strop.tasks.prompts import PROGRAM_STOP, solution
 from strop.verification.python.compare import same_output
 from strop.verification.verifier import OpenVerifier
-from strop_generators.stdio_problems import generate
-from strop_generators.stdio_problems.generate import NAME, compiled, task_of
+from strop_generators.stdio_problems import NAME, compiled, generate, task_of
 from strop_generators.stdio_problems.kind import Problem, ProblemKind, all_kinds
 
 SEEDS = 30

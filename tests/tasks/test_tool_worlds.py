@@ -19,8 +19,7 @@ from strop.environments.world import world_tools
 from strop.evaluation.baselines import known_calls, random_calls
 from strop.tasks.prompts import render
 from strop.tasks.sources import load_tasks
-from strop.tasks.tool_worlds import WORLDS, generate, load
-from strop.tasks.tool_worlds.generate import task_of
+from strop.tasks.tool_worlds import WORLDS, generate, load, task_of
 from strop.tasks.tool_worlds.world import World, read_calls, replayed, use, write_call
 from strop.verification.comparison import WorldToolchain
 

@@ -15,9 +15,8 @@ from strop.tasks import load_tasks
 from strop.verification.project.layout import is_protected
 from strop.verification.project.snapshot import Files, load_snapshot
 from strop.verification.verifier import OpenVerifier
-from strop_generators.toy_repositories import generate
+from strop_generators.toy_repositories import HIDDEN, NAME, PUBLIC, generate
 from strop_generators.toy_repositories.functions import FUNCTIONS, KINDS
-from strop_generators.toy_repositories.generate import HIDDEN, NAME, PUBLIC
 
 
 def check_of(task: Task) -> tuple[EditCheck, ProjectCheck, Files]:

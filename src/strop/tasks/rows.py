@@ -13,7 +13,6 @@ from strop.code.python import source as pysource
 from strop.core.errors import UserError
 from strop.core.task import Task, language_named
 from strop.tasks import mapped_tests
-from strop.tasks.levels import level_of
 from strop.tasks.row_limits import parse_json
 
 Row = Mapping[str, Any]
@@ -23,7 +22,33 @@ COLUMNS = (
 )  # fmt: skip
 """What a column mapping may name. `tests` holds assert statements, or a list of them; or cases with `args` and
 `expected`; or `stdin` and `stdout` (also called `input` and `output`); or a suite of unittest or pytest. `setup` is
-test code that comes first. `level` is 0 to 5 or a word (see `strop.tasks.levels`)."""
+test code that comes first. `level` is 0 to 5 or a word (see `LEVELS`)."""
+LEVELS = {
+    1: "trivial, very easy, very_easy, beginner, school, basic, 8 kyu, 7 kyu",
+    2: "easy, introductory, intro, simple, low, novice, 6 kyu",
+    3: "medium, moderate, normal, interview, intermediate, mid, 5 kyu",
+    4: "hard, difficult, medium_hard, medium hard, competition, advanced, high, 4 kyu",
+    5: "very hard, very_hard, expert, extreme, insane, challenge, 3 kyu, 2 kyu, 1 kyu",
+}
+"""How hard a task is, 1 to 5, and the words for it that data sets and sites write."""
+_LEVEL_OF = {word: level for level, words in LEVELS.items() for word in words.split(", ")}
+
+
+def level_of(value: Any) -> int | None:
+    """0 to 5 as such or as text, or a word in any case; 0 for what is missing. None for anything else."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return 0
+    if isinstance(value, str):
+        text = value.strip().casefold()
+        if (known := _LEVEL_OF.get(text)) is not None:
+            return known
+        try:
+            value = float(text)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value not in range(6):
+        return None
+    return int(value)
 
 
 def suggestion(word: str, known: list[str] | tuple[str, ...]) -> str:

@@ -2,8 +2,86 @@
 
 A kind is a class (`world.World`) with rules of its own and a function that draws a state, what is asked, and calls that
 do it. The goal is what those calls change.
+
+A task's reference are the calls of an expert, looks included; its goals are what the known plans change. Split: by id.
 """
 
-from strop.tasks.tool_worlds.generate import WORLDS, generate, load
+from collections.abc import Iterator, Mapping
+from random import Random
 
-__all__ = ["WORLDS", "generate", "load"]
+from strop.core.checks import WorldCheck
+from strop.core.ids import rng, unit_interval
+from strop.core.task import Task
+from strop.tasks.rows import counted
+from strop.tasks.tool_worlds import office, places, trade
+from strop.tasks.tool_worlds.world import WORDS, World, changes, named, need, replayed, use, write_call
+
+NAME = "tool-worlds"
+DEFAULT_COUNT = 600
+MOST = 1_000_000
+"""Largest COUNT."""
+HELD_OUT = 0.2
+ACTS = 2, 7
+"""Calls that a plan needs at least and at most, looks apart."""
+WORLDS: Mapping[str, type[World]] = {
+    kind.__name__.lower(): kind
+    for room in (office, trade, places)
+    for kind in vars(room).values()
+    if isinstance(kind, type) and issubclass(kind, World) and kind is not World
+}
+"""Every kind by its name."""
+_DRAWS = 500
+
+
+def load(rest: str = "") -> Iterator[Task]:
+    """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
+    count, seed = counted(NAME, rest, DEFAULT_COUNT, MOST)
+    return generate(count, seed=seed)
+
+
+def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
+    """Tasks with different statements, the kinds in turn; fewer begin the same way."""
+    seen, kinds, index = set[str](), list(WORLDS), 0
+    while len(seen) < count:
+        task = task_of(kinds[index % len(kinds)], rng(NAME, seed, index))
+        index += 1
+        if task.statement not in seen:
+            seen.add(task.statement)
+            yield task
+
+
+def task_of(name: str, r: Random) -> Task:
+    """A task of a kind."""
+    for _ in range(_DRAWS):
+        try:
+            return _task(name, WORLDS[name], r)
+        except ValueError:
+            continue
+    raise RuntimeError(f"none of {_DRAWS} draws of the world {name} can be solved")
+
+
+def _task(name: str, kind: type[World], r: Random) -> Task:
+    """Raises ValueError where the draw is none: a plan is refused, or too short or long."""
+    start, asked, looks, plans = kind.draw(r)
+    need(plans, "nobody can do it")
+    goals = []
+    for plan in plans:
+        world = kind(start)
+        for step in plan:
+            use(world, named(kind, step))
+        goals.append(changes(start, world.state, kind.free))
+    look = [("look",), *(("look", part) for part in looks.split())]
+    expert = [named(kind, step) for step in (*look, *plans[0])]
+    acts = len(list(replayed(kind(start), expert)))
+    need(ACTS[0] <= acts <= ACTS[1], f"{acts} acts")
+    task = Task(
+        family="tools",
+        statement=f"Request {r.randint(1000, 99_999)}: {r.choice(WORDS['asked'][name]).format(**asked)}",
+        reference="\n".join(map(write_call, expert)),
+        check=WorldCheck(world=name, start=start, goals=goals, free=list(kind.free)),
+        topic=name,
+        level=1 if acts < 4 else 2 if acts < 6 else 3,
+        source=f"{NAME}/{name}",
+    )
+    side = unit_interval(NAME, task.id)
+    return task.model_copy(update={"split": "held-out" if side < HELD_OUT else "train"})
