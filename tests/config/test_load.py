@@ -119,7 +119,7 @@ def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
         tmp_path, "model:\n  name: x\ngrpo:\n  clip_high: 0.3\n  loss: {type: dapoo}\noptim:\n  steps: many\n"
     )
     assert faults_of([path], "grpo.betaa=1") == [
-        f"{path}:5 grpo.loss.type: 'dapoo' is none of grpo, dapo, dr-grpo, bnpo, gspo, luspo, cispo, reinforce, "
+        f"{path}:5 grpo.loss.type: 'dapoo' is none of grpo, dapo, dr-grpo, gspo, cispo, reinforce, "
         "sequence-weighted; did you mean dapo?",
         f"{path}:4 grpo.clip_high: unknown key; did you mean grpo.loss.epsilon_high?",
         "command line: grpo.betaa=1: unknown key; did you mean grpo.beta?",

@@ -98,7 +98,7 @@ def loss_of(groups: Sequence[Group], logps: Sequence[torch.Tensor]) -> torch.Ten
         logps=flat, old=flat.detach(), sampled=flat.detach(),
         advantages=torch.tensor(advantages, dtype=flat.dtype), rows=torch.tensor(rows), count=len(samples),
     )  # fmt: skip
-    size = UpdateSize(rows=len(samples), tokens=len(flat), longest=LONGEST, micro_batches=1)
+    size = UpdateSize(rows=len(samples), tokens=len(flat), longest=LONGEST)
     return objective(GRPO, tokens, size)[0]
 
 

@@ -6,7 +6,7 @@ tokens of the whole update. i is a row, t a token, A the advantage, pi the polic
 the step's first update, mu the policy that sampled.
 
 A loss is a sum over tokens: per-token objective times that token's share. Shares add up over the micro-batches of an
-update, so neither micro-batches nor processes change the result (but for `micro-batch`, which is about them).
+update, so neither micro-batches nor processes change the result.
 
 Deviations: (1) R counts rows without any token in the loss (truncated, not scored) too, as TRL does; (2) the KL term
 has the share of the policy term, as in eq. 3 of DeepSeekMath.
@@ -21,7 +21,7 @@ from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
 
 Level = Literal["token", "sequence"]
-Share = Literal["answers", "tokens", "constant", "micro-batch", "rows"]
+Share = Literal["answers", "tokens", "constant"]
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,12 @@ class Tokens:
 class UpdateSize:
     """Sizes of the update that a micro-batch is part of.
 
-    rows  R, all rows; tokens  T, tokens that carry loss; longest  the constant length T_max; micro_batches  of the
-    update, over all processes
+    rows  R, all rows; tokens  T, tokens that carry loss; longest  the constant length T_max
     """
 
     rows: int
     tokens: int
     longest: int
-    micro_batches: int
 
 
 def importance(tokens: Tokens, level: Level) -> torch.Tensor:
@@ -149,8 +147,6 @@ def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
     answers      1 / (R |o_i|): the mean of answers' means (GRPO, arXiv 2402.03300, eq. 3)
     tokens       1 / T: the mean over all tokens (DAPO, arXiv 2503.14476, eq. 8)
     constant     1 / (R T_max): no length is favoured (Dr. GRPO, arXiv 2503.20783, section 3.2)
-    micro-batch  1 / (tokens of the micro-batch x number of micro-batches) ("bnpo" in TRL)
-    rows         1 / R: the mean of answers' sums (LUSPO, arXiv 2602.05261)
     """
     match share:
         case "answers":
@@ -159,10 +155,6 @@ def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
             value = 1 / max(1, size.tokens)
         case "constant":
             value = 1 / (size.rows * size.longest)
-        case "micro-batch":
-            value = 1 / (max(1, len(tokens.logps)) * size.micro_batches)
-        case "rows":
-            value = 1 / size.rows
     return torch.full_like(tokens.advantages, value)
 
 
@@ -196,12 +188,8 @@ def policy_term(loss: config.Loss, tokens: Tokens) -> tuple[torch.Tensor, torch.
             return *clipped(tokens, "token", low, high), "tokens"
         case config.DrGrpoLoss(epsilon_low=low, epsilon_high=high):
             return *clipped(tokens, "token", low, high), "constant"
-        case config.BnpoLoss(epsilon_low=low, epsilon_high=high):
-            return *clipped(tokens, "token", low, high), "micro-batch"
         case config.GspoLoss(epsilon_low=low, epsilon_high=high, average=average):
             return *clipped(tokens, "sequence", low, high), average
-        case config.LuspoLoss(epsilon_low=low, epsilon_high=high):
-            return *clipped(tokens, "sequence", low, high), "rows"
         case config.CispoLoss(max_weight=most):
             return *cispo(tokens, most), "tokens"
         case config.ReinforceLoss(average=average):

@@ -52,13 +52,6 @@ class DrGrpoLoss(ClipRange):
     """Which form."""
 
 
-class BnpoLoss(ClipRange):
-    """Clipped ratios per token, averaged over the tokens of one forward ("bnpo" in TRL)."""
-
-    type: Literal["bnpo"] = "bnpo"
-    """Which form."""
-
-
 class GspoLoss(ClipRange):
     """One clipped ratio a sequence: the geometric mean over its tokens (GSPO, arXiv 2507.18071)."""
 
@@ -69,19 +62,8 @@ class GspoLoss(ClipRange):
     of the paper, section 5.1."""
     epsilon_high: float = Field(default=4e-4, ge=0)
     """Sequences whose ratio is above 1 + epsilon_high get no gradient for a positive advantage."""
-    average: Literal["answers", "tokens", "constant", "micro-batch"] = "answers"
-    """Over what tokens are averaged: as in grpo (the paper's), dapo, dr-grpo or bnpo."""
-
-
-class LuspoLoss(ClipRange):
-    """GSPO's ratio, each answer weighted by its length (LUSPO, arXiv 2602.05261)."""
-
-    type: Literal["luspo"] = "luspo"
-    """Which form."""
-    epsilon_low: float = Field(default=3e-4, ge=0, lt=1)
-    """Sequences whose ratio is below 1 - epsilon_low get no gradient for a negative advantage."""
-    epsilon_high: float = Field(default=4e-4, ge=0)
-    """Sequences whose ratio is above 1 + epsilon_high get no gradient for a positive advantage."""
+    average: Literal["answers", "tokens", "constant"] = "answers"
+    """Over what tokens are averaged: as in grpo (the paper's), dapo or dr-grpo."""
 
 
 class CispoLoss(Section):
@@ -112,17 +94,7 @@ class SequenceWeightedLoss(Section):
     """Answers whose ratio is outside [1 / max_weight, max_weight] are left out of the loss."""
 
 
-Loss = (
-    GrpoLoss
-    | DapoLoss
-    | DrGrpoLoss
-    | BnpoLoss
-    | GspoLoss
-    | LuspoLoss
-    | CispoLoss
-    | ReinforceLoss
-    | SequenceWeightedLoss
-)
+Loss = GrpoLoss | DapoLoss | DrGrpoLoss | GspoLoss | CispoLoss | ReinforceLoss | SequenceWeightedLoss
 LossConfig = Annotated[Loss, Field(discriminator="type")]
 """The policy-gradient loss."""
 

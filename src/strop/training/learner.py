@@ -148,7 +148,6 @@ class _Part:
             rows=round(sum(sample.weight for sample in samples)),
             tokens=sum(sample.tokens for sample in samples),
             longest=recipe.sampling.max_tokens,
-            micro_batches=max(1, len(everything)),
         )
         self.old: list[torch.Tensor] | None = None
         self.reference: list[torch.Tensor] | None = None
