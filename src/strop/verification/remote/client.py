@@ -1,8 +1,8 @@
 """`RemoteVerifier`: the Verifier protocol, answered by another machine. See `protocol` for the wire format.
 
 Each thread sends a batch of jobs and reads their verdicts as they come; what a broken request leaves, it sends again.
-A job keeps its id until it has its verdict, so a server that knows it does not judge it twice. While the server cannot
-be reached a job waits, for `patience` seconds from when it went; then it is *error*, never a zero.
+A server that judges it still, or has kept its verdict, does not judge it twice. While the server cannot be reached a
+job waits, for `patience` seconds from when it went; then it is *error*, never a zero.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ _BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
 _MOST_LINE = 64 * 2**20
 _ALONE_AFTER, _MOST_CUTS = 4, 12
 _BROKEN = (Refused, httpx.HTTPError, httpx.StreamError, ValueError, OSError)
-_REFUSED = (400, 409, 413)
+_REFUSED = (400, 413)
 """Statuses that mean a bad job, not a bad server."""
 _Left = dict[str, tuple[Job, bytes]]
 """Jobs without a verdict, with their lines, by id."""

@@ -8,15 +8,14 @@ Every request carries `Authorization: Bearer TOKEN` and `Strop-Protocol: 1`; err
         request   one line a job:  {"id": text, "task": task line, "answer": text}
         response  one line a verdict, as they finish: {"id", "verdict"}; empty lines mean "still at it"
 
-An id names one job of its session for good. A job that is sent again, after a lost connection, is not judged again: the
-server hands over what it has or goes on waiting. A response that ends without all its verdicts was cut short.
+Sessions take turns. A job that is sent again, after a lost connection, joins its run if that goes on, and has its
+verdict at once if that was kept. A response that ends without all its verdicts was cut short.
 
 Threat model: whoever has the token may use the machine's CPUs within the pool's limits. The channel is not encrypted:
 use it on the loopback, in a private network or through a tunnel.
 """
 
 import contextlib
-import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -64,8 +63,6 @@ class JobLine:
     id: str
     task: Task
     answer: str
-    digest: bytes
-    """SHA-256 of the line."""
 
 
 def job_line(name: str, task_json: str, answer: str) -> bytes:
@@ -113,7 +110,7 @@ def _parse_job(line: bytes) -> JobLine:
         raise ValueError(f"'id' must be text of 1 to {_NAME_LENGTH} characters")
     if not isinstance(answer, str):
         raise ValueError(f"'answer' must be text, not {type(answer).__name__}")
-    return JobLine(name, Task.model_validate(row["task"]), answer, hashlib.sha256(line.strip()).digest())
+    return JobLine(name, Task.model_validate(row["task"]), answer)
 
 
 def parse_verdict(line: bytes) -> tuple[str, Verdict]:

@@ -6,9 +6,12 @@ encrypted.
 """
 
 import asyncio
+import contextlib
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 import anyio
@@ -22,7 +25,8 @@ from starlette.types import Receive, Scope, Send
 
 from strop import __version__
 from strop.core.listening import RequestGuard, server_config
-from strop.verification.pool.pool import VerifierPool
+from strop.core.verdict import Verdict
+from strop.verification.pool.pool import PoolBusy, VerifierPool
 from strop.verification.remote.protocol import (
     BEAT_SECONDS,
     MOST_BYTES,
@@ -30,35 +34,50 @@ from strop.verification.remote.protocol import (
     PROTOCOL_HEADER,
     SESSION_HEADER,
     BadRequest,
+    JobLine,
     parse_jobs,
+    verdict_line,
 )
-from strop.verification.remote.sessions import Listener, QueuedJob, Sessions
 
 _PARSED = 4
 """Request bodies that are parsed at a time."""
 _BODY_SECONDS = 120.0
-_SWEEP_SECONDS = 30.0
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 class VerdictStream(StreamingResponse):
-    """Sends verdicts until done, or the client leaves or the server stops; then releases the jobs."""
+    """Sends verdicts until done, or the client leaves or the server stops; then drops the jobs that have not begun.
 
-    def __init__(self, sessions: Sessions, listener: Listener, entries: list[QueuedJob]) -> None:
-        self._sessions, self._listener, self._entries = sessions, listener, entries
-        super().__init__(self._lines(listener, len(entries)), media_type="application/x-ndjson")
+    What has begun is finished. Its verdict is kept as every other (`VerdictCache`), for a client that asks again.
+    """
 
-    @staticmethod
-    async def _lines(listener: Listener, left: int) -> AsyncIterator[bytes]:
+    def __init__(self, futures: Mapping[str, "Future[Verdict]"]) -> None:
+        self._loop, self._futures = asyncio.get_running_loop(), futures
+        self._finished: asyncio.Queue[str | None] = asyncio.Queue()
+        super().__init__(self._lines(), media_type="application/x-ndjson")
+        for name, future in futures.items():
+            future.add_done_callback(partial(self._tell, name))
+
+    def stop(self) -> None:
+        """No more verdicts come."""
+        self._finished.put_nowait(None)
+
+    def _tell(self, name: str, future: "Future[Verdict]") -> None:
+        """Called on whatever thread settled the future; a loop that has ended needs no news."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._finished.put_nowait, name)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        left = len(self._futures)
         while left:
             try:
-                entry = await asyncio.wait_for(listener.get(), BEAT_SECONDS)
+                name = await asyncio.wait_for(self._finished.get(), BEAT_SECONDS)
             except TimeoutError:
                 yield b"\n"
                 continue
-            if entry is None:
+            if name is None:
                 return
-            yield entry.line
+            yield verdict_line(name, self._futures[name].result())
             left -= 1
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,7 +93,8 @@ class VerdictStream(StreamingResponse):
                 await self.stream_response(send)
                 group.cancel_scope.cancel()
         finally:
-            self._sessions.detach(self._listener, self._entries)
+            for future in self._futures.values():
+                future.cancel()
 
 
 class VerifierApp:
@@ -84,7 +104,8 @@ class VerifierApp:
         self, pool: VerifierPool, token: str, settings: Mapping[str, Any], host: str = "127.0.0.1"
     ) -> None:
         self.pool = pool
-        self.sessions = Sessions(pool)
+        self.stopping = False
+        self._streams: weakref.WeakSet[VerdictStream] = weakref.WeakSet()
         self.settings = dict(settings)
         self._parsed = asyncio.Semaphore(_PARSED)
         app = Starlette(
@@ -92,8 +113,7 @@ class VerifierApp:
                 Route("/v1/health", self._answering(self.health), methods=["GET"]),
                 Route("/v1/stats", self._answering(self.stats), methods=["GET"]),
                 Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
-            ],
-            lifespan=self._life,
+            ]
         )
         self.guard = RequestGuard(
             app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
@@ -107,19 +127,44 @@ class VerifierApp:
 
     async def stats(self, request: Request) -> Response:
         """What was done so far."""
-        return JSONResponse({**self.pool.stats(), "remembered": len(self.sessions)})
+        return JSONResponse(self.pool.stats())
 
     async def verify(self, request: Request) -> Response:
         """Takes jobs, streams verdicts."""
         session = request.headers.get(SESSION_HEADER, "")
         if not 8 <= len(session) <= 100:
             raise BadRequest(f"{SESSION_HEADER} must be 8 to 100 characters, chosen at random by the client")
-        if self.sessions.stopping:
+        if self.stopping:
             raise BadRequest("the server is shutting down", 503)
         body = await request.body()
         async with self._parsed:
             jobs = await run_in_threadpool(parse_jobs, body)
-        return VerdictStream(self.sessions, *self.sessions.attach(session, jobs))
+        stream = VerdictStream(self._submitted(session, jobs))
+        self._streams.add(stream)
+        return stream
+
+    def stop(self) -> None:
+        """Ends the streams, and begins none."""
+        self.stopping = True
+        for stream in self._streams:
+            stream.stop()
+
+    def _submitted(self, session: str, jobs: Sequence[JobLine]) -> "dict[str, Future[Verdict]]":
+        """Raises BadRequest, and then nothing is judged: 413 for more jobs than ever fit, 429 for more than fit now."""
+        most = self.pool.capacity
+        if len(jobs) > most:
+            raise BadRequest(f"{len(jobs)} jobs in one request; this server takes {most} at most", 413)
+        found: dict[str, Future[Verdict]] = {}
+        try:
+            if len(jobs) > self.pool.room:
+                raise PoolBusy
+            for job in jobs:
+                found[job.id] = self.pool.submit(job.task, job.answer, client=session, timeout=0)
+        except PoolBusy:
+            for future in found.values():
+                future.cancel()
+            raise BadRequest("the queue is full; try again in a second", 429) from None
+        return found
 
     def _answering(self, handler: Handler) -> Handler:
         async def answering(request: Request) -> Response:
@@ -137,19 +182,6 @@ class VerifierApp:
 
         return answering
 
-    @asynccontextmanager
-    async def _life(self, app: Starlette) -> AsyncIterator[None]:
-        async def sweep() -> None:
-            while True:
-                await asyncio.sleep(_SWEEP_SECONDS)
-                self.sessions.sweep()
-
-        task = asyncio.create_task(sweep())
-        try:
-            yield
-        finally:
-            task.cancel()
-
 
 class VerifierServer(uvicorn.Server):
     """uvicorn, whose streams end at once when it is asked to stop."""
@@ -160,7 +192,7 @@ class VerifierServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Cuts the streams short, then waits for them as uvicorn does."""
-        self.app.sessions.stop()
+        self.app.stop()
         await super().shutdown(sockets)
 
 
