@@ -22,6 +22,7 @@ from strop.core.records import Record
 from strop.core.task import Task
 from strop.tasks.answers import answer_in
 from strop.tasks.jsonl import read_rows
+from strop.tasks.rows import own_task
 from strop_attack.plays import environment_of
 from strop_attack.projects import PIECES, RIGHT, as_answer
 
@@ -29,7 +30,6 @@ Family = Literal["forge", "read", "escape", "exhaust", "outlive", "compile"]
 """forge a verdict, read secrets, reach the world outside, use up the host, live on, act at compile time."""
 FAMILIES: tuple[str, ...] = get_args(Family)
 
-_TASK_FIELDS = frozenset(Task.model_fields)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The one in C reads the suite in a tenth of the time."""
 _PLACEHOLDER = re.compile(r"@([A-Z_]+)@")
@@ -184,7 +184,7 @@ def load_answers(folder: Path) -> list[Trial]:
     for path in paths:
         for where, row in read_rows(path):
             if "check" in row:
-                task = _task(where, row)
+                task = own_task(row, where)
                 known, first = tasks.get(task.id, (task, where))
                 if known != task:
                     raise UserError(
@@ -196,17 +196,6 @@ def load_answers(folder: Path) -> list[Trial]:
     if not answers:
         raise UserError(f"--answers {folder}: no answer line in {len(paths)} file(s)")
     return [_given(where, row, tasks) for where, row in answers]
-
-
-def _task(where: str, row: dict[str, Any]) -> Task:
-    if unknown := sorted(set(row) - _TASK_FIELDS):
-        raise UserError(f"{where}: a task has no field {unknown[0]!r}; put it into metadata")
-    try:
-        return Task(**{"statement": "", **row})
-    except (ValidationError, TypeError, ValueError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
-        place = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{where}: bad task: {place}: {first['msg']}") from error
 
 
 def _checked(where: str, row: dict[str, Any]) -> dict[str, Any]:

@@ -13,47 +13,13 @@ from typer import Argument, Option
 from strop.cli.options import EngineOptions, grouped, say
 from strop.core.errors import StropError, UserError
 from strop.core.text import printable
+from strop_repair.record import RepairPlan
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop_repair.asking import Asker
-    from strop_repair.pipeline import RepairPlan
     from strop_repair.record import RepairReport
     from strop_repair.repository import RepositoryTexts
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What a repair does; see `RepairPlan`."""
-
-    samples: Annotated[int, Option("--samples", "-n", min=1, help="edits to sample")] = 16
-    temperature: Annotated[
-        float, Option("--temperature", "-t", min=0, help="temperature of all samples; 0 is greedy")
-    ] = 1.0
-    localise: Annotated[
-        Literal["model", "lexical", "both"],
-        Option(
-            help="what finds the files: the model, the words of the issue (BM25), or first one, then the other"
-        ),
-    ] = "model"
-    most_files: Annotated[int, Option(min=1, help="maximum number of files to edit")] = 3
-    format: Annotated[
-        Literal["search-replace", "unified-diff", "whole-file", "line-range"],
-        Option(help="edit format that the model is asked for"),
-    ] = "search-replace"
-    exact: Annotated[bool, Option("--exact", help="edits must match the files exactly")] = False
-    locating: Annotated[int, Option(min=1, help="samples for each localisation, which vote")] = 4
-    reproductions: Annotated[int, Option(min=0, help="reproduction tests to sample; 0: none")] = 8
-    test_seconds: Annotated[float, Option(min=1, help="seconds for the tests of all edits")] = 900.0
-    max_tokens: Annotated[int, Option(min=1, help="longest answer in tokens")] = 2000
-    seed: Annotated[int, Option(min=0, help="seed of every random choice")] = 0
-
-    def plan(self) -> "RepairPlan":
-        """The same for `strop_repair`."""
-        from strop_repair.pipeline import RepairPlan
-
-        values = vars(self).copy()
-        return RepairPlan(by=values.pop("localise"), **values)
 
 
 @dataclass(frozen=True)
@@ -78,7 +44,7 @@ class AskingOptions:
 @grouped
 def repair(
     repository: Annotated[Path, Argument(metavar="REPO", help="folder of the repository; it is not changed")],
-    planned: PlanOptions,
+    plan: RepairPlan,
     asking: AskingOptions,
     engine: EngineOptions,
     overrides: Annotated[
@@ -110,7 +76,6 @@ def repair(
     text = _issue(issue)
     repo = read_repository(repository)
     given = _given(file or [], repo)
-    plan = planned.plan()
     recipe = _recipe(asking, engine, plan, overrides or [])
     with ExitStack() as stack:
         runner = None
@@ -171,9 +136,7 @@ def _given(names: list[str], repository: "RepositoryTexts") -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _recipe(
-    asking: AskingOptions, engine: EngineOptions, plan: "RepairPlan", overrides: list[str]
-) -> "Recipe":
+def _recipe(asking: AskingOptions, engine: EngineOptions, plan: RepairPlan, overrides: list[str]) -> "Recipe":
     from strop.cli.models import check_there, read_models, recipes_of
 
     if not asking.model:
@@ -190,7 +153,7 @@ def _recipe(
     return next(iter(recipes.values()))
 
 
-def _asker(recipe: "Recipe", style: str, plan: "RepairPlan", stack: ExitStack) -> "Asker":
+def _asker(recipe: "Recipe", style: str, plan: RepairPlan, stack: ExitStack) -> "Asker":
     from strop.config.model import ScriptedPolicyConfig
     from strop.core.protocols import Policy
     from strop.policies.open import open_policy

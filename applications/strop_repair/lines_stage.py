@@ -14,7 +14,7 @@ from strop.edits.headers import fenced
 from strop.edits.lines import split
 from strop_repair.asking import Asker, prompt
 from strop_repair.files_stage import named, ranked
-from strop_repair.outline import Piece, merged, numbered
+from strop_repair.outline import Piece, grown, numbered
 
 AROUND = 10
 """Lines shown above and below a place, as in Agentless."""
@@ -91,14 +91,13 @@ def choose(
     totals = {path: len(split(text)) for path, text in files.items()}
     taken: dict[str, list[tuple[int, int]]] = {}
     for path, first, last in wanted:
-        new = {**taken, path: merged([*taken.get(path, ()), (first, last)], totals[path])}
-        shown = {p: merged(r, totals[p], AROUND) for p, r in new.items()}
+        new = {**taken, path: grown([*taken.get(path, ()), (first, last)], totals[path])}
+        shown = {p: grown(r, totals[p], AROUND) for p, r in new.items()}
         if fits(shown):
             taken = new
         elif taken:
             break
-    grown = {p: merged(r, totals[p], AROUND) for p, r in taken.items()}
-    return grown, len(votes)
+    return {p: grown(r, totals[p], AROUND) for p, r in taken.items()}, len(votes)
 
 
 def view(files: Mapping[str, str], ranges: Ranges, *, numbers: bool = False) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from strop.code.python.source import UNPARSABLE, tree_of
+from strop.core.ranges import Range, merged
 from strop.edits.lines import split
 
 WINDOW = 40
@@ -86,14 +87,7 @@ def numbered(text: str, wanted: Sequence[int]) -> str:
     return "".join(out) + ("...\n" if previous < len(lines) else "")
 
 
-def merged(ranges: Sequence[tuple[int, int]], total: int, around: int = 0) -> list[tuple[int, int]]:
+def grown(ranges: Sequence[Range], total: int, around: int = 0) -> list[Range]:
     """Ranges of lines within 1 to `total`, grown by `around` on both sides, those that touch joined."""
-    out: list[tuple[int, int]] = []
-    for first, last in sorted((max(1, a - around), min(total, b + around)) for a, b in ranges):
-        if first > last:
-            continue
-        if out and first <= out[-1][1] + 1:
-            out[-1] = (out[-1][0], max(out[-1][1], last))
-        else:
-            out.append((first, last))
-    return out
+    wider = ((max(1, first - around), min(total, last + around)) for first, last in ranges)
+    return merged((first, last) for first, last in wider if first <= last)

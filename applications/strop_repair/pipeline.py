@@ -7,46 +7,19 @@ records that in the report's notes; only if no edit applies is there no diff.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from pydantic import Field
-
-from strop.core.records import Record
 from strop.core.rollout import Message
 from strop.edits import EXACT, LENIENT
 from strop_repair import files_stage, lines_stage
 from strop_repair.asking import Asker, prompt
 from strop_repair.candidates import Applied, collect
 from strop_repair.outline import pieces
-from strop_repair.record import Edit, FoundFile, RepairReport, passes, rerank, why_not_most
+from strop_repair.record import Edit, FoundFile, RepairPlan, RepairReport, passes, rerank, why_not_most
 from strop_repair.repository import RepositoryTexts
 from strop_repair.reproduce import TestFile, test_files
 from strop_repair.testing import Bench, ProjectTests, RepairWatch
 
-FORMATS = ("search-replace", "unified-diff", "whole-file", "line-range")
-"""Formats in which edits are asked for; a hole to fill is not known here."""
-
 _ISSUE_SHARE = 0.4
 """Of the prompt, at most, for the issue."""
-
-
-class RepairPlan(Record):
-    """What a repair does."""
-
-    samples: int = Field(default=16, ge=1)
-    """Sampled edits."""
-    locating: int = Field(default=4, ge=1)
-    """Samples of each of the two localisations."""
-    reproductions: int = Field(default=8, ge=0)
-    """Sampled reproduction tests."""
-    temperature: float = Field(default=1.0, ge=0)
-    max_tokens: int = Field(default=2000, ge=1)
-    most_files: int = Field(default=3, ge=1)
-    by: files_stage.By = "model"
-    """How files are found."""
-    format: str = "search-replace"
-    exact: bool = False
-    """True: an edit must match the files to the letter; else with every tolerance of docs/edits.md."""
-    test_seconds: float = Field(default=900.0, gt=0)
-    seed: int = 0
 
 
 class _Repair:
@@ -89,13 +62,13 @@ class _Repair:
     def _found_files(self) -> list[FoundFile]:
         plan = self.plan
         order = files_stage.lexical_order(self.repository, self.issue)
-        if plan.by == "lexical":
-            return files_stage.choose([], order, plan.most_files, plan.by)
+        if plan.localise == "lexical":
+            return files_stage.choose([], order, plan.most_files, plan.localise)
         messages, shown = files_stage.tree_prompt(self.asker, self.issue, order, plan.most_files)
         if shown < len(order):
             self.note(f"{shown} of {len(order)} files are listed in the prompt, those closest to the issue")
         answers = self.ask("files", messages, plan.locating, "localising files")
-        found = files_stage.choose(answers, order, plan.most_files, plan.by)
+        found = files_stage.choose(answers, order, plan.most_files, plan.localise)
         if not any(file.by == "model" for file in found):
             self.note("the model names no file of the repository; files are chosen by the words of the issue")
         return found

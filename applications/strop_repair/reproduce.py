@@ -11,12 +11,14 @@ from pathlib import PurePosixPath
 
 from strop.core.ids import content_hash
 from strop.tasks.answers import extract_code
+from strop.tasks.suite_tests import UnreadableTests, test_ids
 from strop_repair.outline import parsed
 from strop_repair.repository import RepositoryTexts
 
 MOST_KEPT = 30
 """Test files that are run, those that most samples wrote first; as in Agentless Mini."""
 _LONGEST = 50_000
+_FILE = "test.py"
 _MOST_TESTS = 20
 """Tests of one file."""
 
@@ -59,23 +61,12 @@ def test_files(answers: Sequence[str], repository: RepositoryTexts) -> list[Test
 
 def _tests(text: str) -> tuple[str, ...]:
     """The names of the tests in a file, of classes as `Class::test`; none where it cannot be read."""
-    tree = parsed(text) if len(text) <= _LONGEST and "\0" not in text else None
-    if tree is None:
+    if len(text) > _LONGEST or parsed(text) is None:
         return ()
-    found: dict[str, None] = {}
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            found |= {f"{node.name}::{name}": None for name in _functions(node.body)}
-    found |= {name: None for name in _functions(tree.body)}
-    return tuple(found)[:_MOST_TESTS]
-
-
-def _functions(body: Sequence[ast.stmt]) -> list[str]:
-    return [
-        node.name
-        for node in body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test")
-    ]
+    try:
+        return tuple(name.partition("::")[2] for name in test_ids({_FILE: text}))[:_MOST_TESTS]
+    except UnreadableTests:
+        return ()
 
 
 def _folder(repository: RepositoryTexts) -> str:

@@ -4,7 +4,7 @@ from strop.core.rollout import Message
 from strop.policies.scripted import ScriptedPolicy
 from strop_repair import files_stage, lines_stage
 from strop_repair.asking import Asker, prompt
-from strop_repair.outline import merged, numbered, pieces
+from strop_repair.outline import grown, numbered, pieces
 from strop_repair.reproduce import test_files as found_tests
 
 from .conftest import ISSUE
@@ -12,11 +12,6 @@ from .conftest import ISSUE
 
 def asker(limit=6000, style="chat"):
     return Asker(ScriptedPolicy({}), seed=0, style=style, max_prompt_tokens=limit)
-
-
-def test_names_are_found_with_their_parts():
-    assert files_stage.words("splitHTTPHeader snake_case x2")["header"] == 1
-    assert set(files_stage.words("snake_case snake_case")) == {"snake_case", "snake", "case"}
 
 
 def test_bm25_prefers_rare_words():
@@ -95,8 +90,8 @@ def test_pieces_of_python():
 
 
 def test_ranges_and_views():
-    assert merged([(5, 6), (1, 2), (7, 9)], 8) == [(1, 2), (5, 8)]
-    assert merged([(5, 5)], 100, around=10) == [(1, 15)]
+    assert grown([(5, 6), (1, 2), (7, 9)], 8) == [(1, 2), (5, 8)]
+    assert grown([(5, 5)], 100, around=10) == [(1, 15)]
     assert numbered("a\nb\nc\n", [1, 3]) == "1| a\n...\n3| c\n"
     view = lines_stage.view({"a.py": "1\n2\n3\n4\n5\n"}, {"a.py": [(2, 3)]})
     assert view == "### a.py\n```\n[lines 1-1 are not shown]\n2\n3\n[lines 4-5 are not shown]\n```\n"
