@@ -13,7 +13,7 @@ from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import MixedStream, TaskShare, TaskStream, fill_step, play_groups
+from strop.rollouts.groups import MixedStream, TaskShare, fill_step, play_groups
 from strop.verification.pool.pool import VerifierPool
 
 
@@ -78,9 +78,8 @@ def test_a_prompt_over_the_limit_names_the_task(verifier: VerifierPool) -> None:
 
 def test_the_stream_repeats_itself_from_its_state() -> None:
     tasks = [doubling(f"t{i}") for i in range(7)]
-    first = TaskStream(tasks, seed=3)
-    first.draw(5)
-    second = TaskStream(tasks, seed=3)
+    first, second, third = (MixedStream({"": TaskShare(tasks, lambda step: 1.0)}, seed=3) for _ in range(3))
+    first.draw(5, 1)
     second.load(first.state())
-    assert [t.id for t in first.draw(6)] == [t.id for t in second.draw(6)]
-    assert len({t.id for t in TaskStream(tasks, seed=3).draw(7)}) == 7
+    assert [t.id for t in first.draw(6, 2)] == [t.id for t in second.draw(6, 2)]
+    assert len({t.id for t in third.draw(7, 1)}) == 7

@@ -21,7 +21,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.admission import Order
 from strop.rollouts.dispatcher import Dispatcher
-from strop.rollouts.groups import MOST_FAULTS, TaskStream, scored
+from strop.rollouts.groups import MOST_FAULTS, MixedStream, TaskShare, scored
 from strop.rollouts.step_metrics import step_metrics
 from strop.training.batch import sample_of
 from strop.training.loop import ErrorRate
@@ -307,7 +307,8 @@ def group(task_id: str, verdict: Verdict) -> Group:
 
 
 def test_a_task_that_fails_by_our_fault_is_set_aside() -> None:
-    stream = TaskStream([task(n) for n in range(3)], 1)
+    share = TaskShare([task(n) for n in range(3)], lambda step: 1.0)
+    stream, again = MixedStream({"": share}, 1), MixedStream({"": share}, 1)
     broken, fine = error_verdict("the grader broke"), Verdict(outcome=Outcome.FAILED)
     for verdict in (broken, broken, fine, broken, broken):
         stream.played(group("t001", verdict))
@@ -323,14 +324,13 @@ def test_a_task_that_fails_by_our_fault_is_set_aside() -> None:
         ErrorRate(0.5).count([group("t000", broken)])
     stream.played(group("t001", broken))
     assert [*stream.set_aside] == ["t001"]
-    again = TaskStream([task(n) for n in range(3)], 1)
     again.load(stream.state())
     for one in (stream, again):
-        assert [sorted(t.id for t in one.draw(3)) for _ in range(4)] == [["t000", "t002"]] * 4
+        assert [sorted(t.id for t in one.draw(3, 1)) for _ in range(4)] == [["t000", "t002"]] * 4
     for other in ("t000", "t002"):
         for _ in range(3):
             stream.played(group(other, broken), compares=False)
-    assert stream.draw(3) == []
+    assert stream.draw(3, 1) == []
 
 
 def test_a_step_without_a_task_is_said() -> None:

@@ -30,7 +30,7 @@ class SingleTurn:
         raise NotImplementedError
 
 
-class NextEdit:
+class NextEdit(SingleTurn):
     """Shows a state and takes the completion as the edit. Single use."""
 
     def __init__(self, task: Task, opening: Opening, read: Callable[[str], str]) -> None:
@@ -38,18 +38,10 @@ class NextEdit:
             raise UserError(
                 f"task {task.id} asks for no next edit; make such tasks with strop build next-edit"
             )
-        self._opening = opening
-
-    def begin(self) -> Opening:
-        """The state."""
-        return self._opening
+        super().__init__(task, opening, str)
 
     def step(self, completion: Completion) -> Done:
         """The edit; one that was cut off would not be shown to anyone."""
         if completion.finish_reason == "length":
             return Done("the answer was cut off", "malformed")
-        return Done(completion.text)
-
-    def result(self, effect: Any, result: Any) -> Next:
-        """Never called: it asks for nothing."""
-        raise NotImplementedError
+        return super().step(completion)

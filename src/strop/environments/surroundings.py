@@ -52,9 +52,10 @@ def surroundings_of(
     if lacking := sorted({canonical(one) for one in packages} & {*site.lacking}):
         raise UserError(f"play.folder.packages: {', '.join(lacking)} is not installed here; pip install it")
     rust = _rust()
+    programs = [f"{site.folder}/bin", rust.environment.get("PATH"), "/usr/local/bin", "/usr/bin", "/bin"]
     own = {
-        **dict(rust.variables),
-        "PATH": ":".join([f"{site.folder}/bin", *rust.programs, "/usr/local/bin", "/usr/bin", "/bin"]),
+        **rust.environment,
+        "PATH": ":".join(filter(None, programs)),
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         "PYTEST_ADDOPTS": "-p no:cacheprovider",
@@ -70,19 +71,12 @@ def surroundings_of(
     return Surroundings(tuple(dict.fromkeys(reads)), tuple(sorted(own.items())))
 
 
-@dataclass(frozen=True)
-class _Rust:
-    read: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
-    variables: tuple[tuple[str, str], ...] = ()
-
-
 @cache
-def _rust() -> _Rust:
-    """Where it is not installed, a task that needs it says so."""
+def _rust() -> Surroundings:
+    """Rust's part, with the folder of its programs as PATH. Where it is not installed, a task that needs it says so."""
     try:
         found = find_installation()
     except VerificationError:
-        return _Rust()
-    variables = ("RUSTC", found.program("rustc")), ("LD_LIBRARY_PATH", found.libraries)
-    return _Rust(found.read, (str(found.programs),), variables)
+        return Surroundings()
+    variables = {"RUSTC": found.program("rustc"), "LD_LIBRARY_PATH": found.libraries}
+    return Surroundings(found.read, (*variables.items(), ("PATH", str(found.programs))))

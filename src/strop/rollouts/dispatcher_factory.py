@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from strop.config.schema import Recipe
 from strop.config.tasks import FolderConfig, PlayConfig
 from strop.core.errors import UserError
-from strop.core.play import STOPS, PlayLimits, StopAction, StopReason
+from strop.core.play import STOPS, PlayLimits
 from strop.core.protocols import Environment, Policy, Verifier
 from strop.core.task import Task
 from strop.environments.surroundings import surroundings_of
@@ -52,13 +53,7 @@ def _limits(config: FolderConfig) -> Limits:
 
 def limits_of(config: PlayConfig, prompt: int) -> PlayLimits:
     """What a recipe allows a play, with first prompts of at most so many tokens."""
-    stops: dict[StopReason, StopAction] = {
-        "no call": config.stops.no_call,
-        "malformed": config.stops.malformed,
-        "max turns": config.stops.max_turns,
-        "context": config.stops.context,
-        "deadline": config.stops.deadline,
-    }
+    stops: Any = {reason.replace("_", " "): action for reason, action in config.stops}
     return PlayLimits(
         plays=config.at_once,
         turns=config.max_turns,

@@ -4,7 +4,7 @@ Tasks are drawn in shuffled passes over one task set, or over several by their w
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -43,20 +43,59 @@ def failed_by_us(rollout: Rollout) -> bool:
     return rollout.verdict is not None and not rollout.verdict.scored and rollout.stop_reason != "deadline"
 
 
-class TaskStream:
-    """Draws tasks in shuffled passes; those that gave no signal are paused, those on which the grader fails set
-    aside, as are those that are refused.
+@dataclass(frozen=True)
+class TaskShare:
+    """One set's training tasks, and its weight in a training step, from 1."""
 
-    Its whole state is a small JSON value, so a resumed run draws what the first would have drawn.
-    """
+    tasks: Sequence[Task]
+    weight_at: Callable[[int], float]
+
+
+class _Passes:
+    """Shuffled passes over the tasks of one set; `rest` holds how many more passes a task sits out."""
 
     def __init__(self, tasks: Sequence[Task], seed: int) -> None:
-        self._tasks = sorted(tasks, key=lambda task: task.id)
-        self._by_id = {task.id: task for task in self._tasks}
-        self._seed = seed
-        self._pass = 0
-        self._queue: list[str] = []
-        self._rest: dict[str, int] = {}
+        self.tasks = {task.id: task for task in sorted(tasks, key=lambda task: task.id)}
+        self.seed, self.number = seed, 0
+        self.queue: list[str] = []
+        self.rest: dict[str, int] = {}
+
+    def draw(self, count: int, gone: Container[str]) -> list[Task]:
+        """The next `count` different tasks, none of those that are `gone`; there must be so many."""
+        chosen: list[str] = []
+        while len(chosen) < count:
+            if not self.queue:
+                self._begin()
+            candidate = self.queue.pop(0)
+            if candidate not in chosen and candidate not in gone:
+                chosen.append(candidate)
+        return [self.tasks[task_id] for task_id in chosen]
+
+    def _begin(self) -> None:
+        order = [*self.tasks]
+        rng(self.seed, "pass", self.number).shuffle(order)
+        self.number += 1
+        awake = [task_id for task_id in order if self.rest.get(task_id, 0) == 0]
+        self.rest = {task_id: left - 1 for task_id, left in self.rest.items() if left > 1}
+        self.queue = awake or order
+
+
+class MixedStream:
+    """Draws from one task set or several; tasks that gave no signal are paused, those on which the grader fails set
+    aside, as are those that are refused.
+
+    Over the steps each set gets its share exactly: a place goes to the set that lacks most of what its weights have
+    promised so far. The whole state is a small JSON value, so a resumed run draws what the first would have drawn.
+    """
+
+    def __init__(self, sources: Mapping[str, TaskShare], seed: int) -> None:
+        self._weight_at = {name: source.weight_at for name, source in sources.items()}
+        self._sets = {
+            name: _Passes(source.tasks, derive_seed(seed, "task set", name) if name else seed)
+            for name, source in sources.items()
+        }
+        self._set_of = {task_id: passes for passes in self._sets.values() for task_id in passes.tasks}
+        self._owed = dict.fromkeys(sources, 0.0)
         self._silent: dict[str, int] = {}
         self._faults: dict[str, int] = {}
         self._refused: dict[str, str] = {}
@@ -71,18 +110,20 @@ class TaskStream:
         """Sets a task aside."""
         self._refused[task_id] = why
 
-    def draw(self, count: int) -> list[Task]:
-        """The next `count` different tasks (fewer only when there are fewer in all)."""
-        chosen: list[str] = []
-        gone = self.set_aside.keys()
-        count = min(count, len(self._tasks) - len(gone))
-        while len(chosen) < count:
-            if not self._queue:
-                self._begin_pass()
-            candidate = self._queue.pop(0)
-            if candidate not in chosen and candidate not in gone:
-                chosen.append(candidate)
-        return [self._by_id[task_id] for task_id in chosen]
+    def draw(self, count: int, step: int) -> list[Task]:
+        """The next `count` different tasks for a training step, from 1, set by set (fewer when there are fewer)."""
+        gone, places = self.set_aside.keys(), dict.fromkeys(self._sets, 0)
+        there = {name: len(passes.tasks.keys() - gone) for name, passes in self._sets.items()}
+        for _ in range(count):
+            weights = {name: at(step) for name, at in self._weight_at.items() if places[name] < there[name]}
+            if not any(weights.values()):
+                break
+            for name, weight in weights.items():
+                self._owed[name] += weight / sum(weights.values())
+            chosen = max((name for name in weights if weights[name]), key=lambda name: self._owed[name])
+            self._owed[chosen] -= 1
+            places[chosen] += 1
+        return [task for name, number in places.items() for task in self._sets[name].draw(number, gone)]
 
     def played(self, group: Group, *, compares: bool = True) -> None:
         """Notes whether the grader failed on a group, and where rewards are compared, whether it carried signal."""
@@ -97,104 +138,21 @@ class TaskStream:
             return
         silent = min(self._silent.get(group.task_id, 0) + 1, MAX_REST)
         self._silent[group.task_id] = silent
-        self._rest[group.task_id] = 2**silent - 1
-
-    def _begin_pass(self) -> None:
-        order = [task.id for task in self._tasks]
-        rng(self._seed, "pass", self._pass).shuffle(order)
-        self._pass += 1
-        awake = [task_id for task_id in order if self._rest.get(task_id, 0) == 0]
-        self._rest = {task_id: left - 1 for task_id, left in self._rest.items() if left > 1}
-        self._queue = awake or order
+        self._set_of[group.task_id].rest[group.task_id] = 2**silent - 1
 
     def state(self) -> dict[str, Any]:
         """Everything that a resumed run needs."""
-        return {
-            "pass": self._pass,
-            "queue": self._queue,
-            "rest": self._rest,
-            "silent": self._silent,
-            "faults": self._faults,
-            "refused": self._refused,
-        }
+        sets = {name: [one.number, one.queue, one.rest] for name, one in self._sets.items()}
+        tasks = {"silent": self._silent, "faults": self._faults, "refused": self._refused}
+        return {"owed": self._owed, "sets": sets, **tasks}
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes over a state given by `state`."""
-        self._pass = state["pass"]
-        self._queue = list(state["queue"])
-        self._rest = dict(state["rest"])
-        self._silent = dict(state["silent"])
-        self._faults = dict(state.get("faults", {}))
-        self._refused = dict(state.get("refused", {}))
-
-
-@dataclass(frozen=True)
-class TaskShare:
-    """One set's training tasks, and its weight in a training step, from 1."""
-
-    tasks: Sequence[Task]
-    weight_at: Callable[[int], float]
-
-
-class MixedStream:
-    """Draws from the streams of several task sets.
-
-    Over the steps each set gets its share exactly: a place goes to the set that lacks most of what its weights have
-    promised so far. The whole state is a small JSON value, so a resumed run draws what the first would have drawn.
-    """
-
-    def __init__(self, sources: Mapping[str, TaskShare], seed: int) -> None:
-        self._sources = dict(sources)
-        self._streams = {
-            name: TaskStream(source.tasks, derive_seed(seed, "task set", name) if name else seed)
-            for name, source in sources.items()
-        }
-        self._owed = dict.fromkeys(sources, 0.0)
-        self._set_of = {task.id: name for name, source in sources.items() for task in source.tasks}
-
-    @property
-    def set_aside(self) -> dict[str, str]:
-        """{id: why} of the tasks that are not drawn any more."""
-        return {
-            task_id: why for stream in self._streams.values() for task_id, why in stream.set_aside.items()
-        }
-
-    def refuse(self, task_id: str, why: str) -> None:
-        """Sets a task aside."""
-        self._streams[self._set_of[task_id]].refuse(task_id, why)
-
-    def draw(self, count: int, step: int) -> list[Task]:
-        """The next `count` different tasks for a training step, from 1, set by set (fewer when there are fewer)."""
-        places = dict.fromkeys(self._sources, 0)
-        there = {name: len(s.tasks) - len(self._streams[name].set_aside) for name, s in self._sources.items()}
-        for _ in range(count):
-            weights = {
-                name: source.weight_at(step)
-                for name, source in self._sources.items()
-                if places[name] < there[name]
-            }
-            if not any(weights.values()):
-                break
-            for name, weight in weights.items():
-                self._owed[name] += weight / sum(weights.values())
-            chosen = max((name for name in weights if weights[name]), key=lambda name: self._owed[name])
-            self._owed[chosen] -= 1
-            places[chosen] += 1
-        return [task for name, number in places.items() for task in self._streams[name].draw(number)]
-
-    def played(self, group: Group, *, compares: bool = True) -> None:
-        """Notes what came of a group."""
-        self._streams[self._set_of[group.task_id]].played(group, compares=compares)
-
-    def state(self) -> dict[str, Any]:
-        """Everything that a resumed run needs."""
-        return {"owed": self._owed, "sets": {name: s.state() for name, s in self._streams.items()}}
-
-    def load(self, state: dict[str, Any]) -> None:
-        """Takes over a state given by `state`."""
-        self._owed = dict(state["owed"])
-        for name, stream in self._streams.items():
-            stream.load(state["sets"][name])
+        self._owed, self._silent = dict(state["owed"]), dict(state["silent"])
+        self._faults, self._refused = dict(state["faults"]), dict(state["refused"])
+        for name, passes in self._sets.items():
+            number, queue, rest = state["sets"][name]
+            passes.number, passes.queue, passes.rest = number, list(queue), dict(rest)
 
 
 def scored(

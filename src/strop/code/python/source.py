@@ -58,21 +58,6 @@ def tree_of(text: str) -> ast.Module:
         return ast.parse(text)
 
 
-def below(preamble: str, code: str) -> str:
-    """The code with another in front of it, but behind its docstring and imports of `__future__`, if it has any."""
-    if not preamble:
-        return code
-    at = 0
-    if "__future__" in code:
-        with contextlib.suppress(*UNPARSABLE):
-            future = [
-                n for n in tree_of(code).body if isinstance(n, ast.ImportFrom) and n.module == "__future__"
-            ]
-            at = max((node.end_lineno or 0 for node in future), default=0)
-    lines = code.split("\n")
-    return "\n".join([*lines[:at], preamble.rstrip(), *lines[at:]])
-
-
 def parse(text: str) -> ast.Module:
     """The syntax tree of a source text.
 
@@ -201,17 +186,24 @@ def missing_names(text: str) -> set[str]:
     return used - bound
 
 
+def below(preamble: str, code: str) -> str:
+    """The code on the line below another; see `under`."""
+    return _above(preamble.rstrip(), code) if preamble else code
+
+
 def under(head: str, code: str) -> str:
     """The head's code and the other below it; what must stand first, up to its `from __future__`, stays above both."""
+    return _above(f"{head}\n\n", code)
+
+
+def _above(text: str, code: str) -> str:
     future = [
         node.end_lineno or node.lineno
         for node in (statements(code) if "__future__" in code else [])
         if isinstance(node, ast.ImportFrom) and node.module == "__future__"
     ]
-    if not future:
-        return f"{head}\n\n\n{code}"
-    lines = code.split("\n")
-    return "\n".join([*lines[: future[-1]], head, "\n", *lines[future[-1] :]])
+    lines, at = code.split("\n"), future[-1] if future else 0
+    return "\n".join([*lines[:at], text, *lines[at:]])
 
 
 def signature_of(source: str, entry_point: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from strop.core.checks.base import CheckBase, EntryPoint, RevealedTests, SingleTest, one_text, words_of
-from strop.core.checks.uncrossed import UNREADABLE, beyond_values, uncrossed
+from strop.core.checks.uncrossed import UNREADABLE, beyond_values, tree_of, uncrossed
 from strop.core.ids import canonical_json
 from strop.core.test_code import never_fails
 from strop.core.text import squeeze
@@ -41,13 +41,13 @@ class AssertsCheck(CheckBase):
         return len({ast.dump(node) for node in self._asserts()})
 
     def assertions(self) -> int:
-        return sum(map(_weight, ast.walk(_tree(self.code))))
+        return sum(map(_weight, ast.walk(tree_of(self.code))))
 
     def single_tests(self) -> list[SingleTest]:
         """The top-level assert statements; empty where the code has another form, such as HumanEval's function
         that holds them all.
         """
-        body = _tree(self.code).body
+        body = tree_of(self.code).body
         others = (node for node in body if not isinstance(node, ast.Assert))
         if any(isinstance(inner, ast.Assert) for node in others for inner in ast.walk(node)):
             return []
@@ -134,7 +134,7 @@ class AssertsCheck(CheckBase):
         return self.code
 
     def _asserts(self) -> list[ast.Assert]:
-        return [node for node in ast.walk(_tree(self.code)) if isinstance(node, ast.Assert)]
+        return [node for node in ast.walk(tree_of(self.code)) if isinstance(node, ast.Assert)]
 
 
 def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
@@ -152,7 +152,7 @@ def literal_calls(entry_point: str, code: str) -> Iterator[list[Any]]:
 
 def _calls_of(entry_point: str, code: str) -> Iterator[ast.Call]:
     """Calls of the answer in test code: by its name, or by that of a function's parameter, as HumanEval's tests do."""
-    nodes = list(ast.walk(_tree(code)))
+    nodes = list(ast.walk(tree_of(code)))
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     names = {entry_point} | {a.arg for f in functions for a in f.args.args}
     for node in nodes:
@@ -160,17 +160,9 @@ def _calls_of(entry_point: str, code: str) -> Iterator[ast.Call]:
             yield node
 
 
-def _tree(code: str) -> ast.Module:
-    """The code's tree; an empty one for code that cannot be parsed."""
-    try:
-        return ast.parse(code)
-    except UNREADABLE:
-        return ast.Module([], [])
-
-
 def _top_level(code: str) -> list[ast.Assert]:
     """The assert statements of the code's top level."""
-    return [node for node in _tree(code).body if isinstance(node, ast.Assert)]
+    return [node for node in tree_of(code).body if isinstance(node, ast.Assert)]
 
 
 def _weight(node: ast.AST) -> int:

@@ -26,15 +26,20 @@ _OF_OBJECTS = frozenset(
 """Attributes by which tests look at more than values."""
 
 
+def tree_of(code: str) -> ast.Module:
+    """The code's tree; an empty one for code that cannot be parsed."""
+    try:
+        return ast.parse(code)
+    except UNREADABLE:
+        return ast.Module([], [])
+
+
 def uncrossed(code: str, functions: Collection[str]) -> list[str]:
     """In words: objects of the test code's own classes as arguments of the answer's functions, classes that extend the
     answer's, coroutines, what reaches into the process or looks at more than values. Empty for code that cannot be
     parsed.
     """
-    try:
-        nodes = list(ast.walk(ast.parse(code)))
-    except UNREADABLE:
-        return []
+    nodes = list(ast.walk(tree_of(code)))
     return list(dict.fromkeys([*_classes(nodes, functions), *_reaching(nodes)]))
 
 
@@ -86,10 +91,7 @@ def beyond_values(code: str) -> bool:
     """Whether test code may tell an object from an equal copy: it changes objects, asks which one it has, or does
     what `uncrossed` names.
     """
-    try:
-        nodes = list(ast.walk(ast.parse(code)))
-    except UNREADABLE:
-        return False
+    nodes = list(ast.walk(tree_of(code)))
     return any(map(_changes, nodes)) or next(_reaching(nodes), None) is not None
 
 
@@ -125,10 +127,7 @@ def _named(node: ast.AST) -> list[str]:
 
 def imported(code: str, module: str) -> set[str]:
     """What test code imports from a module of the answer by name."""
-    try:
-        nodes = list(ast.walk(ast.parse(code)))
-    except UNREADABLE:
-        return set()
+    nodes = ast.walk(tree_of(code))
     names = (n for n in nodes if isinstance(n, ast.ImportFrom) and (n.module or "").endswith(module))
     return {alias.asname or alias.name for node in names for alias in node.names}
 
