@@ -17,26 +17,29 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from strop.code.mutate.mutants import mutants
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Limits, run_command
-from strop.verification.strength import measure, own_tests_hold
+from strop.verification import open_verifier
+from strop.verification.rust.own_tests import MUTANTS
+from strop.verification.strength import judge, own_tests_hold
 from strop.verification.strength.measure import neutral
+from strop.verification.verifier import OpenVerifier
 
 NO_BUILD = 77
 LIMITS = Limits(
     cpu_seconds=20, wall_seconds=120, memory_bytes=4 * 2**30, file_bytes=64 * 2**20, open_files=256
 )
+TASK = Task(statement="s", language="rust", check=RustCheck())
 LOOKS = re.compile(r"let _ = (.*?); \}\}")
 HOLLOW = r"let r = \1; assert!(std::mem::size_of_val(&r) < 99); }}"
 CONSTANT = r"let _ = \1; assert!(true); }}"
 
 
-def verify(texts: list[str]) -> list[Verdict]:
-    """Builds each text with `rustc --test` and runs its tests."""
-    return [_verify(text) for text in texts]
-
-
 def _verify(text: str) -> Verdict:
+    """Builds a text with `rustc --test` and runs its tests."""
     said = subprocess.run(
         ["rustc", "--print", "sysroot"], capture_output=True, text=True, timeout=60, check=True
     )
@@ -82,16 +85,18 @@ def kinds(path: Path, most: int) -> dict[str, list[str]]:
     }
 
 
-def summary(answers: list[str]) -> dict[str, Any]:
+def summary(answers: list[str], verifier: OpenVerifier) -> dict[str, Any]:
     """Counts over answers of one kind."""
     counts: Counter[str] = Counter()
     scores: list[float] = []
     for answer in answers:
-        strength = measure(answer, verify, seed=0)
+        held = verifier.verify(TASK, answer).passed
+        made = mutants(answer, "rust", seed=0, limit=MUTANTS)
+        strength = judge(made, [_verify(mutant.text) for mutant in made])
         by_text = own_tests_hold(answer) is not None
         counts["refused by text"] += by_text
-        counts["refused by mutation"] += not strength.holds and not by_text
-        counts["held"] += strength.holds
+        counts["refused by mutation"] += not held and not by_text
+        counts["held"] += held
         counts["mutants"] += strength.made
         counts["compiled"] += strength.compiled
         if strength.score is not None:
@@ -109,7 +114,8 @@ def main() -> None:
     asked = parser.parse_args()
     if shutil.which("rustc") is None:
         raise SystemExit("rustc is needed")
-    found = {kind: summary(answers) for kind, answers in kinds(asked.data, asked.most).items()}
+    with open_verifier(rust_verdict="cargo") as verifier:
+        found = {kind: summary(answers, verifier) for kind, answers in kinds(asked.data, asked.most).items()}
     for kind, counts in found.items():
         print(kind, counts)
     if asked.json:

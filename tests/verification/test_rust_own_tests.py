@@ -23,6 +23,32 @@ mod tests {
 """
 
 
+LOOP = """pub fn total(points: &[u32]) -> u32 {
+    let mut sum = 0;
+    for i in 0..points.len() { sum += points[i] * 2; }
+    sum
+}
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn works() { CLAIM }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "reason"),
+    [
+        ("assert_eq!(super::total(&[1, 2, 3]), 12);", None),
+        ("assert!(super::total(&[1]) < 1000);", "the tests notice"),
+        ("super::total(&[1, 2]); assert!(true);", "no assertion depends"),
+    ],
+)
+def test_tests_that_say_nothing_do_not_count(verifier: VerifierPool, claim: str, reason: str | None) -> None:
+    verdict = verifier.verify(TASK, LOOP.replace("CLAIM", claim))
+    assert verdict.passed is (reason is None) and (reason is None or reason in verdict.detail), verdict
+
+
 def test_only_tests_that_notice_a_fault_count(verifier: VerifierPool) -> None:
     claims = {
         "assert_eq!(x, 7);": None,

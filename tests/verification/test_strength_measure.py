@@ -7,7 +7,7 @@ import pytest
 from strop.code.mutate.mutants import mutants
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Limits, run_command
-from strop.verification.strength import judge, killed, measure
+from strop.verification.strength import judge, killed
 from strop.verification.strength.measure import neutral
 
 LIMITS = Limits(
@@ -63,40 +63,6 @@ def run_rust(texts: list[str]) -> list[Verdict]:
 
 
 @pytest.mark.rust
-def test_good_rust_tests_are_strong() -> None:
-    strength = measure(RUST.format(GOOD_RUST), run_rust, seed=0)
-    assert strength.holds and strength.made == 8 and strength.compiled == 8
-    assert strength.score is not None and strength.score >= 0.75, strength.reasons
-    assert strength.witnessed is True
-
-
-@pytest.mark.rust
-def test_rust_tests_that_say_nothing_kill_nothing() -> None:
-    body = "let r = grade(95); assert!(r.is_some() || r.is_none()); assert!(total(&[1]) < 1000);"
-    strength = measure(RUST.format(body), run_rust, seed=0)
-    assert strength.compiled == 8 and strength.killed <= 1  # the loop that runs over the end crashes
-    assert not strength.holds and strength.witnessed is not True
-    assert "the tests notice" in strength.reasons[0]
-
-
-@pytest.mark.rust
-def test_rust_crashes_are_no_notice() -> None:
-    code = RUST.format("assert!(total(&[1, 2]) < u32::MAX);").replace(
-        "sum += points[i] * 2", "sum += points[i + 0]"
-    )
-    made = mutants(code, "rust", seed=0, limit=60)
-    verdicts = dict(zip([m.text for m in made], run_rust([m.text for m in made]), strict=True))
-    assert any(killed(v) for v in verdicts.values())
-
-    def run(texts: list[str]) -> list[Verdict]:
-        return [verdicts[t] if t in verdicts else run_rust([t])[0] for t in texts]
-
-    strength = measure(code, run, seed=0, limit=60)
-    assert strength.killed > 0 and strength.witnessed is False and not strength.holds
-    assert "only where the code crashes" in strength.reasons[0]
-
-
-@pytest.mark.rust
 def test_neutral_rust_evaluates_and_passes() -> None:
     body = (
         'assert_eq!(grade(1), None, "no {}", 1); assert_ne!(total(&[]), 0); assert!(grade(9).is_none(), "x");'
@@ -110,17 +76,6 @@ def test_neutral_rust_evaluates_and_passes() -> None:
         Outcome.PASSED,
         Outcome.FAILED,
     ]
-
-
-def test_static_reasons_come_first() -> None:
-    def never(texts: list[str]) -> list[Verdict]:
-        raise AssertionError("nothing is to be run")
-
-    strength = measure(RUST.format("assert!(true); grade(1);"), never, seed=0)
-    assert not strength.holds and strength.score is None and "no assertion" in strength.reasons[0]
-    alone = "pub fn id<T>(x: T) -> T { x }\n#[test]\nfn t() { assert_eq!(id(1), 1); }"
-    strength = measure(alone, never, seed=0)
-    assert strength.holds and strength.score is None and "nothing" in strength.reasons[0]
 
 
 def stages(outcome: Outcome, **passed: bool) -> Verdict:

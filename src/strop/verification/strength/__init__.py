@@ -1,7 +1,7 @@
 """How much a Rust answer's own tests are worth: counted by parse tree, measured by mutation.
 
-`measure` does all of it for one answer. To verify many answers in one batch: `mutants`, run them, `judge`; then
-`controls` of `killers`, run them, `witnessed`, `conclude`.
+`mutants` of an answer are run, and `judge` says what that shows; then `controls` of `killers` are run, and `witnessed`
+says whether an assertion noticed a fault (`verification.rust.own_tests` does all of it).
 
 Needs tree-sitter and its grammar of Rust (extra `strength`); without them each function raises UserError.
 """
@@ -12,7 +12,6 @@ from strop.verification.strength.measure import (
     judge,
     killed,
     killers,
-    measure,
     own_tests_hold,
     witnessed,
 )
@@ -23,7 +22,6 @@ __all__ = [
     "judge",
     "killed",
     "killers",
-    "measure",
     "own_tests_hold",
     "witnessed",
 ]

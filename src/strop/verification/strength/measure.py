@@ -8,13 +8,12 @@ evaluate their operands, so code that panics or raises inside one still does. `.
 stay and count as crashing.
 """
 
-from collections.abc import Callable
 from hashlib import sha256
 from itertools import pairwise
 
 from pydantic import Field
 
-from strop.code.mutate.mutants import Mutant, mutants
+from strop.code.mutate.mutants import Mutant
 from strop.code.mutate.sites import OPERATORS
 from strop.code.rust.items import RustItems
 from strop.code.trees import MOST_BYTES, Node, Regions, Source, Span, span
@@ -22,8 +21,6 @@ from strop.core.records import Record
 from strop.core.verdict import Outcome, Verdict
 from strop.verification.strength.rust_suite import rust_suite
 
-FIRST = 3
-"""Killed mutants that are looked at first; one that an assertion noticed is enough."""
 _KILLS = frozenset({Outcome.FAILED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
 
@@ -71,41 +68,14 @@ class Strength(Record):
     killed: int = 0
     """Those of the compiled whose tests failed, hung or ran out of memory."""
     reasons: list[str] = Field(default_factory=list)
-    """Why the tests cannot count, or which faults they missed; one line each."""
-    witnessed: bool | None = None
-    """Whether an assertion made a kill; False: all are crashes; None: unknown, or no kill."""
+    """Why the tests cannot count, and which faults they missed; one line each."""
     holds: bool = True
-    """False when the tests cannot count: a static reason, no mutant killed, or all of them by crashes."""
+    """False when the tests cannot count: of mutants that compile, none was killed."""
 
     @property
     def score(self) -> float | None:
         """`killed / compiled`, in [0, 1]; None when nothing could be changed, and so nothing is known."""
         return self.killed / self.compiled if self.compiled else None
-
-
-def measure(answer: str, run: Callable[[list[str]], list[Verdict]], *, seed: int, limit: int = 8) -> Strength:
-    """Makes at most `limit` mutants of `answer`, has them verified in one batch, and counts.
-
-    `answer` must have passed itself. `run` gives one verdict a text, in order, and asks nothing of the tests but that
-    they pass. It is called for the mutants, and again for a few killed ones (see `neutral`) with a control. A mutant
-    whose verdict is *error* or *tampered* counts neither way.
-    Raises ValueError when `run` returns another number of verdicts.
-    """
-    reason = own_tests_hold(answer)
-    if reason is not None:
-        return Strength(reasons=[reason], holds=False)
-    made = mutants(answer, "rust", seed=seed, limit=limit)
-    if not made:
-        return Strength(reasons=["nothing in the code under test could be changed"])
-    verdicts = run([mutant.text for mutant in made])
-    strength = judge(made, verdicts)
-    dead, seen = killers(made, verdicts), None
-    for part in (dead[:FIRST], dead[FIRST:]):
-        if part and seen is not True:
-            seen = witnessed(run(controls(answer, part)))
-            if seen is None:
-                break
-    return conclude(strength, seen)
 
 
 def killers(made: list[Mutant], verdicts: list[Verdict]) -> list[Mutant]:
@@ -128,14 +98,6 @@ def witnessed(verdicts: list[Verdict]) -> bool | None:
     if base is not False or all(dead is None for dead in rest):
         return None
     return False in rest
-
-
-def conclude(strength: Strength, seen: bool | None) -> Strength:
-    """`strength` with what `witnessed` said of its kills; tests that only crash do not hold."""
-    if seen is not False:
-        return strength.model_copy(update={"witnessed": seen})
-    reasons = ["the tests notice a fault only where the code crashes", *strength.reasons]
-    return strength.model_copy(update={"witnessed": False, "holds": False, "reasons": reasons})
 
 
 def judge(made: list[Mutant], verdicts: list[Verdict]) -> Strength:
