@@ -10,7 +10,6 @@ catches up. If the run is interrupted, the running command is ended and nothing 
 """
 
 import contextlib
-import fcntl
 import os
 import re
 import threading
@@ -20,6 +19,7 @@ from pathlib import Path
 
 from strop.config.git import Git, GitError
 from strop.core.errors import UserError
+from strop.core.journal import try_lock
 from strop.reports.run_folder import DATA
 
 GIT_DIR = ".data.git"
@@ -74,9 +74,8 @@ class DataRepository:
         self._folder = folder.absolute()
         self._dir = self._folder / GIT_DIR
         self._runner = Git(own=True, folder=self._folder)
-        path = local_path(remote)
-        self._path = path
-        self._remote = remote if path is None else str(path)
+        self._path = local_path(remote)
+        self._remote = remote if self._path is None else str(self._path)
         self._branch = branch
         self._ref = f"refs/heads/{branch}"
         self._run = run
@@ -100,7 +99,7 @@ class DataRepository:
         tip = self._tip()
         if tip and self._git("rev-parse", f"{tip}^{{tree}}") == tree:
             return False
-        self._advance(self._commit_tree(tree, subject, tip), tip)
+        self._commit(tree, subject, tip)
         return True
 
     def push(self) -> None:
@@ -112,17 +111,13 @@ class DataRepository:
             self._meet()
             tip = self._tip()
         try:
-            self._git(
-                "push",
-                "--quiet",
-                "--no-verify",
-                self._remote,
-                f"{self._ref}:{self._ref}",
-                seconds=_SLOW,
-                remote=True,
-            )
+            what = (self._remote, f"{self._ref}:{self._ref}")
+            self._git("push", "--quiet", "--no-verify", *what, seconds=_SLOW, remote=True)
         except GitError as error:
-            raise GitError(f"{error}{self._advice(str(error))}") from error
+            if "fetch first" not in str(error) and "non-fast-forward" not in str(error):
+                raise
+            advice = "something else writes to this branch, choose another run.commit.branch"
+            raise GitError(f"{error}; {advice}") from error
         self._pushed = tip
 
     def tidy(self) -> None:
@@ -142,6 +137,12 @@ class DataRepository:
     def _git(self, *arguments: str, seconds: float = 60, remote: bool = False) -> str:
         where = (f"--git-dir={self._dir}", f"--work-tree={self._folder}")
         return self._runner(*where, *arguments, seconds=seconds, remote=remote)
+
+    def _maybe(self, *arguments: str) -> str | None:
+        """What git says; None where it refuses."""
+        with contextlib.suppress(GitError):
+            return self._git(*arguments)
+        return None
 
     def _add(self) -> None:
         """Takes the data into the index as it is on disk, whatever a .gitignore in the run folder says."""
@@ -168,37 +169,29 @@ class DataRepository:
     def _lock(self) -> None:
         """Waits for what a killed process has left running: git commands hold the lock as long as they live."""
         self._dir.mkdir(exist_ok=True)
-        handle = os.open(self._dir / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         deadline = time.monotonic() + _WAIT
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError as error:
-                if time.monotonic() > deadline:
-                    os.close(handle)
-                    raise GitError(f"another process works in {self._dir}") from error
-                time.sleep(0.05)
+        while (handle := try_lock(self._dir / _LOCK)) is None:
+            if time.monotonic() > deadline:
+                raise GitError(f"another process works in {self._dir}")
+            time.sleep(0.05)
         self._runner.held = (handle,)
 
     def _meet(self) -> None:
         """Looks at the remote's branch for the first time. Makes the remote, when it is a folder that is new."""
-        path, known = self._path, self._config("strop.remote") == self._remote
+        path, known = self._path, self._maybe("config", "--get", "strop.remote") == self._remote
         if path is not None and not known and not (path.exists() and any(path.iterdir())):
             self._runner("init", "--quiet", "--bare", str(path))
-        found = self._git("ls-remote", self._remote, self._ref, remote=True)
-        if found:
+        if found := self._git("ls-remote", self._remote, self._ref, remote=True):
             self._join(found.split()[0])
         self._git("config", "strop.remote", self._remote)
         self._met = True
 
     def _join(self, theirs: str) -> None:
         """Goes on from the remote's branch. Raises GitError when it is not of a run of this name."""
-        if self._is_behind(theirs):
+        if self._maybe("merge-base", "--is-ancestor", theirs, self._ref) is not None:
             return
-        self._git(
-            "fetch", "--quiet", "--depth=1", "--no-tags", self._remote, self._ref, seconds=_SLOW, remote=True
-        )
+        what = ("--quiet", "--depth=1", "--no-tags", self._remote, self._ref)
+        self._git("fetch", *what, seconds=_SLOW, remote=True)
         body = self._git("show", "--no-patch", "--format=%B", theirs)
         if f"{_TRAILER}: {self._run}" not in body.splitlines():
             raise GitError(
@@ -207,44 +200,23 @@ class DataRepository:
             )
         tip = self._tip()
         tree = self._git("rev-parse", f"{tip}^{{tree}}")
-        self._advance(self._commit_tree(tree, "goes on from an earlier run of this name", theirs, tip), tip)
+        self._commit(tree, "goes on from an earlier run of this name", tip, theirs)
 
-    def _is_behind(self, theirs: str) -> bool:
-        with contextlib.suppress(GitError):
-            self._git("merge-base", "--is-ancestor", theirs, self._ref)
-            return True
-        return False
-
-    def _commit_tree(self, tree: str, subject: str, *parents: str) -> str:
-        known = [word for parent in parents if parent for word in ("-p", parent)]
+    def _commit(self, tree: str, subject: str, tip: str, theirs: str = "") -> None:
+        """A commit of that tree behind `theirs` and `tip`, those that are there, to which the branch then points."""
+        parents = [word for parent in (theirs, tip) if parent for word in ("-p", parent)]
         message = ("-m", f"{self._run}: {subject}", "-m", f"{_TRAILER}: {self._run}")
-        return self._git("commit-tree", tree, *known, *message)
-
-    def _advance(self, new: str, old: str) -> None:
-        self._git("update-ref", self._ref, new, old or "0" * 40)
+        new = self._git("commit-tree", tree, *parents, *message)
+        self._git("update-ref", self._ref, new, tip or "0" * 40)
 
     def _tip(self) -> str:
         """The newest commit; empty when there is none yet."""
-        with contextlib.suppress(GitError):
-            return self._git("rev-parse", "--quiet", "--verify", f"{self._ref}^{{commit}}")
-        return ""
-
-    def _config(self, name: str) -> str:
-        with contextlib.suppress(GitError):
-            return self._git("config", "--get", name)
-        return ""
+        return self._maybe("rev-parse", "--quiet", "--verify", f"{self._ref}^{{commit}}") or ""
 
     def _forget_index(self) -> None:
         """Files that changed while git read them, or an index that a kill has torn: the next commit reads all anew."""
         for name in ("index", "index.lock"):
             (self._dir / name).unlink(missing_ok=True)
-
-    def _advice(self, cause: str) -> str:
-        if "checked out" in cause:
-            return f"; {self._branch} is checked out there, choose another run.commit.branch"
-        if "fetch first" in cause or "non-fast-forward" in cause:
-            return "; something else writes to this branch, choose another run.commit.branch"
-        return ""
 
 
 _LAST, _INTERRUPTED = 300.0, 10.0
