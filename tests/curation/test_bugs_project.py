@@ -58,32 +58,35 @@ mod tests {
 """
 
 
-def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path, verifier):
-    (tmp_path / "p/tests").mkdir(parents=True)
-    (tmp_path / "p/pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\n')
-    (tmp_path / "p/shop.py").write_text(PRICES)
-    (tmp_path / "p/tests/test_shop.py").write_text(TESTS)
-    archive = tmp_path / "p.tar.gz"
-    place = ProjectPlace("p", str(archive), str(archive), pack(tmp_path / "p", archive))
-    tally = Tally(LAYOUT)
+def made(folder, files, verifier, *counts):
+    """The bugs of a project of these files."""
+    for path, text in {"pyproject.toml": '[project]\nname = "p"\nversion = "1"\n', **files}.items():
+        (folder / "p" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "p" / path).write_text(text)
+    archive, tally = folder / "p.tar.gz", Tally(LAYOUT)
+    place = ProjectPlace("p", str(archive), str(archive), pack(folder / "p", archive))
     with open_project(archive, workers=1, test_seconds=2.0) as project:
         found = Targets(project, 0, (1, 1), tally)
-        tasks = list(Factory(project, place, found, verifier, tally).tasks(3))
-        assert tally.originals == 1, "`unused` is reached by no test"
-        assert len(tasks) == 3 == tally.tasks
-        for task in tasks:
-            check = task.check
-            assert isinstance(check, EditCheck) and isinstance(check.judge, ProjectCheck)
-            assert check.oracle == {"shop.py": PRICES} and check.judge.failing and "unused(x)" in PRICES
-            judged_by = {*check.judge.failing, *check.judge.passing}
-            assert judged_by == {"tests/test_shop.py::test_tax", "tests/test_shop.py::test_total"}
-            assert verifier.verify(task, task.reference).passed
-            broken = task.model_copy(update={"check": check.judge.model_copy(update={"files": check.files})})
-            verdict = verifier.verify(broken, "unrepaired")
-            failing = [t.id for t in verdict.tests if t.outcome is not Outcome.PASSED]
-            assert verdict.outcome is Outcome.FAILED and failing == check.judge.failing
-            assert "`total` (shop.py)" in task.statement and check.judge.failing[0] in task.statement
-            assert task.split == split_of(PRICES)
+        return list(Factory(project, place, found, verifier, tally).tasks(*counts)), tally
+
+
+def test_bugs_of_a_project_fail_and_their_repairs_pass(tmp_path, verifier):
+    tasks, tally = made(tmp_path, {"shop.py": PRICES, "tests/test_shop.py": TESTS}, verifier, 3)
+    assert tally.originals == 1, "`unused` is reached by no test"
+    assert len(tasks) == 3 == tally.tasks
+    for task in tasks:
+        check = task.check
+        assert isinstance(check, EditCheck) and isinstance(check.judge, ProjectCheck)
+        assert check.oracle == {"shop.py": PRICES} and check.judge.failing and "unused(x)" in PRICES
+        judged_by = {*check.judge.failing, *check.judge.passing}
+        assert judged_by == {"tests/test_shop.py::test_tax", "tests/test_shop.py::test_total"}
+        assert verifier.verify(task, task.reference).passed
+        broken = task.model_copy(update={"check": check.judge.model_copy(update={"files": check.files})})
+        verdict = verifier.verify(broken, "unrepaired")
+        failing = [t.id for t in verdict.tests if t.outcome is not Outcome.PASSED]
+        assert verdict.outcome is Outcome.FAILED and failing == check.judge.failing
+        assert "`total` (shop.py)" in task.statement and check.judge.failing[0] in task.statement
+        assert task.split == split_of(PRICES)
 
 
 PAIR = '''"""Two things."""
@@ -112,16 +115,8 @@ def test_shout(word, wanted):
 
 
 def test_two_bugs_in_one_file_are_repaired_together_or_not_at_all(tmp_path, verifier):
-    (tmp_path / "p/tests").mkdir(parents=True)
-    (tmp_path / "p/pyproject.toml").write_text('[project]\nname = "pair"\nversion = "1"\n')
-    (tmp_path / "p/pair.py").write_text(PAIR)
-    (tmp_path / "p/tests/test_pair.py").write_text(TESTS_OF_PAIR)
-    archive = tmp_path / "p.tar.gz"
-    place = ProjectPlace("p", str(archive), str(archive), pack(tmp_path / "p", archive))
-    tally = Tally(LAYOUT)
-    with open_project(archive, workers=1, test_seconds=2.0) as project:
-        found = Targets(project, 0, (1, 1), tally)
-        *single, pair = Factory(project, place, found, verifier, tally).tasks(4, 1)
+    files = {"pair.py": PAIR, "tests/test_pair.py": TESTS_OF_PAIR}
+    (*single, pair), tally = made(tmp_path, files, verifier, 4, 1)
     assert len(single) == 4 and tally.tasks == 5
     assert len(pair.metadata["bug"]) == 2 and pair.metadata["original"].startswith("pair.py:")
     assert {"half", "shout"} == {*pair.metadata["original"].partition(":")[2].split("+")}

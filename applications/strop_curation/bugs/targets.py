@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
-from random import Random
 from typing import TYPE_CHECKING
 
 from strop.core.errors import UserError
@@ -19,8 +18,8 @@ from strop.core.ids import rng
 from strop_curation.bugs.rewrites import Offer, Rewriter, Subject, python_subject, rust_subject
 from strop_curation.bugs.undone_fixes import Undone, undone_fixes
 from strop_curation.engine.tally import Tally
-from strop_curation.faults.draw import Draw, Fault, rust_faults, rust_functions
-from strop_curation.faults.routines import Routine, RoutinePlace, places
+from strop_curation.faults.draw import Fault, routine_faults, rust_faults, rust_functions
+from strop_curation.faults.routines import RoutinePlace, places
 
 if TYPE_CHECKING:
     from strop.verification.project import Project
@@ -213,7 +212,7 @@ class Targets:
         def order() -> Iterator[Offer]:
             routine = place.routine()
             if routine.usable:
-                drawn = partial(_drawn, routine, rng("bugs", self.seed, *key), self.at_once)
+                drawn = partial(routine_faults, routine, rng("bugs", self.seed, *key), self.at_once)
                 subject = partial(python_subject, routine)
                 yield from _order(drawn, ":".join(map(str, key)), subject, self.rewriter)
 
@@ -237,10 +236,6 @@ def judges(tests: set[str], reached: "Mapping[str, TestReach]") -> list[str]:
             chosen.append(name)
             total += calls
     return chosen
-
-
-def _drawn(routine: Routine, random: Random, at_once: tuple[int, int]) -> Iterator[Fault]:
-    return Draw(routine, random, at_once).faults()
 
 
 def _order(

@@ -4,14 +4,14 @@ Head, docstring and decorators stay the original's; name and parameters must mat
 that the original lacks are dropped: they reveal the bug. Answers are hostile text: they are parsed, never run here.
 """
 
+from textwrap import dedent
+
 from strop.code.trees import Node, Source
 from strop_curation.faults.operators import indent_of
 
 _FUNCTION = {"python": "function_definition", "rust": "function_item"}
 _STRINGS = {"python": ("string",), "rust": ("string_literal", "raw_string_literal")}
 _COMMENTS = ("comment", "line_comment", "block_comment")
-_INDENTED = "if 1:\n"
-"""The header put above code that begins indented."""
 
 
 class NoFault(Exception):
@@ -47,17 +47,12 @@ def fitted(source: Source, node: Node, code: str) -> tuple[int, int, str]:
 
 def _function(code: str, language: str) -> tuple[Source, Node]:
     """The one function of an answer."""
-    first = next(line for line in code.split("\n") if line.strip())
-    source = Source((_INDENTED if first[0] in " \t" and language == "python" else "") + code, language)
+    source = Source(dedent(code), language)
     if source.too_long:
         raise NoFault("the answer is too long")
     if source.root.has_error:
         raise NoFault("the answer does not parse")
-    found = source.root.named_children
-    if source.text.startswith(_INDENTED) and found and found[0].type == "if_statement":
-        body = found[0].child_by_field_name("consequence")
-        found = [*(body.named_children if body is not None else ()), *found[1:]]
-    found = [n for n in found if n.type not in (*_COMMENTS, "attribute_item")]
+    found = [n for n in source.root.named_children if n.type not in (*_COMMENTS, "attribute_item")]
     inner = [n.child_by_field_name("definition") if n.type == "decorated_definition" else n for n in found]
     if len(inner) != 1 or inner[0] is None or inner[0].type != _FUNCTION[language]:
         raise NoFault("the answer is not the function alone")

@@ -1,7 +1,7 @@
 """Which faults a text gets, in which order: drawn by the seed; functions, kinds and operators in their turns."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Generic, TypeVar
@@ -114,48 +114,42 @@ def faults(
     source have the same tree. Empty for what does not parse.
     """
     chosen = [r for r in routines(source) if function is None or r.name == function]
-    draws = [Draw(r, rng("bugs", seed, key, r.name, r.first), at_once, operators) for r in chosen]
-    return in_turns(draw.faults() for draw in draws)
+    return in_turns(
+        routine_faults(r, rng("bugs", seed, key, r.name, r.first), at_once, operators) for r in chosen
+    )
 
 
-class Draw:
-    """The faults of one routine in the order of the draw."""
+def routine_faults(
+    routine: Routine, random: Random, at_once: tuple[int, int], operators: Collection[str] | None = None
+) -> Iterator[Fault]:
+    """Each fault of a routine once; those that do not compile or change nothing are left out."""
+    names = sorted(PYTHON if operators is None else operators) if routine.usable else ()
+    pool = Pool(routine, [PYTHON[name] for name in names], random)
+    if not pool.by_operator:
+        return
+    first, most = at_once
+    seen = {routine.shape}
+    for change in pool.drawn():
+        together = _with_others(change, random.randint(first, most), pool.by_operator, random)
+        fault = _made(routine, together) if len(together) >= first else None
+        if fault is not None and fault.shape not in seen:
+            seen.add(fault.shape)
+            yield fault
 
-    def __init__(
-        self,
-        routine: Routine,
-        random: Random,
-        at_once: tuple[int, int],
-        operators: Collection[str] | None = None,
-    ) -> None:
-        self.routine, self._random, self._at_once = routine, random, at_once
-        names = sorted(PYTHON if operators is None else operators) if routine.usable else ()
-        self._pool = Pool(routine, [PYTHON[name] for name in names], random)
 
-    def faults(self) -> Iterator[Fault]:
-        """Each fault once; those that do not compile or change nothing are left out."""
-        if not self._pool.by_operator:
-            return
-        first, most = self._at_once
-        seen = {self.routine.shape}
-        for change in self._pool.drawn():
-            together = self._with_others(change, self._random.randint(first, most))
-            fault = _made(self.routine, together) if len(together) >= first else None
-            if fault is not None and fault.shape not in seen:
-                seen.add(fault.shape)
-                yield fault
-
-    def _with_others(self, change: Change, count: int) -> list[Change]:
-        """The fault with others of other operators, apart from it."""
-        together, by_operator = [change], self._pool.by_operator
-        for _ in range(_PARTNERS):
-            others = [name for name in by_operator if name not in {c.operator for c in together}]
-            if len(together) >= count or not others:
-                break
-            other = self._random.choice(by_operator[self._random.choice(others)])
-            if all(other.end < c.start or c.end < other.start for c in together):
-                together.append(other)
-        return sorted(together, key=lambda c: c.start)
+def _with_others(
+    change: Change, count: int, by_operator: Mapping[str, list[Change]], random: Random
+) -> list[Change]:
+    """The fault with others of other operators, apart from it."""
+    together = [change]
+    for _ in range(_PARTNERS):
+        others = [name for name in by_operator if name not in {c.operator for c in together}]
+        if len(together) >= count or not others:
+            break
+        other = random.choice(by_operator[random.choice(others)])
+        if all(other.end < c.start or c.end < other.start for c in together):
+            together.append(other)
+    return sorted(together, key=lambda c: c.start)
 
 
 def _made(routine: Routine, chosen: list[Change]) -> Fault | None:

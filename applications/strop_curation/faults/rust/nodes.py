@@ -7,8 +7,6 @@ from strop.code.trees import Node, Source, having
 from strop_curation.faults.operators import RUST, Edit, Kind
 
 _BLOCKS = frozenset({"if_expression", "match_expression", "block", "loop_expression", "unsafe_block"})
-
-
 METHOD = """(call_expression function: [(field_expression field: (_) @at)
             (generic_function function: (field_expression field: (_) @at))])"""
 """A query for the name of a method that is called."""
@@ -39,13 +37,6 @@ def without_call(operator: str, *kinds: Kind, of: tuple[str, ...]) -> None:
     @RUST.add(operator, *kinds)
     def _find(source: Source) -> Iterator[Edit]:
         return ((m.receiver.end_byte, m.node.end_byte, "") for m in methods(source, *of))
-
-
-def calls(source: Source, *names: str) -> Iterator[tuple[Node, list[Node]]]:
-    """Calls of functions, `Some` and `Ok` among them, by their last name: (node, arguments)."""
-    for node, function, arguments in having(source.all("call_expression"), "function", "arguments"):
-        if function.type != "field_expression" and (not names or source.string(function) in names):
-            yield node, arguments.named_children
 
 
 def tails(source: Source) -> Iterator[tuple[Node, Node]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from strop.code.trees import Source, having
 from strop_curation.faults.operators import RUST, Edit, replace
-from strop_curation.faults.rust.nodes import METHOD, calls, methods, tail_of, tails, without_call
+from strop_curation.faults.rust.nodes import METHOD, methods, tail_of, tails, without_call
 
 _FOREIGN = {
     "len": "length", "to_uppercase": "upper", "to_lowercase": "lower", "is_empty": "empty", "trim": "strip",
@@ -139,9 +139,13 @@ def _drop_conversion(source: Source) -> Iterator[Edit]:
     for method in methods(source, "to_string", "to_owned", "into", "as_str", "as_bytes", "chars", "abs_diff"):
         if not method.arguments:
             yield replace(method.node, source.string(method.receiver))
-    for node, arguments in calls(source, "String::from", "Box::new", "i64::from", "u64::from", "f64::from"):
-        if len(arguments) == 1:
-            yield replace(node, source.string(arguments[0]))
+
+
+RUST.rule(
+    "drop-conversion", "types", "names", to="{a}",
+    at="""((call_expression function: (_) @f arguments: (arguments . (_) @a .)) @at
+           (#any-of? @f "String::from" "Box::new" "i64::from" "u64::from" "f64::from"))""",
+)  # fmt: skip
 
 
 @RUST.add("other-literal", "types")
