@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import warm
+from tests.curation.test_retrieval import Files, Made
 from tests.waiting import wait_until
 
 from strop.core.checks import CommandCheck, CommandStep, EditCheck
@@ -42,35 +43,6 @@ FIXED = SUM.replace("a - b", "a + b")
 SHOW = 'from sums.core import add\n\n\ndef show(a, b):\n    """As text."""\n    return f"{a} + {b} = {add(a, b)}"\n'
 
 
-class Made:
-    """A git repository, and a way to commit to it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        if not folder.exists():
-            folder.mkdir(parents=True)
-            self.git("init", "-q", "-b", "main")
-
-    def git(self, *words: str) -> str:
-        who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "core.autocrlf=false"]
-        done = subprocess.run(
-            ["git", *who, *words], cwd=self.folder, check=True, capture_output=True, text=True
-        )
-        return done.stdout.strip()
-
-    def commit(self, message: str, files: dict[str, str | bytes | None], author: str = "") -> str:
-        for path, text in files.items():
-            file = self.folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if text is None:
-                file.unlink()
-            else:
-                file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        self.git("add", "-A")
-        self.git("commit", "-q", "--allow-empty", "-m", message, *([f"--author={author}"] if author else []))
-        return self.git("rev-parse", "HEAD")
-
-
 @pytest.fixture
 def made(tmp_path: Path, history: Path) -> Made:
     """A copy of the history, to be changed at will."""
@@ -81,7 +53,7 @@ def made(tmp_path: Path, history: Path) -> Made:
 def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A history in which two commits are tasks of family swe-rl and three of family patch."""
     repo = Made(tmp_path_factory.mktemp("made") / "sums")
-    start: dict[str, str | bytes | None] = {
+    start: Files = {
         "sums/core.py": SUM, "sums/show.py": SHOW, "README.md": "Sums.\n", "logo.png": b"\x89PNG\0\xff",
         "sums/crlf.py": "x = 1\r\ny = 2\r\n", "sums/open.py": "def f():\n    return 1", "tests/test_core.py": "pass\n",
         "other/far.py": "# far away from everything, and never spoken of by any of the others\nz = 1\n",

@@ -15,17 +15,13 @@ from tests.curation.implement_second import refused
 
 from strop.code.python.source import Unreadable, functions, parse
 from strop.core.checks import EditCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.verdict import Outcome, Verdict
 from strop.edits import FORMATS, HOLE, apply_answer
-from strop.rewards.edits import EDITS
 from strop.tasks import render
 from strop_curation.engine.tally import Tally
 from strop_curation.implement import LAYOUT, ImplementSettings
 from strop_curation.implement.build import tasks
 from strop_curation.implement.filters import FILTERS, SETS
 from strop_curation.implement.sources import SourceFile, read_sources
-from strop_published.edits import EDITS as PUBLISHED
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 EXAMPLE = '''\
@@ -328,28 +324,7 @@ def test_thousands_of_functions_in_seconds():
     assert len({task.id for task in found}) == len(found)
 
 
-# Rewards and prompts
-
-
-def scored(task, text):
-    completion = Completion(token_ids=[1], logprobs=[0.0], text=text, finish_reason="eos")
-    turns = [Turn(prompt_ids=[0], completion=completion)]
-    rollout = Rollout(task_id=task.id, index=0, seed=0, prompt="", turns=turns, answer=text)
-    passed = Verdict(outcome=Outcome.PASSED)
-    return {name: reward(task, rollout, passed) for name, reward in (EDITS | PUBLISHED).items()}
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_the_rewards_of_edits_score_the_oracle_and_less(name):
-    task = made(EXAMPLE, format=name)[0]
-    right = scored(task, FORMATS[name].render(task.check.files, task.check.oracle))
-    assert right["edit_similarity"] == right["edit_applies"] == right["edit_format"] == 1.0
-    assert right["published_unified_diff_similarity"] == 1.0
-    worse = {"a/m.py": EXAMPLE.replace("        full = math.pi * radius**2\n", "        full = radius\n")}
-    less = scored(task, FORMATS[name].render(task.check.files, worse))
-    assert less["edit_applies"] == 1.0 and 0 < less["edit_similarity"] < 1
-    assert 0 < less["published_unified_diff_similarity"] < 1
-    assert scored(task, "I cannot.")["published_unified_diff_similarity"] == 0.0 or name == "infill"
+# Prompts
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -37,7 +37,7 @@ SHOW = """def as_text(a):
         words.append(digit)
     return " ".join(words)
 """
-Files = dict[str, str | None]
+Files = dict[str, str | bytes | None]
 
 
 class Made:
@@ -45,24 +45,21 @@ class Made:
 
     def __init__(self, folder: Path, objects: str = "sha1") -> None:
         self.folder, self.day = folder, 0
-        folder.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main", f"--object-format={objects}")
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            self.git("init", "-q", "-b", "main", f"--object-format={objects}")
 
     def git(self, *words: str) -> str:
         when = f"2024-01-{self.day + 1:02}T12:00:00Z"
         who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "core.autocrlf=false"]
         environment = {**os.environ, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
+        command = ["git", *who, *words]
         done = subprocess.run(
-            ["git", *who, *words],
-            cwd=self.folder,
-            check=True,
-            capture_output=True,
-            text=True,
-            env=environment,
+            command, cwd=self.folder, check=True, capture_output=True, text=True, env=environment
         )
         return done.stdout.strip()
 
-    def commit(self, message: str, files: Files) -> None:
+    def commit(self, message: str, files: Files, author: str = "") -> str:
         self.day += 1
         for path, text in files.items():
             file = self.folder / path
@@ -70,9 +67,10 @@ class Made:
             if text is None:
                 file.unlink()
             else:
-                file.write_text(text)
+                file.write_bytes(text if isinstance(text, bytes) else text.encode())
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
+        self.git("commit", "-q", "--allow-empty", "-m", message, *([f"--author={author}"] if author else []))
+        return self.git("rev-parse", "HEAD")
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +95,8 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo.commit("Minor style fixes and code cleanups", {"sums/basic.py": "# Sums\nx = 1\n" + longer})
     repo.commit("Get ready for the second edition", {"sums/about.py": "VERSION = 1\n"})
     repo.commit("Sums know what edition they are", {"sums/about.py": "VERSION = 2\n"})
-    repo.git("commit", "-q", "--allow-empty", "-m", "Nothing changes with the empty ones")
-    repo.git("commit", "-q", "--allow-empty", "-m", "Neither does it with the second")
+    repo.commit("Nothing changes with the empty ones", {})
+    repo.commit("Neither does it with the second", {})
     repo.commit("Only tests are changed by this", {"tests/test_a.py": "3\n"})
     repo.commit("Write everything anew from the start", {"sums/new.py": "x = 1\n" * 300})
     repo.commit("And throw it all away again now", {"sums/new.py": None})

@@ -77,15 +77,13 @@ def _tested(
     from strop.core import files
     from strop.core.snapshots import archive as packed
     from strop_curation.implement.build import tasks
-    from strop_curation.implement.project import SnapshotPlace, judged, project_files
+    from strop_curation.implement.project import judged, project_files
     from strop_curation.implement.sources import tree_name
 
     origin = tree_name(Path(source).resolve())
     found = _shown(project_files(project, origin, tally, settings.max_file_chars), tally, progress)
-    place = SnapshotPlace(str(archive.resolve()), project.digest)
-    yield from islice(
-        judged(tasks(found, settings, tally), project, place, tally, settings.seed), settings.limit
-    )
+    made = judged(tasks(found, settings, tally), project, str(archive.resolve()), tally, settings.seed)
+    yield from islice(made, settings.limit)
     with files.atomic(archive) as file:
         file.write(packed(project.files))
 

@@ -177,12 +177,8 @@ def _kinship(path: str, changed: Collection[str], issue: Collection[str], texts:
 
 def _shared(a: PurePosixPath, b: PurePosixPath) -> float:
     """Share of the folders that two files have in common, in [0, 1]."""
-    common = 0
-    for left, right in zip(a.parts, b.parts, strict=False):
-        if left != right:
-            break
-        common += 1
-    return (common + 1) / (max(len(a.parts), len(b.parts)) + 1)
+    common = len({a, *a.parents} & {b, *b.parents})
+    return common / (max(len(a.parts), len(b.parts)) + 1)
 
 
 def _words(text: str) -> set[str]:

@@ -9,6 +9,7 @@ PrimeVul's paired files.
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from itertools import chain
 from typing import NamedTuple
 
 from strop.core.protocols import Verifier
@@ -111,27 +112,24 @@ def pairs(tasks: Iterable[Task], tally: Tally, done: Callable[[int], None]) -> I
     are left out and counted.
     """
     waiting: Task | None = None
-    for task in tasks:
-        tally.considered += 1
-        code, vulnerable = _code(task), task.metadata.get("vulnerable")
-        if waiting is not None and _belong(waiting, task):
-            made = list(_pair(task, waiting) if vulnerable else _pair(waiting, task))
+    for task in chain(tasks, [None]):
+        tally.considered += task is not None
+        if waiting is not None and task is not None and _belong(waiting, task):
+            two = (task, waiting) if task.metadata["vulnerable"] else (waiting, task)
             waiting = None
             done(1)
-            yield from map(tally.keep, made)
+            yield from map(tally.keep, _pair(*two))
             continue
         if waiting is not None:
             tally.left_out["no neighbour of the other kind"] += 1
             done(0)
-        if code is None or not isinstance(vulnerable, bool):
+        known = (
+            task is not None and _code(task) is not None and isinstance(task.metadata.get("vulnerable"), bool)
+        )
+        waiting = task if known else None
+        if task is not None and not known:
             tally.left_out["not of the format primevul (pairs of SVEN are read as vulnerability:PLACE)"] += 1
-            waiting = None
             done(0)
-        else:
-            waiting = task
-    if waiting is not None:
-        tally.left_out["no neighbour of the other kind"] += 1
-        done(0)
 
 
 def _pair(vulnerable: Task, fixed: Task) -> Iterator[Task]:

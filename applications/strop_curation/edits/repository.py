@@ -1,12 +1,14 @@
 """A local git repository as data: its commits, and the exact texts of its files at any of them. Nothing is checked out.
 
 Made for foreign repositories: their configuration is not read (`strop.config.foreign_git`), and their attributes do not
-change what is read. Texts come as the diff from the empty tree, written to a file: every byte of them is in it.
+change what is read.
 """
 
 import re
+import tarfile
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,13 +16,11 @@ from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
 from strop.core.errors import UserError
 from strop.core.snapshots import Files
-from strop.edits.paths import unquoted
 from strop.verification.project.snapshot import unpack
 
 SECONDS = 600.0
 """That reading a history may take."""
 _REGULAR = ("100644", "100755", "100664")
-_REGULAR_BYTES = tuple(mode.encode() for mode in _REGULAR)
 _AT_ONCE = 100
 """Files asked for in one command, whose line has a bounded length."""
 
@@ -139,16 +139,22 @@ class Repository:
         return found
 
     def _texts(self, commit: str, paths: Sequence[str]) -> dict[str, str]:
+        listed = self._call("--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths)
+        found: dict[str, str] = {}
+        if not (asked := {*paths} & {entry.partition("\t")[2] for entry in listed.split("\0")}):
+            return found
         with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
-            out = Path(folder) / "diff"
+            out = Path(folder) / "files.tar"
             self._call(
-                "--literal-pathspecs", "diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv",
-                "--text", "--full-index", "--src-prefix=a/", "--dst-prefix=b/", "--no-color", f"--output={out}",
-                self._empty, commit, "--", *paths,
-            )  # fmt: skip
-            data = out.read_bytes() if out.exists() else b""
-        asked = set(paths)
-        return {path: text for path, text in _added(data) if path in asked}
+                "--literal-pathspecs", "archive", "--format=tar", f"--output={out}", commit, "--", *asked
+            )
+            with tarfile.open(out) as tar:
+                for one in tar:
+                    content = tar.extractfile(one) if one.isfile() else None
+                    with suppress(UnicodeDecodeError):
+                        text = content.read().decode() if content is not None else "\0"
+                        found |= {one.name: text} if "\0" not in text else {}
+        return found
 
     def _call(self, *arguments: str) -> str:
         try:
@@ -174,33 +180,3 @@ def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
         modes = {described[0].removeprefix(":"), described[1]} - {"000000"}
         at += 3 if status in "RC" else 2
         yield CommitFile(status, words[at - 1], modes <= set(_REGULAR))
-
-
-def _added(data: bytes) -> Iterator[tuple[str, str]]:
-    """(path, text) of each file of a diff from the empty tree; non-UTF-8 files are left out."""
-    for part in (b"\n" + data).split(b"\ndiff --git ")[1:]:
-        head, at, body = part.partition(b"\n@@ ")
-        lines = head.split(b"\n")
-        try:
-            path = _path(lines[0].decode(), [line.decode() for line in lines[1:]])
-            text = _body(body).decode() if at else ""
-        except UnicodeDecodeError:
-            continue
-        if path and "\0" not in text and lines[1][-6:] in _REGULAR_BYTES:
-            yield path, text
-
-
-def _path(names: str, lines: Sequence[str]) -> str:
-    """The path of a file, from `+++` or, of an empty one, from the names after `diff --git`."""
-    for line in lines:
-        if line.startswith("+++ "):
-            return unquoted(line[4:].removesuffix("\t")).removeprefix("b/")
-    half = (len(names) - 1) // 2
-    return unquoted(names[half + 1 :]).removeprefix("b/")
-
-
-def _body(hunk: bytes) -> bytes:
-    """The lines of the only hunk, without their `+`."""
-    lines = hunk.split(b"\n")[1:]
-    text = b"\n".join(line[1:] for line in lines if line[:1] == b"+")
-    return text if any(line[:1] == b"\\" for line in lines[-2:]) else text + b"\n"

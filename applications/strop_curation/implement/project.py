@@ -5,7 +5,6 @@ mask, and passes with the oracle's text when only these tests are run. Those tha
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from strop.core.checks import EditCheck, ProjectCheck
@@ -23,14 +22,6 @@ _WINDOW = 16
 """Tasks whose tests run at one time."""
 
 
-@dataclass(frozen=True)
-class SnapshotPlace:
-    """Where the snapshot of the project will lie, and the hash of its files."""
-
-    archive: str
-    digest: str
-
-
 def project_files(project: Project, origin: str, tally: Tally, max_chars: int) -> Iterator[SourceFile]:
     """The project's sources that an edit may change: no tests, no configuration."""
     for path in project.sources():
@@ -46,9 +37,10 @@ def project_files(project: Project, origin: str, tally: Tally, max_chars: int) -
 
 
 def judged(
-    tasks: Iterator[Task], project: Project, place: SnapshotPlace, tally: Tally, seed: int = 0
+    tasks: Iterator[Task], project: Project, archive: str, tally: Tally, seed: int = 0
 ) -> Iterator[Task]:
-    """The tasks, in their order, that the project's tests can judge, with a check that runs these tests.
+    """The tasks, in their order, that the project's tests can judge, with a check that runs these tests on the snapshot
+    that will be `archive`.
 
     Raises UserError for a project without a test that passes, VerificationError when a jailed process broke.
     """
@@ -63,7 +55,7 @@ def judged(
         begun = [project.submit(files, tests) for task, tests in tested for files in _variants(task)]
         runs = [future.result() for future in begun]
         for number, (task, tests) in enumerate(tested):
-            check = _check(tests, runs[3 * number : 3 * number + 3], place)
+            check = _check(tests, runs[3 * number : 3 * number + 3], archive, project.digest)
             if check is None:
                 tally.unusable["no test notices the mask"] += 1
             else:
@@ -88,7 +80,7 @@ def _variants(task: Task) -> list[dict[str, str]]:
 
 
 def _check(
-    tests: list[str], runs: Sequence[Mapping[str, TestResult]], place: SnapshotPlace
+    tests: list[str], runs: Sequence[Mapping[str, TestResult]], archive: str, digest: str
 ) -> ProjectCheck | None:
     """What judges the task; None where no test does."""
     masked, again, oracle = ({test for test in tests if run[test].outcome is Outcome.PASSED} for run in runs)
@@ -96,7 +88,7 @@ def _check(
     passing = [test for test in tests if test in oracle and test in masked and test in again]
     if not failing:
         return None
-    return ProjectCheck(project=place.archive, digest=place.digest, failing=failing, passing=passing)
+    return ProjectCheck(project=archive, digest=digest, failing=failing, passing=passing)
 
 
 def _with(task: Task, judge: ProjectCheck) -> Task:
