@@ -21,7 +21,7 @@ from strop.policies.connection import Connection
 from strop_curation.bugs import LAYOUT, BugSettings
 from strop_curation.bugs.issue import IssueWriter, docstring, unfit
 from strop_curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
-from strop_curation.bugs.server import Server
+from strop_curation.bugs.server import open_server
 from strop_curation.bugs.task_bugs import PATH, bugs_of_tasks
 from strop_curation.engine.tally import Tally
 from strop_curation.faults.body_replacement import NoFault
@@ -105,7 +105,7 @@ def made(verifier):
 
 def make(verifier, url, folder, share=1.0, **settings):
     tally = Tally(LAYOUT)
-    with Server(Connection(url), "m", folder) as server:
+    with open_server(Connection(url), "m", folder) as server:
         tasks = list(
             bugs_of_tasks(
                 [TOTAL], verifier, tally, BugSettings(**settings), rewriter=Rewriter(server, share, 0)
@@ -256,7 +256,7 @@ def test_statements_by_a_model_take_the_place_of_the_template(model, asked, tmp_
     texts = iter([GOOD, f"<think>hm</think>{GOOD}", f"```diff\n{RIGHT}```"])
     model.script = lambda question: next(texts)
     tally = Tally(LAYOUT)
-    with Server(Connection(model.url), "m", tmp_path / "calls") as server:
+    with open_server(Connection(model.url), "m", tmp_path / "calls") as server:
         told = list(IssueWriter(server, 0, tally).written(iter(plain), lambda task: TOTAL.statement))
     assert tally.counts["issues"] == {"model": 2, "template: it holds a diff": 1}
     assert sum(task in plain for task in told) == 1

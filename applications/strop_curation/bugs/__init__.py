@@ -106,6 +106,7 @@ def _marks(task: "Task") -> Iterator[tuple[str, str]]:
     yield "faults", str(len(task.metadata["bug"]))
     yield "splits", str(task.split)
     yield "levels", str(task.level)
+    yield "tests", str(task.test_count)
 
 
 LAYOUT = TallyLayout(

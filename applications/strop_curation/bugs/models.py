@@ -13,7 +13,7 @@ from strop.policies.connection import Connection
 from strop_curation.bugs import BugModels
 from strop_curation.bugs.issue import IssueWriter
 from strop_curation.bugs.rewrites import Rewriter
-from strop_curation.bugs.server import AHEAD, Server
+from strop_curation.bugs.server import AHEAD, Server, open_server
 from strop_curation.engine.tally import Tally
 
 
@@ -66,7 +66,7 @@ def open_models(settings: BugModels, folder: Path, seed: int, tally: Tally) -> I
     with ExitStack() as stack:
         named = {"rewrite": settings.rewrite_model, "issue": settings.issue_model}
         servers = {
-            what: stack.enter_context(Server(connection, model, folder / what))
+            what: stack.enter_context(open_server(connection, model, folder / what))
             for what, model in named.items()
             if model
         }

@@ -304,28 +304,13 @@ class Factory:
         )
 
 
-class Judging:
-    """How many tests judge the tasks of one build."""
-
-    def __init__(self) -> None:
-        self._counts: list[int] = []
-
-    def counted(self, tasks: Iterator[Task]) -> Iterator[Task]:
-        """The tasks, looked at as they go by."""
-        for task in tasks:
-            self._counts.append(task.test_count)
-            yield task
-
-    def manifest(self) -> dict[str, float]:
-        """Median and least number of tests a task, and tasks with fewer than `LEAST_TESTS`."""
-        few = sum(count < LEAST_TESTS for count in self._counts)
-        return {"median": median(self._counts), "least": min(self._counts), "few": few}
-
-    def said(self) -> str:
-        """The same in words."""
-        told = self.manifest()
-        few = f", fewer than {LEAST_TESTS} in {told['few']} tasks" if told["few"] else ""
-        return f"tests that judge a task: median {told['median']:g}, least {told['least']:g}{few}"
+def judging(tally: Tally) -> tuple[dict[str, float], str]:
+    """Median and least number of tests a task, and tasks with fewer than `LEAST_TESTS`; the same in words."""
+    counts = [int(count) for count in tally.counts["tests"].elements()]
+    few = sum(count < LEAST_TESTS for count in counts)
+    told: dict[str, float] = {"median": median(counts), "least": min(counts), "few": few}
+    more = f", fewer than {LEAST_TESTS} in {few} tasks" if few else ""
+    return told, f"tests that judge a task: median {told['median']:g}, least {told['least']:g}{more}; "
 
 
 _JUDGED = (Outcome.PASSED, Outcome.FAILED)

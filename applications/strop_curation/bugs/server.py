@@ -4,13 +4,13 @@ The calls and what is kept of them are `engine.paid_calls`: a question that was 
 and in any later one that names the same folder.
 """
 
+from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Self
 
 from strop.core.errors import StropError
 from strop.core.ids import content_hash, derive_seed
@@ -24,32 +24,24 @@ AHEAD = 32
 """Answers that are asked for before they are needed; the same on every machine, for what is tried depends on it."""
 
 
+@contextmanager
+def open_server(connection: Connection, model: str, path: Path) -> "Iterator[Server]":
+    """A model whose answers are kept in a folder. Raises UserError when that is in use or holds something else.
+
+    At the end what is not sent yet is given up; calls under way come to their end, for a few seconds, and are kept.
+    """
+    connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
+    with opened(path, {"calls": _COMMAND}, _COMMAND), Calls(connection, path) as calls:
+        yield Server(model, calls)
+
+
+@dataclass
 class Server:
-    """Asks one model, from any thread. A context manager; it owns the thread that calls."""
+    """Asks one model, from any thread."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        model: str,
-        path: Path,
-    ) -> None:
-        """`path`: the folder that keeps the answers."""
-        self.model, self._path = model, path
-        self._connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
-        self._asked: dict[str, Future[Response]] = {}
-
-    def __enter__(self) -> Self:
-        """Takes the folder. Raises UserError when it is in use or holds something else."""
-        self._stack = ExitStack()
-        with self._stack:
-            self._stack.enter_context(opened(self._path, {"calls": _COMMAND}, _COMMAND))
-            self._calls = self._stack.enter_context(Calls(self._connection, self._path))
-            self._stack = self._stack.pop_all()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Gives up what is not sent yet; calls under way come to their end, for a few seconds, and are kept."""
-        self._stack.close()
+    model: str
+    _calls: Calls
+    _asked: dict[str, "Future[Response]"] = field(default_factory=dict)
 
     def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
         """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""

@@ -18,7 +18,6 @@ from strop_curation.engine.tally import Tally
 if TYPE_CHECKING:
     from strop.core.task import Task
     from strop_curation.bugs.models import Models
-    from strop_curation.bugs.project_bugs import Judging
 
 FUNCTIONS_PER_TASK = 5
 """Functions of a project that are found for each task that is wanted, before the first is made."""
@@ -47,13 +46,12 @@ def bugs(
     the same command again pays for nothing twice. See docs/bugs.md.
     """
     from strop_curation.bugs.models import open_models
-    from strop_curation.bugs.project_bugs import Judging
+    from strop_curation.bugs.project_bugs import judging
 
     build = Build(output, LAYOUT)
     tally = build.tally
     settings.at_once()
     edit_format(settings.format)
-    judging: Judging | None = None
     project = _is_project(source)
     _refuse_others(project, project_choice, task_choice)
     if project_choice.undo and models.rewrite_model:
@@ -62,18 +60,18 @@ def bugs(
     calls = output.with_name(f"{output.name}.calls")
     with open_models(models, calls, settings.seed, tally) as asked:
         if project:
-            judging = _from_project(source, build, settings, project_choice, verifying, asked)
+            _from_project(source, build, settings, project_choice, verifying, asked)
             told |= asdict(project_choice)
         else:
             told |= _from_tasks(source, build, settings, task_choice, verifying, asked)
     operators = sum(1 for row in tally.manifest()["operators"].values() if row["kept"])
-    tests = {"tests_a_task": judging.manifest()} if judging else {}
+    tests, said = judging(tally) if project else ({}, "")
     build.finish(
         told,
         f"{tally.tasks} repair tasks from {tally.originals} originals in {build.seconds():.0f} s, by {operators} "
-        f"operators; {judging.said() + '; ' if judging else ''}left out: "
+        f"operators; {said}left out: "
         f"{tally.told('skipped' if project else 'unusable')}",
-        **tests,
+        **({"tests_a_task": tests} if tests else {}),
         **asked.manifest(),
     )
 
@@ -129,14 +127,14 @@ def _from_tasks(
 def _from_project(
     source: str, build: Build, settings: BugSettings, project_choice: ProjectChoice,
     verifying: Verifying, models: "Models",
-) -> "Judging":  # fmt: skip
+) -> None:  # fmt: skip
     """Writes repair tasks made from a project, and its snapshot beside them. Raises UserError."""
     from strop.core import files
     from strop.reports.terminal.progress import Progress
     from strop.verification import open_verifier
     from strop.verification.project import open_project, pack
     from strop_curation.bugs.issue import docstring
-    from strop_curation.bugs.project_bugs import Factory, Judging, ProjectPlace
+    from strop_curation.bugs.project_bugs import Factory, ProjectPlace
     from strop_curation.bugs.targets import Targets
 
     tally = build.tally
@@ -145,7 +143,7 @@ def _from_project(
     )
     files.check_writable(final)
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
-    judging, wanted = Judging(), project_choice.count + project_choice.pairs
+    wanted = project_choice.count + project_choice.pairs
     say(f"copying {source}")
     try:
         digest = pack(Path(source), part)
@@ -183,15 +181,12 @@ def _from_project(
                 project, place, found, verifier, tally,
                 format=settings.format, per_function=settings.per_task, ahead=models.ahead, done=done,
             )  # fmt: skip
-            told = judging.counted(
-                models.told(factory.tasks(project_choice.count, project_choice.pairs), docstring)
-            )
+            told = models.told(factory.tasks(project_choice.count, project_choice.pairs), docstring)
             _write(build, _then_in_place(_until_stopped(told), part, final, tally), source)
             if project.lost:
                 tally.skipped["files of tests that cannot be collected"] += project.lost
     finally:
         part.unlink(missing_ok=True)
-    return judging
 
 
 def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
