@@ -1,7 +1,12 @@
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
+from collections import Counter
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -48,6 +53,76 @@ def start(tmp_path):
     for process in started:
         process.kill()
         process.communicate()
+
+
+class CompletionServer(ThreadingHTTPServer):
+    """An OpenAI-compatible server: `text` answers a request's body; `fault` may say another status of the n-th one.
+
+    asked     the bodies that came
+    answered  how often each prompt was answered with each seed
+    """
+
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, text, fault):
+        super().__init__(("127.0.0.1", 0), CompletionHandler)
+        self.text, self.fault, self.status = text, fault, 200
+        self.asked, self.answered, self.lock = [], Counter(), threading.Lock()
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
+        self.model = f"openai:m@{self.url}"
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+
+class CompletionHandler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.reply(self.server.status, {"object": "list", "data": [{"id": "m", "object": "model"}]})
+
+    def do_POST(self):
+        server = self.server
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        with server.lock:
+            server.asked.append(body)
+            number = len(server.asked)
+        status = server.fault(number, body)
+        if status != 200:
+            return self.reply(status, {"error": {"message": "out of paper", "type": "x"}})
+        with server.lock:
+            server.answered[body["prompt"], body.get("seed")] += 1
+        text = server.text(body)
+        logprobs = {"tokens": [text], "token_logprobs": [-0.5], "text_offset": [0]}
+        choice = {"index": 0, "text": text, "finish_reason": "stop", "logprobs": logprobs}
+        answer = {"id": "1", "object": "text_completion", "created": 1, "model": "m", "choices": [choice]}
+        self.reply(200, answer)
+
+    def reply(self, status, value):
+        data = json.dumps(value).encode()
+        with suppress(OSError):
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def completions(monkeypatch):
+    """Starts servers of completions."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    started = []
+
+    def start(text, fault=lambda number, body: 200):
+        started.append(CompletionServer(text, fault))
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture

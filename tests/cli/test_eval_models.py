@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 
 import pytest
 from tests.without import without
@@ -21,67 +20,10 @@ GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}
 BAD = {"add": "\n    return (a\n", "double": "\n    return x\n"}  # the first one does not build
 
 
-class Server(ThreadingHTTPServer):
-    """An OpenAI-compatible server that knows two functions, and after `most` answers is broken."""
-
-    daemon_threads = True
-
-    def __init__(self, most=1000):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.most, self.asked, self.status = most, [], 200
-        self.called, self.hold = threading.Event(), None
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.reply(self.server.status, {"object": "list", "data": [{"id": "m", "object": "model"}]})
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.asked.append(body)
-        self.server.called.set()
-        if self.server.hold is not None:
-            self.server.hold.wait(600)
-        if len(self.server.asked) > self.server.most:
-            return self.reply(400, {"error": {"message": "out of paper", "type": "x"}})
-        text = GOOD["add" if "def add" in body["prompt"] else "double"]
-        choice = {"index": 0, "text": text, "finish_reason": "stop"}
-        self.reply(
-            200, {"id": "1", "object": "text_completion", "created": 1, "model": "m", "choices": [choice]}
-        )
-
-    def reply(self, status, value):
-        data = json.dumps(value).encode()
-        with suppress(OSError):
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
-def serve(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    started = []
-
-    def start(**options):
-        started.append(Server(**options))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.shutdown()
-        server.server_close()
+def serve(completions):
+    """Servers that know two functions."""
+    return partial(completions, lambda body: GOOD["add" if "def add" in body["prompt"] else "double"])
 
 
 def script(path, *rounds):
@@ -162,7 +104,7 @@ def test_a_model_that_fails_takes_nothing_from_the_others(strop, serve, tmp_path
     shutil.copytree(tiny, tmp_path / "torn")
     weights = tmp_path / "torn" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
-    broken = f"openai:m@{serve(most=1).url}"
+    broken = serve(lambda number, body: 200 if number == 1 else 400).model
     good, bad = script(tmp_path / "good.jsonl", GOOD), script(tmp_path / "bad.jsonl", BAD)
     done = strop(
         "eval", "torn", good, broken, bad, "--tasks", "tasks.jsonl", "--style", "continue",
@@ -184,18 +126,18 @@ def test_a_model_that_fails_takes_nothing_from_the_others(strop, serve, tmp_path
 def test_what_was_found_before_ctrl_c_is_shown_and_written(start, serve, tmp_path, tasks_file):
     pytest.importorskip("torch")
     pytest.importorskip("openai")
-    server = serve()
-    server.hold = threading.Event()
+    called, free = threading.Event(), threading.Event()
+    server = serve(lambda number, body: called.set() or (free.wait(600) and 200))
     good = script(tmp_path / "good.jsonl", GOOD)
     process = start(
         "eval", good, f"openai:m@{server.url}", "--tasks", "tasks.jsonl", "--style", "continue",
         "-n", "1", "--no-greedy",
         "-o", "out.json", "evaluation.bootstrap=200",
     )  # fmt: skip
-    assert server.called.wait(300)
+    assert called.wait(300)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=300)
-    server.hold.set()
+    free.set()
     assert process.returncode == 130 and "Traceback" not in err
     assert "| scripted:good.jsonl" in out
     assert list(json.loads((tmp_path / "out.json").read_text())["models"]) == [good]

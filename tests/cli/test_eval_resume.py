@@ -4,10 +4,8 @@ import json
 import shutil
 import signal
 import threading
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,71 +23,10 @@ pytest.importorskip("openai", reason="openai is not installed")
 RIGHT, WRONG = "\n    return a + b\n", "\n    return a - b\n"
 
 
-class Server(ThreadingHTTPServer):
-    """Right where the seed is even; `fault` may say another status of the n-th request."""
-
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, fault):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.fault, self.seen, self.answered, self.lock = fault, 0, Counter(), threading.Lock()
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-
-    @property
-    def model(self):
-        return f"openai:m@http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.reply(200, {"object": "list", "data": []})
-
-    def do_POST(self):
-        server = self.server
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        with server.lock:
-            server.seen += 1
-            number = server.seen
-        status = server.fault(number, body)
-        if status != 200:
-            return self.reply(status, {"error": {"message": "out of paper", "type": "x"}})
-        with server.lock:
-            server.answered[body["prompt"], body["seed"]] += 1
-        text = RIGHT if body["seed"] % 2 == 0 else WRONG
-        logprobs = {"tokens": [text], "token_logprobs": [-0.5], "text_offset": [0]}
-        choice = {"index": 0, "text": text, "finish_reason": "stop", "logprobs": logprobs}
-        self.reply(
-            200, {"id": "1", "object": "text_completion", "created": 1, "model": "m", "choices": [choice]}
-        )
-
-    def reply(self, status, value):
-        data = json.dumps(value).encode()
-        with suppress(OSError):
-            self.send_response(status)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
-def serve(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    started = []
-
-    def start(fault=lambda number, body: 200):
-        started.append(Server(fault))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.shutdown()
-        server.server_close()
+def serve(completions):
+    """Servers that are right where the seed is even."""
+    return partial(completions, lambda body: RIGHT if body["seed"] % 2 == 0 else WRONG)
 
 
 @pytest.fixture
@@ -166,9 +103,9 @@ def test_it_is_killed_and_goes_on_without_asking_twice(strop, start, serve, task
     assert not list((run / "evaluation").glob("*.jsonl"))
     assert 0 < numbers(tmp_path / "cut.json")["model"]["pass@1"] < 1
 
-    seen = server.seen
+    seen = len(server.asked)
     again = strop("eval", "--resume", run)
-    assert again.returncode == 0 and server.seen == seen and "pass@3" in again.stdout
+    assert again.returncode == 0 and len(server.asked) == seen and "pass@3" in again.stdout
     assert "finished: 1 of 1 models" in strop("show", run).stdout
     refused = strop("train", "--resume", run)
     assert refused.returncode == 2 and f"strop eval --resume {run}" in refused.stderr

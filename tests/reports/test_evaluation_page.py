@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from tests import warm
 
-from strop.core.rollout import Rollout
-from strop.reports.page.rollout_data import task_of
 from strop.tasks import write_tasks
 from strop.tasks.sources import load_tasks
 from strop_generators.needs_feedback import generate
@@ -160,27 +158,3 @@ def test_hidden_cases_are_not_told(tmp_path: Path) -> None:
         for case in cases:
             call = case.call(task.check.entry_point)
             assert (f"{call} expected {case.expected!r}" in shown) is case.shown
-
-
-@pytest.mark.parametrize(
-    ("prompt", "label"),
-    [
-        (
-            "<user>\nWrite this Python function in a code block.\n\ndef half(x: int) -> int:\n<assistant>\n",
-            "half",
-        ),
-        (
-            "<user>\nWrite this Rust function.\n\n```rust\npub fn half<T>(x: T) -> T\n```\n<assistant>\n",
-            "half",
-        ),
-        (
-            "<user>\nRead two numbers and print their sum.\n<assistant>\n",
-            "Read two numbers and print their sum.",
-        ),
-    ],
-)
-def test_a_task_is_called_by_its_function_else_by_what_it_asks(prompt: str, label: str) -> None:
-    line = {"prompt": prompt, "answer": "def other(x): ..."}
-    assert task_of(line)["label"] == label
-    named = Rollout(task_id="t", index=0, seed=0, prompt=prompt, turns=[], task_name="own name")
-    assert task_of(named.model_dump(mode="json"))["label"] == "own name"

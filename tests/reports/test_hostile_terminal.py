@@ -95,6 +95,7 @@ def test_live_view() -> None:
             view.note(text)
             view.status(text)
     assert harmful(plain.getvalue()) == []
+    assert "\\x1b]0;pwned" in plain.getvalue() and "[red]x[/red]" in plain.getvalue()
 
 
 _LIVE = """

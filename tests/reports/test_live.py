@@ -51,19 +51,6 @@ def test_errors_are_shown_when_there_are_some():
     assert "errors 2.1 %" in file.getvalue()
 
 
-def test_hostile_text_does_not_reach_the_terminal_raw():
-    evil = "\x1b]0;owned\x07\x1b[2J\u202eabc\rxyz\x9b31m[bold]"
-    for file in (io.StringIO(), Terminal()):
-        with LiveView(3, file=file, title=evil) as view:
-            view.note(evil)
-            view.status(evil)
-            view.update(metrics(1, sample=f"def f():\n    return 1{evil}", rewards={evil: 1.0, "b": 1.0}))
-        text = file.getvalue()
-        for raw in ("\x1b]0", "\x1b[2J", "\x07", "\u202e", "\x9b", "abc\rxyz"):
-            assert raw not in text
-        assert "\\x1b]0;owned" in text and "[bold]" in text
-
-
 def test_terminal_shows_step_bars_and_sample(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
@@ -73,13 +60,6 @@ def test_terminal_shows_step_bars_and_sample(monkeypatch):
         view.update(metrics(2, pass_rate=1.0, sample="def f():\n    return 7"))
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", file.getvalue())
     assert "step 2/4" in text and "▁█" in text and "return 7" in text and "8 of 12 groups" in text
-
-
-def test_plain_can_be_asked_for_on_a_terminal():
-    file = Terminal()
-    with LiveView(4, file=file, plain=True) as view:
-        view.update(metrics(1))
-    assert "\x1b" not in file.getvalue() and file.getvalue().count("\n") == 1
 
 
 def test_clock():

@@ -222,28 +222,20 @@ def test_lines_that_are_no_rollouts_raise_what_the_module_says(broken, run):
 
 
 @pytest.mark.parametrize(
-    ("prompt", "label", "language"),
+    ("prompt", "language"),
     [
-        ("/// Return the sum.\n///\n/// f(1) == 2\npub fn f(x: i64) -> i64 {", "f", "rust"),
-        ('def f(x: int) -> int:\n    """Add one.\n\n    >>> f(1)\n    2\n    """', "f", "python"),
-        ("from typing import List\n\n\ndef f(x):\n    ''' Check it.\n    '''", "f", "python"),
-        (
-            "<system>\nYou write Rust. ```rust\n<user>\nSort the list.\n\nfn f()\n<assistant>\n",
-            "f",
-            "rust",
-        ),
-        (
-            "<user>\nWrite it in one ```python block.\n<assistant>\n",
-            "Write it in one ```python block.",
-            "python",
-        ),
-        ("#include <stdio.h>\n// Print two.\nint main(void) {", "Print two.", "c"),
-        ("x = ", "x =", ""),
-        ("", "", ""),
+        ("/// Return the sum.\n///\n/// f(1) == 2\npub fn f(x: i64) -> i64 {", "rust"),
+        ('def f(x: int) -> int:\n    """Add one.\n\n    >>> f(1)\n    2\n    """', "python"),
+        ("<system>\nYou write Rust. ```rust\n<user>\nSort the list.\n\nfn f()\n<assistant>\n", "rust"),
+        ("<user>\nWrite it in one ```python block.\n<assistant>\n", "python"),
+        ("#include <stdio.h>\n// Print two.\nint main(void) {", "c"),
+        ("x = ", ""),
     ],
 )
-def test_what_was_asked_and_in_which_language(prompt, label, language):
-    assert task_of({"prompt": prompt, "answer": ""}) == {"label": label, "language": language}
+def test_what_was_asked_and_in_which_language(prompt, language):
+    line = {"task_id": "t1", "prompt": prompt, "answer": ""}
+    assert task_of(line) == {"label": "t1", "language": language}
+    assert task_of({**line, "task_name": "add"})["label"] == "add"
 
 
 def test_the_language_is_told_from_the_answer_or_as_the_caller_says():

@@ -11,7 +11,9 @@ from strop.reports.static.report import report
 
 from .hostile_runs import rewrite_lines
 from .made_runs import make_run
-from .two_runs import STEPS, all_played, make_two_runs, played, show
+from .two_runs import STEPS, all_played, make_two_runs, played
+
+HOSTILE = "<img src=x onerror=alert(1)>\n<script>alert(2)</script>"
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +121,7 @@ def test_a_turn_s_verdict_and_why_the_play_ended(tmp_path: Path, open_page: Call
     run = make_run(tmp_path / "run", steps=1, groups=1, size=2, turns=2, evaluations=())
     verdict = {
         "outcome": "failed",
-        "detail": f"case 1: {HOSTILE[0]}",
+        "detail": f"case 1: {HOSTILE}",
         "tests": [{"id": "0", "outcome": "passed"}, {"id": "1", "outcome": "failed"}],
     }
 
@@ -133,7 +135,7 @@ def test_a_turn_s_verdict_and_why_the_play_ended(tmp_path: Path, open_page: Call
     page = open_page(file, "#view=rollout&run=0&id=t.1.0.0")
     (result,) = page.locator(".turn-result").all_inner_texts()
     assert result.startswith("This turn: ") and "failed" in result and "(1 of 2 tests passed)" in result
-    assert "reward 0.25" in result and "advantage \u22120.5" in result and HOSTILE[0][:20] in result
+    assert "reward 0.25" in result and "advantage \u22120.5" in result and HOSTILE[:20] in result
     assert page.locator("main :is(img, script)").count() == 0
     assert "ended: max turns, carries no loss" in page.locator(".rollout-result").inner_text()
     facts = page.locator("section[aria-label=Facts]").inner_text()
@@ -153,7 +155,7 @@ def test_events_stand_after_their_turn(tmp_path: Path, open_page: Callable[..., 
     }
 
     def with_events(line: dict[str, Any]) -> dict[str, Any]:
-        line["turns"][0]["events"] = [event, {**event, "name": HOSTILE[0], "result": HOSTILE[0]}]
+        line["turns"][0]["events"] = [event, {**event, "name": HOSTILE, "result": HOSTILE}]
         return line
 
     rewrite_lines(run / "rollouts" / "step-000001.jsonl.zst", with_events)
@@ -162,7 +164,7 @@ def test_events_stand_after_their_turn(tmp_path: Path, open_page: Callable[..., 
     words = (
         "Turn 1 of 2",
         "After turn 1: RunTests 1.5 s, 13 B RunTests(a.py)",
-        f"After turn 1: {HOSTILE[0][:20]}",
+        f"After turn 1: {HOSTILE[:20]}",
         "Given",
         "Turn 2",
     )
@@ -256,28 +258,3 @@ def test_copies_the_answer_as_it_is(runs: list[Path], rollout_page: Any) -> None
     page.locator("button.copy").first.click()
     page.wait_for_selector("button.copy:text-is('Copied')")
     assert page.evaluate("navigator.clipboard.readText()") == rollout.answer
-
-
-HOSTILE = (
-    "<img src=x onerror=alert(1)>\n<script>alert(2)</script>",
-    "</script><svg onload=alert(3)>",
-    "\x1b[31mred\x00\u202etxt\u2066 ${alert(4)} {{7*7}}",
-    "'\"><a href=javascript:alert(5)>x</a>",
-)
-
-
-def test_hostile_texts_stay_texts(tmp_path: Path, open_page: Callable[..., Any]) -> None:
-    run = make_run(tmp_path / "hostile", steps=1, groups=1, size=4, texts=HOSTILE, evaluations=())
-    made = report([run], tmp_path / "hostile.html")
-    page = open_page(made.path)
-    for name, rollout in played(run, 1).items():
-        show(page, f"#view=rollout&run=0&id={name}", f"answer {rollout.index}")
-        page.wait_for_selector(f"section[aria-label=Facts] code:text-is('{name}')")
-        shown = page.locator("section[aria-label=Answer] pre").text_content()
-        assert len(shown) >= len(rollout.answer.strip("\n"))
-        assert not re.search("[\x00\x1b\u202e\u2066]", page.locator("body").text_content())
-        assert page.locator("main :is(img, script, iframe, a[href^='javascript'])").count() == 0
-        assert ("\u241b" in shown) == ("\x1b" in rollout.answer)
-    show(page, f"#view=compare&run=0&task={rollout.task_id}&left=t.1.0.0&right=t.1.0.1", "Answers")
-    show(page, f"#view=task&run=0&task={rollout.task_id}", "Over training")
-    assert page.locator("main :is(img, script, iframe, a[href^='javascript'])").count() == 0

@@ -118,12 +118,6 @@ def test_a_terminal_gets_what_fits(many: Path, columns: int) -> None:
     assert "\x1b" not in strop_on_terminal(["runs", str(many)], columns, NO_COLOR="1")
 
 
-def test_a_hostile_name_is_shown_and_does_nothing(tmp_path: Path) -> None:
-    small(tmp_path / "run", steps=1, evaluations=()).rename(tmp_path / "run\x1b[2J\u202e")
-    said = strop("runs", tmp_path).stdout
-    assert "\x1b" not in said and "\u202e" not in said and "\\x1b[2J" in said
-
-
 def test_ends_of_the_reward() -> None:
     assert reward_ends([]) == (None, None)
     assert reward_ends([{"reward": 1.0}]) == (1.0, 1.0)

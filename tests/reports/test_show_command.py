@@ -258,16 +258,6 @@ def test_an_empty_run_and_a_damaged_one_say_what_they_are(tmp_path: Path) -> Non
     assert f"{last} is torn and is left out" in shown(torn, "--task", task[:4], "--limit", 99)
 
 
-def test_hostile_texts_reach_no_terminal_raw(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "run", steps=1, groups=1, size=3, texts=[EVIL], evaluations=())
-    for words in (["--step", "1"], ["--id", "t.1.0.1"]):
-        text = strop_on_terminal(["show", str(folder), *words, "--full"], 40)
-        for raw in ("\x1b]0", "\x1b[2J", "\x07", "\u202e", "\x9b"):
-            assert raw not in text
-        assert widest(text) <= 40
-    assert "\\x1b]0;owned" in shown(folder, "--id", "t.1.0.1") and "[bold]" in shown(folder, "--step", 1)
-
-
 @pytest.mark.parametrize("columns", [10, 20, 80])
 def test_any_width(run: Path, columns: int) -> None:
     for words in ([], ["--step", "2"], ["--id", "t.2.0.0"], ["--evaluation", "before", "--limit", "1"]):

@@ -16,7 +16,7 @@ from tests.scale import some
 from strop.reports.run_folder import RunFolder
 
 from .made_runs import make_run
-from .viewing import DEADLINE, Viewed, until, viewed
+from .viewing import DEADLINE, Viewed, viewed
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
@@ -248,23 +248,6 @@ def test_surrogates_and_numbers_that_are_none_reach_the_page(tmp_path: Path) -> 
         assert "a\ud800b </script> \x00" in json.dumps(detail, ensure_ascii=False).encode(
             errors="surrogatepass"
         ).decode(errors="surrogatepass").replace("\\u0000", "\0")
-
-
-def test_a_damaged_file_is_a_problem_and_the_rest_is_there(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "damaged", steps=4, groups=2, size=2)
-    torn = folder / "rollouts/step-000002.jsonl.zst"
-    torn.write_bytes(torn.read_bytes()[:100])
-    (folder / "rollouts/step-000003.jsonl.zst").write_bytes(b"no zstandard")
-    (folder / "rollouts/step-x.jsonl.zst").write_bytes(b"not ours")
-    with viewed(folder) as server:
-        run = until(server.run, lambda run: len(run["state"]["problems"]) == 2)
-        problems = sorted(run["state"]["problems"])
-        assert "step-000002.jsonl.zst is torn" in problems[0]
-        assert "step-000003.jsonl.zst is damaged" in problems[1]
-        assert {group[0] for group in run["groups"]} == {1, 4}
-        assert server.rows(step=3) == []
-        assert len(server.rows(step=4)) == 4
-        assert server.json("detail", id="t.4.1.1")["detail"]["id"] == "t.4.1.1"
 
 
 @pytest.mark.parametrize(

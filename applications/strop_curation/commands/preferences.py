@@ -94,10 +94,10 @@ def _kept(folder: Path) -> "Iterator[tuple[str, Rollout]]":
     """
     from strop.core.rollout import Rollout
     from strop.reports.rollout_files import WHOLE, evaluation_name, read_whole
-    from strop.reports.run_folder import EVALUATION, RunFolder, rollout_steps
+    from strop.reports.run_folder import EVALUATION, RunFolder
 
     run = RunFolder.read(folder)
-    for step in rollout_steps(folder):
+    for step in run.rollout_steps():
         try:
             for group in run.iter_groups(step):
                 yield from ((f"{folder.name} step {step}", one) for one in group.rollouts)

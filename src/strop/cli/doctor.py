@@ -40,29 +40,14 @@ def doctor(
     from strop.sandbox import probe
 
     report = probe()
-    sections = {"toolchains": _toolchains, "packages": _packages, "hardware": _hardware, "models": _models}
+    facts = _jail_facts(report)
+    sections = {title: dict(rows()) for title, rows in _SECTIONS.items()}
     if as_json:
-        print(
-            json.dumps(
-                _jail_facts(report) | {title: dict(rows()) for title, rows in sections.items()}, indent=1
-            )
-        )
-        if not report.safe:
-            raise Exit(1)
-        return
-    _jail(report)
-    for title, rows in sections.items():
-        _print(title)
-        for name, found in rows():
-            _print(f"  {name:<14} {found}")
+        print(json.dumps(facts | sections, indent=1))
+    else:
+        _show(report, facts, sections)
     if not report.safe:
-        print(
-            "error: Landlock and seccomp are both missing, so model-written code will not be run here; use Linux "
-            "5.13 or newer, or accept the weaker jail: sandbox.allow_unsafe=true",
-            file=sys.stderr,
-        )
         raise Exit(1)
-    _print("verdict: this machine can verify model-written code")
 
 
 def _model(name: str, tokens: int, as_json: bool) -> None:
@@ -106,13 +91,10 @@ def _jail_facts(report: "JailReport") -> dict[str, Any]:
     }
 
 
-def _jail(report: "JailReport") -> None:
-    """A table of the layers, then the configurations that they allow."""
+def _show(report: "JailReport", facts: dict[str, Any], sections: dict[str, dict[str, str]]) -> None:
+    """A table of the jail's layers, the configurations that they allow, then what else there is."""
     from rich.console import Console
     from rich.table import Table
-
-    from strop.sandbox import jail_names
-    from strop.sandbox.jails import choose
 
     table = Table("layer", "", "result of trying it", "what it leaves open", title="jail")
     for layer in report.layers:
@@ -120,8 +102,20 @@ def _jail(report: "JailReport") -> None:
         table.add_row(layer.name, state, printable(layer.detail), printable(layer.leaves_open))
     Console().print(table)
     if report.safe:
-        offered = ", ".join(jail_names(report))
-        _print(f"jails available here (sandbox.jail): {offered}; auto is {choose('auto').name}")
+        offered = ", ".join(facts["jails"])
+        _print(f"jails available here (sandbox.jail): {offered}; auto is {facts['auto']}")
+    for title, rows in sections.items():
+        _print(title)
+        for name, found in rows.items():
+            _print(f"  {name:<14} {found}")
+    if report.safe:
+        _print("verdict: this machine can verify model-written code")
+    else:
+        print(
+            "error: Landlock and seccomp are both missing, so model-written code will not be run here; use Linux "
+            "5.13 or newer, or accept the weaker jail: sandbox.allow_unsafe=true",
+            file=sys.stderr,
+        )
 
 
 def _toolchains() -> Iterator[Row]:
@@ -144,10 +138,8 @@ def _hardware() -> Iterator[Row]:
     flags = _cpu_flags()
     yield "cpu", ", ".join(flag for flag in CPU_FLAGS if flag in flags) or "none of " + ", ".join(CPU_FLAGS)
     fast = {"avx512_bf16", "amx_bf16"} & flags
-    yield (
-        "bfloat16",
-        "in hardware: sampling and updates use it" if fast else "not in hardware: float32 is used on the CPU",
-    )
+    slow = "not in hardware: float32 is used on the CPU"
+    yield "bfloat16", "in hardware: sampling and updates use it" if fast else slow
     yield from _gpus()
 
 
@@ -188,6 +180,9 @@ def _cached(title: str, folder: Path, pattern: str) -> Iterator[Row]:
     except OSError as error:
         names = [f"unreadable: {error.strerror}"]
     yield title, f"{folder}: {', '.join(names) or 'empty'}"
+
+
+_SECTIONS = {"toolchains": _toolchains, "packages": _packages, "hardware": _hardware, "models": _models}
 
 
 def _print(text: str) -> None:

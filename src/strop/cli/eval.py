@@ -108,12 +108,14 @@ def evaluate(
     others still run; its error is printed at the end, and the exit code is 1. Every answer is kept in a run folder,
     runs/eval-TASKS-MODEL unless run.name=NAME is given: strop show and strop view read it, and --resume goes on there.
     """
+    from strop.cli.evaluation_job import EvaluationJob
+
     if resume is not None:
         if models or asked != EvaluationOptions() or answering != EngineOptions():
             raise UserError(
                 "--resume asks what was asked in the run folder; leave out models, options and overrides"
             )
-        job = _resumed(resume, output, chart)
+        job = EvaluationJob.resumed(resume, output, chart)
     else:
         job = new_job(models or [], asked, answering, output, chart)
     check_places(job.output, job.chart)
@@ -121,8 +123,6 @@ def evaluate(
     with job:
         try:
             _all(job, tasks, seen, report)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(job.remedy) from None
         finally:
             report.show()
         for name, line in report.failed.items():
@@ -153,7 +153,7 @@ def prepared(
 ) -> "tuple[list[Task], Mapping[str, Contamination | None], EvaluationReport]":
     """The tasks, what each model may have seen of them, an empty report; before a model is loaded. Raises UserError."""
     from strop.cli.models import check_there
-    from strop.evaluation.contamination import other_prompts, seen_by
+    from strop.evaluation.contamination import other_prompts, seen
     from strop.evaluation.evaluate import check
     from strop.tasks.task_sets import chosen_tasks
 
@@ -164,13 +164,16 @@ def prepared(
     check(tasks, first.evaluation.samples, first.evaluation.k, first.evaluation.greedy)
     job.take(tasks)
     check_there(job.left)
-    seen = seen_by(job.recipes, tasks, job.trained_on, _note)
+    known = {
+        word: seen(recipe, recipe.model.name, tasks, job.trained_on, _note)
+        for word, recipe in job.recipes.items()
+    }
     for name, recipe in job.left.items():
         if trained := other_prompts(recipe, recipe.model.name):
             _note(f"{name} was trained on other prompts; to use the prompts of its training: {trained}")
     head = {"tasks": first.task_set.source, "style": first.task_set.style, "seed": first.seed}
     head |= {"window": window} if window else {}
-    return tasks, seen, EvaluationReport(head, tasks, job.output, job.chart)
+    return tasks, known, EvaluationReport(head, tasks, job.output, job.chart)
 
 
 def new_job(
@@ -191,12 +194,6 @@ def new_job(
     return EvaluationJob(recipes, asked.split, asked.limit, asked.trained_on, output, chart, command)
 
 
-def _resumed(folder: Path, output: Path | None, chart: Path | None) -> "EvaluationJob":
-    from strop.cli.evaluation_job import EvaluationJob
-
-    return EvaluationJob.resumed(folder, output, chart)
-
-
 class EvaluationReport:
     """The results so far; the files are rewritten after every model."""
 
@@ -213,7 +210,7 @@ class EvaluationReport:
     @property
     def title(self) -> str:
         """What was asked, in a few words."""
-        window = self.head.get("window", {})
+        window = self.head.get("window")
         days = f", {window['from'] or '...'} to {window['to'] or '...'}" if window else ""
         return f"{self.head['tasks']}, {self.head['style']}{days}"
 

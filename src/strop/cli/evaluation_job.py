@@ -136,9 +136,11 @@ class EvaluationJob:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self.run is not None:
             self.run.close()
+        if kind is KeyboardInterrupt:
+            raise KeyboardInterrupt(self.remedy) from None
 
     def name_of(self, word: str) -> str:
         """The name of a model's evaluation."""

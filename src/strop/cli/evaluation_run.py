@@ -11,7 +11,7 @@ The other files are those of every run; the recipe is the first model's.
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,6 @@ from strop.reports.run_folder import ASKED, EVALUATION
 
 Key = tuple[str, int]
 """(task id, index)"""
-
-
-Play = Callable[..., Iterable[Rollout]]
-"""`rollouts.dispatcher.Dispatcher.play`: a `SeededPlay` that leaves out what is `done`."""
 
 
 class AnswerLog:
@@ -60,8 +56,8 @@ class AnswerLog:
     def __len__(self) -> int:
         return sum(map(len, self._kept.values()))
 
-    def playing(self, play: Play) -> SeededPlay:
-        """The play, of what is not kept yet alone; what is comes first."""
+    def playing(self, play: SeededPlay) -> SeededPlay:
+        """The play, which leaves out what is `done`, of what is not kept yet alone; what is comes first."""
 
         def resumed(
             tasks: Sequence[Task], samples: int, params: SamplingParams, /, *, seed: int, tag: str

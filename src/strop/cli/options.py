@@ -70,11 +70,16 @@ def of_recipe(key: str, *names: str, help: str, **more: Any) -> Any:
 
 
 Recipes = Annotated[
-    list[str], Argument(metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides")
+    list[str],
+    Argument(
+        metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
+    ),
 ]
 AnyRecipes = Annotated[
     list[str] | None,
-    Argument(metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, then overrides"),
+    Argument(
+        metavar="[NAME|RECIPE.yaml...] [KEY=VALUE...]", help="recipes, merged left to right, then overrides"
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,

@@ -93,8 +93,6 @@ def scale(
                 gc.collect()
                 release_memory()
                 results[word] = _curves(job, word, tasks, inputs, rewards)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(job.remedy) from None
         except StropError:
             if job.run is not None:
                 say(f"what was answered is kept; {job.remedy}")

@@ -95,8 +95,7 @@ def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
     options = [f"sampling.max_tokens={max_tokens}"]
     if trained:
         options += [f"sampling.temperature={trained.temperature}", f"sampling.top_p={trained.top_p}"]
-        stop = [text.replace("${", "\\${") for text in trained.stop or ()]
-        options.append(f"sampling.stop={json.dumps(stop)}")
+        options.append(f"sampling.stop={json.dumps(list(trained.stop or ()))}")
     return options
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Exit, Option, Typer, echo
 
@@ -12,7 +12,7 @@ from strop.core.errors import UserError
 from strop.core.text import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from strop.core.task import Task
 
@@ -39,18 +39,13 @@ def export_command(
     code 2 if no task came through.
     """
     from strop.tasks.formats import adapter_named, write_format
-    from strop.tasks.sources import iter_tasks, load_tasks
 
     if (verifiers is None) == (harbor is None):
         raise UserError("say what for: --verifiers NAME, or --harbor DIR")
     if harbor is not None and output is not None:
         raise UserError("-o is for --verifiers; --harbor DIR names the folder itself")
-    log, columns = Log(verbose=False), columns_of(filters.column)
-    if split:
-        tasks = iter(load_tasks(source, columns=columns, split=split))
-    else:
-        tasks = iter_tasks(source, columns=columns, on_bad=log, on_guess=tell)
-    wanted = chosen(tasks, filters)
+    log = Log(verbose=False)
+    wanted = chosen(_stream(source, filters.column, log, split), filters)
     try:
         if verifiers is not None:
             folder = output or Path(verifiers.replace("-", "_"))
@@ -81,12 +76,7 @@ app.command("formats")(formats_command)
 def list_command(filters: TaskFilters, source: Source = "python-functions", split: Side = None) -> None:
     """List tasks, one per line: id, split (- if not assigned yet), level, number of tests, topic, source."""
     log = Log(verbose=False)
-    if split:
-        asked: dict[str, Any] = {"topics": filters.topic, "levels": filters.level, "limit": filters.limit}
-        tasks: Iterable[Task] = _load(source, filters.column, split=split, **asked)
-    else:
-        tasks = chosen(_stream(source, filters.column, log, tell), filters)
-    for task in tasks:
+    for task in chosen(_stream(source, filters.column, log, split), filters):
         first = (task.statement.strip().splitlines() or [""])[0]
         numbers = (task.level, task.test_count)
         _print(
@@ -130,21 +120,16 @@ def show_command(
     _print(task.check.readable())
 
 
-def _load(source: str, column: list[str] | None, **filters: Any) -> "list[Task]":
-    from strop.tasks import load_tasks
-
-    return load_tasks(source, columns=columns_of(column), **filters)
-
-
 def _stream(
-    source: str, column: list[str] | None, on_bad: "Callable[[str], None]", on_guess: "Callable[[str], None]"
+    source: str, column: list[str] | None, on_bad: "Callable[[str], None]", split: "Side" = None
 ) -> "Iterator[Task]":
-    """The tasks one by one; sources that are only a name come with their split."""
-    from strop.tasks.sources import NAMED, iter_tasks
+    """The tasks one by one; those of a `split`, and of sources that are only a name, come with their split."""
+    from strop.tasks.sources import NAMED, iter_tasks, load_tasks
 
-    if source in NAMED and not column:
-        return iter(_load(source, column))
-    return iter_tasks(source, columns=columns_of(column), on_bad=on_bad, on_guess=on_guess)
+    columns = columns_of(column)
+    if split or (source in NAMED and not columns):
+        return iter(load_tasks(source, columns=columns, split=split))
+    return iter_tasks(source, columns=columns, on_bad=on_bad, on_guess=tell)
 
 
 def _show_format(name: str) -> None:
@@ -162,7 +147,7 @@ def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
 
     names: set[str] = set()
     by_name = None
-    for task in _stream(source, column, tell, tell):
+    for task in _stream(source, column, tell):
         if task.id == wanted:
             return task
         name = task.source.rpartition("/")[2]

@@ -176,10 +176,9 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
     adapter = adapter_named(to)
     log = Log(written.verbose)
     found = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
-    wanted = chosen(_distinct(_judged(found, log), log), filters)
+    wanted = chosen(_usable(found, log), filters)
     try:
-        tasks = _counted(_at_least_one(wanted, source, log), log.table)
-        count = write_format(adapter, tasks, written.output, log)
+        count = write_format(adapter, _counted(wanted, source, log), written.output, log)
     finally:
         log.close()
     if to == "strop":
@@ -190,35 +189,30 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
         raise Exit(1)
 
 
-def _judged(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
-    """The tasks without those that no toolchain could judge, or whose check no answer could fail."""
+def _usable(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
+    """The tasks without those that no toolchain could judge, whose check no answer could fail, or whose id came before.
+
+    Holds 8 bytes and a set's overhead per task.
+    """
     from strop.core.errors import VerificationError
-    from strop.verification.command.languages import require_known
-
-    for task in tasks:
-        try:
-            require_known(task)
-        except VerificationError as error:
-            log(f"{task.source or task.id[:80]}: {error}")
-            continue
-        if why := task.check.effective().never_fails():
-            log(f"{task.source or task.id[:80]}: no answer can fail the tests: {why}")
-            continue
-        yield task
-
-
-def _distinct(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
-    """The tasks without those whose id came before. Holds 8 bytes and a set's overhead per task."""
     from strop.core.ids import derive_seed
+    from strop.verification.command.languages import require_known
 
     seen: set[int] = set()
     for task in tasks:
-        key = derive_seed(task.id)
-        if key in seen:
-            log(f"{task.source or 'a task'}: the id {task.id[:80]!r} occurs twice: left out")
+        where, key = task.source or task.id[:80], derive_seed(task.id)
+        try:
+            require_known(task)
+        except VerificationError as error:
+            log(f"{where}: {error}")
             continue
-        seen.add(key)
-        yield task
+        if why := task.check.effective().never_fails():
+            log(f"{where}: no answer can fail the tests: {why}")
+        elif key in seen:
+            log(f"{where}: the id {task.id[:80]!r} occurs twice: left out")
+        else:
+            seen.add(key)
+            yield task
 
 
 def chosen(tasks: "Iterable[Task]", filters: TaskFilters) -> "Iterator[Task]":
@@ -230,21 +224,16 @@ def chosen(tasks: "Iterable[Task]", filters: TaskFilters) -> "Iterator[Task]":
     return islice(kept, filters.limit)
 
 
-def _at_least_one(tasks: "Iterator[Task]", source: str, log: Log) -> "Iterator[Task]":
-    """The tasks. Raises UserError if there is none, so that no empty file is written."""
-    empty = True
-    for task in tasks:
-        empty = False
-        yield task
-    if empty:
-        why = "every row was left out" if log.count else "it is empty, or a filter leaves nothing"
-        raise UserError(f"no task came through from {source!r}: {why}")
-
-
-def _counted(tasks: "Iterable[Task]", table: ImportTable) -> "Iterator[Task]":
-    """The tasks, with a line on stderr every ten thousand."""
+def _counted(tasks: "Iterable[Task]", source: str, log: Log) -> "Iterator[Task]":
+    """The tasks, with a line on stderr every ten thousand. Raises UserError if there is none, so that no empty file is
+    written.
+    """
+    number = 0
     for number, task in enumerate(tasks, start=1):
-        table.came_in(task)
+        log.table.came_in(task)
         yield task
         if number % _EVERY == 0:
             print(f"{number} tasks", file=sys.stderr)
+    if not number:
+        why = "every row was left out" if log.count else "it is empty, or a filter leaves nothing"
+        raise UserError(f"no task came through from {source!r}: {why}")

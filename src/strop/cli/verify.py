@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Exit, Option
 
 from strop.cli.options import (
+    AllowUnsafe,
     CpuSeconds,
     Jail,
     MemoryMb,
@@ -42,10 +43,10 @@ class VerifierOptions:
     wall_seconds: Annotated[float | None, Option(min=0.01, help="wall-clock seconds for one answer")] = None
     memory_mb: MemoryMb = None
     jail: Jail = "auto"
-    allow_unsafe: Annotated[bool, Option(help="run without a jail if none is available")] = False
-    rust_verdict: Annotated[str, Option(help="strict: no forged passes; cargo: cargo's exit statuses")] = (
-        "strict"
-    )
+    allow_unsafe: AllowUnsafe = False
+    rust_verdict: Annotated[
+        Literal["strict", "cargo"], Option(help="strict: no forged passes; cargo: cargo's exit statuses")
+    ] = "strict"
     rust_vendor: RustVendor = None
     trust: Annotated[
         Literal["value", "typed", "same-process"] | None,
@@ -69,9 +70,6 @@ class VerifierOptions:
         from strop.verification.settings import fingerprint
 
         limits = limits_of(self.cpu_seconds, self.memory_mb, self.wall_seconds)
-        if self.rust_verdict not in ("strict", "cargo"):
-            raise UserError(f"--rust-verdict {self.rust_verdict!r} is neither strict nor cargo")
-        rust: Literal["strict", "cargo"] = "cargo" if self.rust_verdict == "cargo" else "strict"
         if self.url and self.ray:
             raise UserError("--url and --ray both say who judges; give one of them")
         if self.url:
@@ -79,10 +77,10 @@ class VerifierOptions:
                 raise UserError(
                     "--rust-vendor is for answers judged here; a server at --url has its own crates"
                 )
-            return open_remote(self.url, settings=fingerprint(limits, rust, self.trust))
+            return open_remote(self.url, settings=fingerprint(limits, self.rust_verdict, self.trust))
         options: dict[str, Any] = {
             "limits": limits or usual_limits(),
-            "rust_verdict": rust,
+            "rust_verdict": self.rust_verdict,
             "rust_vendor": folder_of_crates(self.rust_vendor),
             "workers": self.workers,
             "jail": self.jail,

@@ -5,7 +5,7 @@ Two signs are reported, and neither is corrected for: tasks published before the
 and tasks whose statement is a near-duplicate of one that Strop trained on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from strop.config.load import load_recipe
@@ -48,13 +48,6 @@ def other_prompts(recipe: Recipe, name: str) -> str | None:
     given = {key: getattr(known, key) for key in _PROMPT if getattr(known, key) != getattr(asked, key)}
     words = (f"tasks.{key}={'null' if value is None else value}" for key, value in given.items())
     return " ".join(words) or None
-
-
-def seen_by(
-    recipes: Mapping[str, Recipe], tasks: Sequence[Task], trained_on: str | None, say: Callable[[str], None]
-) -> dict[str, Contamination | None]:
-    """What each model may have seen of `tasks`, by its word; see `seen`."""
-    return {word: seen(recipe, recipe.model.name, tasks, trained_on, say) for word, recipe in recipes.items()}
 
 
 def seen(

@@ -13,7 +13,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Protocol
 
 from strop.config.schema import Recipe
 from strop.core.checks.comparison import NUMBERS
@@ -28,6 +27,10 @@ from strop.tasks.task_sets import date_of, judged_tasks
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays
 of one evaluation and goes into the seeds: "sampled" and "greedy", "resampled.0", ..."""
+
+SeededPlay = Callable[..., Iterable[Rollout]]
+"""(tasks, answers a task, sampling, *, seed, tag) -> the same, as `rollouts.dispatcher.Dispatcher.play`. A rollout's
+randomness comes from (seed, tag, task id, index)."""
 
 Spent = Mapping[tuple[str, int], int]
 """Sampled tokens of plays by (task id, index)."""
@@ -102,15 +105,6 @@ def _by_task(keys: Iterable[tuple[str, int]]) -> dict[str, list[tuple[str, int]]
     for key in keys:
         found[key[0]].append(key)
     return dict(found)
-
-
-class SeededPlay(Protocol):
-    """Plays tasks `samples` times each; a rollout's randomness comes from (seed, tag, task id, index)."""
-
-    def __call__(
-        self, tasks: Sequence[Task], samples: int, params: SamplingParams, /, *, seed: int, tag: str
-    ) -> Iterable[Rollout]:
-        """The rollouts, in any order, each with its verdict."""
 
 
 def evaluate(

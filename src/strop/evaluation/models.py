@@ -1,8 +1,7 @@
 """Several models side by side: one row per model, each later one compared with the first, and bars below."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, NamedTuple
 
 from rich.bar import Bar
@@ -104,29 +103,29 @@ def _columns(
         names += [Text(printable(name))] + ([Text("  difference", style="dim")] if name in paired else [])
     columns = [TableColumn("model", names)]
 
-    def add(head: str, cell: Callable[[Evaluation], Text], key: str = "") -> None:
+    def add(head: str, of_models: Iterable[Text], key: str = "") -> None:
         cells: list[Text] = []
-        for name, result in results.items():
-            cells.append(cell(result))
+        for name, cell in zip(results, of_models, strict=True):
+            cells.append(cell)
             if name in paired:
                 cells.append(difference_text(paired[name].get(key), gap) if key else Text(""))
         columns.append(TableColumn(head, cells))
 
     for key in [*rates, *scores]:
         prefix, dash, stage = key.rpartition("-")
-        add(f"{prefix}{dash}{labels.get(stage, stage)}", partial(_number, key=key, gap=gap), key)
+        values = [_value(result, key) for result in results.values()]
+        add(f"{prefix}{dash}{labels.get(stage, stage)}", (estimate_text(one, gap) for one in values), key)
     for rate in dict.fromkeys(rate for result in results.values() for rate in result.accept_rates):
-        add(rate, lambda result, rate=rate: estimate_text(result.accept_rates.get(rate), gap))
+        add(rate, (estimate_text(result.accept_rates.get(rate), gap) for result in results.values()))
     errors = any(result.error_rate for result in results.values())
     for head, value in _COSTS.items():
         if head != "errors" or errors:
-            add(head, lambda result, value=value: Text(value(result)))
+            add(head, (Text(value(result)) for result in results.values()))
     return columns
 
 
-def _number(result: Evaluation, *, key: str, gap: str) -> Text:
-    has = key in result.keys or key in result.stage_keys
-    return estimate_text(result.estimate(key) if has else None, gap)
+def _value(result: Evaluation, key: str) -> Estimate | None:
+    return result.estimate(key) if key in result.keys or key in result.stage_keys else None
 
 
 def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:

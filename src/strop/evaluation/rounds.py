@@ -11,6 +11,7 @@ have been taken is missing.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -70,15 +71,16 @@ def rounds(
     if not rows:
         return None
     table = np.array([np.mean(found, axis=0) for found in rows.values()])
-    ways = {"resamples": resamples, "confidence": result.confidence}
+    means = partial(mean_intervals, resamples=resamples, confidence=result.confidence)
+    differences = partial(mean_differences, resamples=resamples, confidence=result.confidence)
     debugged, other = table[:, :, 0], table[:, :, 1]
     return Rounds(
         tasks=len(table),
         tokens=table[:, :, 2].mean(axis=0).tolist(),
-        debugged=mean_intervals(debugged, **ways),
-        resampled=mean_intervals(other, **ways),
+        debugged=means(debugged),
+        resampled=means(other),
         resampled_tokens=table[:, :, 3].mean(axis=0).tolist(),
-        differences=mean_differences(debugged - other, **ways),
+        differences=differences(debugged - other),
     )
 
 

@@ -6,6 +6,7 @@ are paired by task, and all numbers of one table are of the same tasks.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -171,7 +172,8 @@ def scaling(
     notes = [f"{name}: {why_not(one)}" for name, one in without]
     sampled = sampling_cpu * float(np.mean([task.tokens.mean() for task in judged]))
     sampled += float(np.mean([task.cpu["play"] for task in judged]))
-    ways = {"resamples": resamples, "confidence": confidence}
+    means = partial(mean_intervals, resamples=resamples, confidence=confidence)
+    minus = partial(mean_differences, resamples=resamples, confidence=confidence)
     curves = {}
     for name, table in tables.items():
         needs = fit[name].needs - {"logprob"} if name in fit else {"truth"}
@@ -179,13 +181,11 @@ def scaling(
         ks = [1 if name == FIRST else k for k in range(1, samples + 1)]
         others = [other for other in (RANDOM, SHOWN) if other in tables and other != name]
         curves[name] = SelectorCurve(
-            accuracy=mean_intervals(table[:, :, 0], **ways),
-            false_positives=mean_intervals(table[:, :, 1], **ways),
+            accuracy=means(table[:, :, 0]),
+            false_positives=means(table[:, :, 1]),
             samples=ks,
             cpu_seconds=[k * each for k in ks],
-            differences={
-                other: mean_differences(table[:, :, 0] - tables[other][:, :, 0], **ways) for other in others
-            },
+            differences={other: minus(table[:, :, 0] - tables[other][:, :, 0]) for other in others},
         )
     return Scaling(
         tasks=len(judged),

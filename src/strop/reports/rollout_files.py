@@ -11,7 +11,7 @@ from typing import Any
 import zstandard
 
 from strop.core.errors import UserError
-from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE
+from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE, RunFolder
 
 _BLOCK = 1 << 18
 _GROWN = 1.1
@@ -57,7 +57,7 @@ def found_in(folder: Path) -> dict[str, RolloutFile]:
 
 def step_file(folder: Path, step: int) -> RolloutFile:
     """The rollouts of a step of training."""
-    return RolloutFile(folder / ROLLOUTS / f"step-{step:06d}.jsonl.zst", step=step)
+    return RolloutFile(RunFolder(folder).rollout_file(step), step=step)
 
 
 def evaluation_file(folder: Path, name: str) -> RolloutFile:

@@ -10,7 +10,7 @@
     evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
     scaling/NAME.jsonl              of `strop scale`: what an evaluation's answers do without hidden tests, one a line
     checkpoints/                    the trainer's
-    code/                           copies of the user's own rewards, environments and templates (`training.resume_changes`)
+    code/                           copies of the user's own rewards, environments, templates (training.resume_changes)
     changes.jsonl                   settings that were changed when the run was resumed, one line a time
     error.txt                       causes and traces of what ended the run before its time
     stop                            made by anyone: the run saves a checkpoint after its step, removes it and ends
@@ -215,7 +215,8 @@ class RunFolder:
 
     def rollout_steps(self) -> list[int]:
         """Steps that have rollouts, in order."""
-        return rollout_steps(self.path)
+        names = [path.name for path in (self.path / ROLLOUTS).glob("step-*")]
+        return sorted(int(match[1]) for name in names if (match := STEP_FILE.fullmatch(name)))
 
     def write_rollouts(self, step: int, groups: Iterable[Group]) -> None:
         """Writes every rollout of a step, whole or not at all."""
@@ -276,12 +277,6 @@ def spans(steps: Iterable[int]) -> str:
 def record_file(folder: Path, name: str) -> Path:
     """The file with an evaluation's counts, from which its numbers are worked out."""
     return folder / EVALUATION / f"{name}.record.json"
-
-
-def rollout_steps(folder: Path) -> list[int]:
-    """Steps of a run folder that have rollouts on disk, in order."""
-    names = [path.name for path in (folder / ROLLOUTS).glob("step-*")]
-    return sorted(int(match[1]) for name in names if (match := STEP_FILE.fullmatch(name)))
 
 
 def step_name(step: int) -> str:

@@ -44,10 +44,6 @@ _LANGUAGES = {
     "python": re.compile(r"^\s*(async )?def \w+\(|^(import|from) \w+|^class \w+.*:$|^print\(", re.M),
     "javascript": re.compile(r"^\s*function \w+\(|^(const|let|var) \w+ =|^\s*console\.", re.M),
 }
-_FUNCTION = re.compile(r"^[ \t]*(?:pub |async |export )*(?:def|fn|function|func)\s+(\w+)[ \t]*[(<]", re.M)
-_CODE = re.compile(
-    r"(from|import|def|class|async|pub|fn|use|impl|struct|enum|const|let|static|mod|return)\b|[@`>#{}\[(<]"
-)
 
 
 def numbered(lines: Iterable[Line]) -> Iterator[Line]:
@@ -134,10 +130,10 @@ def detail_of(
 
 
 def task_of(line: Line, language: str = "") -> dict[str, str]:
-    """A task's label (its name, else as the prompt has it) and language; `language` where the texts do not show it."""
-    prompt = str(line.get("prompt") or "")
-    label = str(line.get("task_name") or "")[:LABEL] or _label(prompt)
-    return {"label": label, "language": language_of(prompt, str(line.get("answer") or ""), language)}
+    """A task's label (its name, else its id) and language; `language` where the texts do not show it."""
+    prompt, answer = str(line.get("prompt") or ""), str(line.get("answer") or "")
+    label = str(line.get("task_name") or line["task_id"])[:LABEL]
+    return {"label": label, "language": language_of(prompt, answer, language)}
 
 
 def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
@@ -287,19 +283,3 @@ def _written(line: Line) -> str:
     if not answer and line["turns"]:
         answer = str(line["turns"][-1]["completion"]["text"])
     return answer.strip("\n")
-
-
-def _label(prompt: str) -> str:
-    """The one function that is asked for; else the first line of prose: of the user's message, of a comment, of a
-    docstring; else the first line of all.
-    """
-    asked = prompt.rpartition("<user>\n")[2].partition("<assistant>\n")[0]
-    functions = set(_FUNCTION.findall(asked))
-    if len(functions) == 1:
-        return str(functions.pop())[:LABEL]
-    lines = [line.strip() for line in asked.split("\n") if line.strip()]
-    for line in lines:
-        prose = re.sub(r"^(///?!?|#+ |.*?[rR]?(\"\"\"|'''))\s*", "", line)
-        if prose and (prose != line or not _CODE.match(line)):
-            return prose[:LABEL]
-    return lines[0][:LABEL] if lines else ""

@@ -17,7 +17,7 @@ from strop.core.text import printable
 from strop.reports.page.rollout_data import NO_ROLLOUT, load_vocabulary, numbered, row_of
 from strop.reports.rollout_files import RolloutFile, evaluation_file, found_in, step_file
 from strop.reports.rollout_files import lines as lines_of
-from strop.reports.run_folder import rollout_steps
+from strop.reports.run_folder import RunFolder
 
 _TASK = re.compile(rb'\{(?:"step": \d+, "group": \d+, )?"task_id": "([^"\\]*)"')
 _SHOWN = 4
@@ -43,7 +43,7 @@ class RolloutFinder:
 
     def steps(self) -> list[int]:
         """Steps that have rollouts."""
-        return rollout_steps(self.folder)
+        return RunFolder(self.folder).rollout_steps()
 
     def places(self) -> list[RolloutFile]:
         """Every file of rollouts, in the order of training: before, the steps, what came during and after."""
