@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from strop.core.rollout import Message
 from strop.core.text import without_thinking
-from strop.edits.headers import fenced
+from strop.edits.fenced_sections import fenced
 from strop.edits.lines import split
 from strop_repair.asking import Asker, prompt
 from strop_repair.files_stage import named, ranked

@@ -18,7 +18,7 @@ from strop.core.checks import (
     StdioCheck,
 )  # fmt: skip
 from strop.core.task import Task
-from strop.environments.failures import clipped, failures
+from strop.environments.feedback import clipped, failures
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 

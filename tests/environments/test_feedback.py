@@ -14,7 +14,7 @@ from strop.core.play import Done
 from strop.core.rollout import Completion, Rollout, SamplingParams
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop.environments.failures import told
+from strop.environments.feedback import told
 from strop.environments.kinds import find_environment, framed, played_by
 from strop.policies.loading import EMBEDDED, load_model, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy

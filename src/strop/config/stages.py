@@ -4,63 +4,39 @@ A stage names only what it changes; null means "as in the recipe". Settings not 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, create_model
 
+from strop.config.algorithms import ClipRange
 from strop.config.section import Complaint, Section
+from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig
 
 
-class StageSampling(Section):
-    """What a stage may change of `sampling`."""
-
-    temperature: float | None = Field(default=None, gt=0, le=10)
-    """In place of sampling.temperature."""
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    """In place of sampling.top_p."""
-    max_tokens: int | None = Field(default=None, ge=1)
-    """In place of sampling.max_tokens, in tokens. Evaluations keep the recipe's own."""
-
-
-class StageLoss(Section):
-    """What a stage may change of `grpo.loss`, where it has a clip range."""
-
-    epsilon_low: float | None = Field(default=None, ge=0, lt=1)
-    """In place of grpo.loss.epsilon_low."""
-    epsilon_high: float | None = Field(default=None, ge=0)
-    """In place of grpo.loss.epsilon_high."""
+def _some_of(section: type[Section], place: str, names: str, **nested: type[Section]) -> Any:
+    """The section's fields of these names, each with its own bounds and "as in the recipe" by default."""
+    fields: dict[str, Any] = {
+        name: (kind, Field(default=kind(), description=f"Its {name}.")) for name, kind in nested.items()
+    }
+    for name in names.split():
+        field = section.model_fields[name]
+        told = Field(description=f"In place of {place}.{name}.")
+        fields[name] = (Annotated[(field.annotation | None, *field.metadata, told)], None)
+    doc = f"What a stage may change of `{place}`."
+    return create_model(f"Stage{section.__name__}", __base__=Section, __doc__=doc, **fields)
 
 
-class StageGrpo(Section):
-    """What a stage may change of `grpo`: not the form of the loss."""
-
-    loss: StageLoss = StageLoss()
-    """Its clip range."""
-    mask_truncated: bool | None = None
-    """In place of grpo.mask_truncated."""
-    group_size: int | None = Field(default=None, ge=1)
-    """In place of grpo.group_size."""
-    tasks_per_step: int | None = Field(default=None, ge=1)
-    """In place of grpo.tasks_per_step."""
-    iterations: int | None = Field(default=None, ge=1)
-    """In place of grpo.iterations."""
-    minibatches: int | None = Field(default=None, ge=1)
-    """In place of grpo.minibatches."""
-    refill: bool | None = None
-    """In place of grpo.refill."""
-    max_refill_rounds: int | None = Field(default=None, ge=0)
-    """In place of grpo.max_refill_rounds."""
-
-
-class StageOptim(Section):
-    """What a stage may change of `optim`."""
-
-    learning_rate: float | None = Field(default=None, gt=0, lt=1)
-    """Replaces optim.learning_rate; the schedule still spans the whole run, with this peak."""
-    max_grad_norm: float | None = Field(default=None, gt=0)
-    """In place of optim.max_grad_norm."""
-    micro_batch_tokens: int | None = Field(default=None, ge=1)
-    """In place of optim.micro_batch_tokens."""
+if TYPE_CHECKING:
+    StageSampling = StageGrpo = StageOptim = Section
+else:
+    StageSampling = _some_of(SamplingConfig, "sampling", "temperature top_p max_tokens")
+    StageGrpo = _some_of(
+        GrpoConfig,
+        "grpo",
+        "mask_truncated group_size tasks_per_step iterations minibatches refill max_refill_rounds",
+        loss=_some_of(ClipRange, "grpo.loss", "epsilon_low epsilon_high"),
+    )
+    StageOptim = _some_of(OptimConfig, "optim", "learning_rate max_grad_norm micro_batch_tokens")
 
 
 class StageConfig(Section):
@@ -69,11 +45,11 @@ class StageConfig(Section):
     until: int | None = Field(default=None, ge=1)
     """Its last step, counted from the start of the run; null, in the last stage alone, is optim.steps."""
     sampling: StageSampling = StageSampling()
-    """How this stage samples."""
+    """How this stage samples; evaluations keep the recipe's own length."""
     grpo: StageGrpo = StageGrpo()
     """The shape of this stage's steps."""
     optim: StageOptim = StageOptim()
-    """How this stage updates."""
+    """How this stage updates; the schedule still spans the whole run, with this learning rate as its peak."""
 
     def changes(self) -> dict[str, dict[str, Any]]:
         """{section: {key: value}} of what the stage sets; a value may be a mapping of that kind again."""

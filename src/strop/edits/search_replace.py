@@ -25,7 +25,7 @@ from strop.edits.changes import (
     Replace,
     too_many,
 )
-from strop.edits.headers import (
+from strop.edits.fenced_sections import (
     fenced,
     moved,
     named_file,

@@ -6,7 +6,7 @@ import shutil
 from strop.core.play import Ran, Services
 from strop.core.task import Task
 from strop.edits.lines import split
-from strop.environments.failures import told
+from strop.environments.feedback import told
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
 from strop.environments.toolbox import Toolbox, tool
 from strop.tasks.public_tests import public_task, shows_tests

@@ -15,7 +15,7 @@ from strop.core.checks import EditCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.edits import FORMATS, HOLE, EditError
-from strop.edits.headers import fenced
+from strop.edits.fenced_sections import fenced
 from strop.tasks import templates
 from strop.tasks.templates import Prompt, values
 
