@@ -202,17 +202,6 @@ def test_no_text_raises(code: str, language: str, seed: int) -> None:
         assert not (whole and Source(mutant.text, language).root.has_error)
 
 
-CUTS = st.tuples(st.integers(0, len(RUST)), st.integers(0, 40))
-
-
-@given(cut=CUTS, language=st.sampled_from(["rust", "python"]))
-def test_no_damaged_text_raises(cut: tuple[int, int], language: str) -> None:
-    code = TEXTS[language][: cut[0]] + TEXTS[language][cut[0] + cut[1] :]
-    own_tests_hold(code)
-    for mutant in mutants(code, language, seed=0):
-        assert code[slice(*mutant.span)] == mutant.before
-
-
 @pytest.mark.parametrize(
     "code",
     some(

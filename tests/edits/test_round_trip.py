@@ -6,10 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import unidiff
+from tests.scale import most
 
 from strop.edits import FORMATS, HOLE, LENIENT, EditError, apply_answer, convert
-from strop.edits.lines import split
 
 LINES = [
     "", "", "a", "b", "c", "    x = 1", "\ty", "z  ", "\r", "x\r", "\r\r", "mid\rdle", "\u2028", "a\x85b", "\x0c",
@@ -71,21 +70,14 @@ def check(name: str, seed: str) -> None:
     form = FORMATS[name]
     text = form.render(before, after)
     parsed = form.parse(text)
-    assert form.apply(parsed, before) == after, (seed, before, after, text)
+    assert form.apply(parsed, before) == form.apply(parsed, before, LENIENT) == after, (seed, before, text)
     assert not parsed.faults, (seed, parsed.faults, text)
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_apply_of_render_gives_the_new_version(name):
-    for number in range(400):
+    for number in range(most(20_000, 400)):
         check(name, f"{name} {number}")
-
-
-@pytest.mark.soak(10)
-@pytest.mark.parametrize("name", FORMATS)
-def test_apply_of_render_gives_the_new_version_20_000_times(name):
-    for number in range(20_000):
-        check(name, f"slow {name} {number}")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -112,14 +104,6 @@ def test_conversions_keep_what_an_edit_does_and_are_idempotent():
                 there = convert(text, before, one, other)
                 assert there == FORMATS[other].render(before, after)
                 assert convert(there, before, other, one) == text
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_lenient_gives_what_exact_gives_where_exact_applies(name):
-    for number in range(200):
-        before, after = pair(random.Random(f"lenient {name} {number}"))
-        form = FORMATS[name]
-        assert form.apply(form.parse(form.render(before, after)), before, LENIENT) == after
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -155,48 +139,3 @@ def test_git_applies_our_diffs(tmp_path):
         )  # fmt: skip
         assert done.returncode == 0, (done.stderr, patch)
         assert read(folder) == after, patch
-
-
-def test_we_apply_the_diffs_of_git(tmp_path):
-    for number in range(25):
-        before, after = pair(random.Random(f"diff {number}"))
-        store, trees = tmp_path / f"{number}.git", []
-
-        def git(*arguments, folder, store=store):
-            command = [
-                "git",
-                "-c",
-                "core.autocrlf=false",
-                f"--git-dir={store}",
-                f"--work-tree={folder}",
-                *arguments,
-            ]
-            done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300, check=True)
-            return done.stdout.decode()
-
-        for name, tree in (("old", before), ("new", after)):
-            folder = tmp_path / str(number) / name
-            folder.mkdir(parents=True)
-            written(tree, folder)
-            git("init", "-q", folder=folder)
-            git("add", "-A", "-f", ".", folder=folder)
-            trees.append(git("write-tree", folder=folder).strip())
-        patch = git("diff", "-M", "--text", *trees, folder=folder)
-        form = FORMATS["unified-diff"]
-        assert form.apply(form.parse(patch), before) == after, patch
-
-
-def test_unidiff_reads_our_diffs_as_we_mean_them():
-    for number in range(200):
-        before, after = pair(
-            random.Random(f"unidiff {number}"), ["a.py", "b.py", "src/a.py", "x/y/z.txt", "é.c"]
-        )
-        patch = unidiff.PatchSet.from_string(FORMATS["unified-diff"].render(before, after))
-        new = {path for path in after if path not in before}
-        gone = {path for path in before if path not in after}
-        renamed = {f.target_file.removeprefix("b/") for f in patch if f.is_rename}
-        assert sum(f.source_file == "/dev/null" for f in patch) == len(new) - len(renamed)
-        assert sum(f.target_file == "/dev/null" for f in patch) == len(gone) - len(renamed)
-        count = sum(f.added - f.removed for f in patch)
-        lines = [sum(len(split(text)) for text in tree.values()) for tree in (before, after)]
-        assert count == lines[1] - lines[0]

@@ -9,7 +9,6 @@ import pytest
 
 from strop.config.load import load_recipe
 from strop.core.checks import Case, CasesCheck, EditCheck, ProjectCheck, RustCheck, StdioCase, StdioCheck
-from strop.core.errors import UserError
 from strop.core.play import Done
 from strop.core.rollout import Completion, Rollout, SamplingParams
 from strop.core.task import Task
@@ -183,11 +182,6 @@ def test_a_fault_of_ours_is_no_feedback() -> None:
     environment.step(Completion(token_ids=[], logprobs=[], text="x", finish_reason="eos"))
     after = environment.result(None, Verdict(outcome=Outcome.ERROR, detail="the jail broke"))
     assert after == Done("the jail broke", "infra")
-
-
-def test_options_are_checked() -> None:
-    with pytest.raises(UserError, match=r"tasks.environment.turns: .* greater than or equal to 1"):
-        _with({"turns": 0})
 
 
 @pytest.mark.parametrize("style", ["chat", "chat-prefilled", "continue"])

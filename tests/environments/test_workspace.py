@@ -12,7 +12,6 @@ from tests.environments.small_projects import FILES, RIGHT, project_task
 
 from strop.config.tasks import EnvironmentConfig
 from strop.core.checks import Case, CasesCheck, EditCheck, ProjectCheck
-from strop.core.errors import UserError
 from strop.core.protocols import Request
 from strop.core.rollout import Message, Rollout, SamplingParams
 from strop.core.snapshots import data_uri, digest_of
@@ -286,20 +285,6 @@ def test_a_function_and_a_single_file_are_played_too(verifier: Any) -> None:
     single = Task(statement="Double.", check=edit)
     rollout, _ = played(verifier, single, ["<edit>solution.py @@ return x @@ return 2 * x</edit><finish/>"])
     assert rollout.verdict is not None and rollout.verdict.passed
-
-
-def test_a_task_without_files_is_refused_in_one_line(verifier: Any) -> None:
-    from strop.core.checks import LabelCheck
-
-    task = Task(statement="Which?", check=LabelCheck(choices=["a", "b"], expected="a"))
-    with pytest.raises(UserError, match="has no files: its answer is a label"):
-        played(verifier, task, ["<finish/>"])
-
-
-def test_options_are_checked_when_the_environment_is_looked_up() -> None:
-    for options, fault in (({"calls": "xml"}, "calls"), ({"turns": 0}, "turns"), ({"tool": "x"}, "tool")):
-        with pytest.raises(UserError, match=f"tasks.environment.*{fault}"):
-            find_environment(EnvironmentConfig(type="workspace", **options))
 
 
 @pytest.mark.jail(10)

@@ -2,8 +2,8 @@
 
 Deviations from what git reads: 1. a hunk whose counts are wrong, or that has no line numbers, is read up to the next
 header, as a mistake; 2. a hunk without context or removed lines has no certain place and is only applied to an empty
-file; 3. modes are ignored, copies and binary patches refused. The library unidiff is not used for reading, because it
-rejects such hunks; the tests compare the two.
+file; 3. modes are ignored, copies and binary patches refused. The library unidiff is not used, because it rejects such
+hunks.
 """
 
 import re
