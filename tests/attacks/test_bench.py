@@ -197,7 +197,7 @@ if os.fork():
 os.setsid()
 from strop.sandbox import confine
 from strop.sandbox.limits import Limits
-confine.enter(read=("/",), write=(), allow_exec=True, allow_unsafe=True)
+confine.enter(read=("/",), allow_exec=True, settings=confine.WorkerSettings(unsafe=True))
 confine.seal(Limits(cpu_seconds=9), tolerant=True)
 os.write(1, b"confined")
 time.sleep(60)

@@ -274,13 +274,7 @@ def running(mark: str) -> list[str]:
 
 def test_probe_names_every_layer() -> None:
     found = probe()
-    assert {row.name for row in found.layers} >= {
-        "landlock",
-        "seccomp",
-        "rlimits",
-        "no_new_privs",
-        "subreaper",
-    }
+    assert {row.name for row in found.layers} >= {"landlock", "seccomp", "rlimits", "namespaces", "cgroup"}
     assert all(row.detail for row in found.layers)
     assert all(row.leaves_open for row in found.layers if not row.active)
     with pytest.raises(KeyError):

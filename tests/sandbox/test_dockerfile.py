@@ -17,7 +17,7 @@ from strop.sandbox.furnish import furnish
 from strop.sandbox.machine import Machine
 
 READ = Path(__file__).with_name("dockerfiles") / "read_by_buildkit.jsonl.gz"
-"""Made by `draw.py` beside it."""
+"""BuildKit's own test files, and texts drawn from a grammar, as `read.go` beside it read them."""
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CONTEXT = {
     name: name.encode()

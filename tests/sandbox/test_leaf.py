@@ -13,7 +13,7 @@ pytestmark = pytest.mark.skipif(
 CONFINED = """
 import json, os, resource
 from strop.sandbox import kernel
-from strop.sandbox.leaf import Leaf
+from strop.sandbox.confine import Leaf
 from strop.sandbox.limits import Limits
 
 kernel.no_new_privs()
@@ -53,7 +53,7 @@ print(json.dumps({"status": status, **json.loads(os.read(near, 1 << 16) or b"{}"
 ORPHANED = """
 import os, time
 from strop.sandbox import kernel
-from strop.sandbox.leaf import Leaf
+from strop.sandbox.confine import Leaf
 from strop.sandbox.limits import Limits
 
 kernel.no_new_privs()

@@ -1,18 +1,21 @@
 """Puts the calling process into the jail, in two separate steps because a fork server needs both.
 
 `enter` is permanent and applies to every descendant: no new privileges, no capabilities, Landlock, base seccomp filter.
-`seal` is for the process that will run hostile code: its limits and the leaf filter. Threat model: the code is hostile
-and runs as the same user as the trainer; the kernel is trusted.
+`seal` is for the process that will run hostile code: its limits and the leaf filter. `entering` and `sealing` are their
+calls, which a process prepares for its children (see kernel.py). Threat model: the code is hostile and runs as the same
+user as the trainer; the kernel is trusted.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+import resource
+import signal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from strop.sandbox import kernel, landlock, seccomp
-from strop.sandbox.calls import becoming, make
-from strop.sandbox.limits import Limits, apply_rlimits
+from strop.sandbox.kernel import Call, Filter, becoming, make
+from strop.sandbox.limits import STACKS, Limits, plan
 
 SYSTEM_READ = (
     "/lib",
@@ -44,6 +47,7 @@ PROGRAMS_READ = (
 
 _PACKAGES = ("site-packages", "dist-packages", "python-wheels")
 _DEPTH = 3
+_MOST_FDS = 1 << 16
 
 
 @cache
@@ -126,63 +130,108 @@ class WorkerSettings:
         return bool(self.uid) and landlock.abi() > 0
 
 
-def change_user(settings: WorkerSettings, owner: int, signal: int) -> None:
-    """Becomes the worker's user, if it has one. `owner`: the parent's pid, whose death still sends `signal`."""
+def change_user(settings: WorkerSettings, owner: int, signal_number: int) -> None:
+    """Becomes the worker's user, if it has one. `owner`: the parent's pid, whose death still sends `signal_number`."""
     if settings.uid:
         make(becoming(settings.uid, keep_reading=settings.keep_reading))
-        kernel.die_with_parent(owner, signal)
+        kernel.die_with_parent(owner, signal_number)
 
 
 def enter(
     *,
-    read: tuple[str, ...],
-    write: tuple[str, ...] = (),
+    read: Sequence[str],
+    write: Sequence[str] = (),
     allow_exec: bool = False,
     allow_metadata: bool = False,
-    allow_unsafe: bool = False,
-    keep_reading: bool = False,
-) -> list[str]:
-    """Confines this process and all that it will ever start; returns the layers that are missing, in words.
-
-    keep_reading  leaves the capability that `calls.becoming` kept
-    Raises OSError when Landlock and seccomp are both missing, unless `allow_unsafe`.
-    """
-    missing: list[str] = []
-    kernel.no_new_privs()
-    if not keep_reading:
-        kernel.drop_capabilities()
-    kernel.undumpable()
-    try:
-        landlock.restrict(read=read, write=(*write, "/dev/null"))
-    except OSError as error:
-        missing.append(f"landlock: {error}")
-    scoped = landlock.scopes_signals() or not allow_exec
-    try:
-        if not seccomp.supported():
-            raise OSError(f"system calls of {kernel.MACHINE} are not known")
-        kernel.install_filter(
-            seccomp.base(allow_exec=allow_exec, allow_metadata=allow_metadata, allow_kill=scoped)
-        )
-    except OSError as error:
-        missing.append(f"seccomp: {error}")
-    if len(missing) == 2 and not allow_unsafe:
-        raise OSError("no jail: " + "; ".join(missing))
-    return missing
-
-
-def seal(
-    limits: Limits | None, *, writes_files: bool = False, allow_exec: bool = False, tolerant: bool = False
+    settings: WorkerSettings,
 ) -> None:
-    """Sets the limits and takes away processes, signals to others and the means to change limits; for good.
+    """Confines this process and all that it will ever start. Raises as `entering`."""
+    make(
+        entering(
+            read=read, write=write, allow_exec=allow_exec, allow_metadata=allow_metadata, settings=settings
+        )
+    )
+
+
+def entering(
+    *,
+    read: Sequence[str],
+    write: Sequence[str],
+    allow_exec: bool,
+    allow_metadata: bool,
+    settings: WorkerSettings,
+    port: int = 0,
+) -> Iterator[Call]:
+    """The calls of `enter`. `port`: a TCP port that may be connected to, in a network of its own; 0 = none.
+
+    Raises OSError where this machine has neither Landlock nor seccomp, unless `settings.unsafe`.
+    """
+    yield kernel.lean_prctl, (kernel.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if not settings.keep_reading:
+        if not settings.uid:  # else `becoming` did it
+            yield kernel.forgo_privileged_exec, ()
+        yield kernel.lean_prctl, (kernel.PR_CAP_AMBIENT, 4, 0, 0, 0)
+        yield kernel.setting_capabilities(0, 0)
+    yield kernel.lean_prctl, (kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
+    locked = landlock.abi() > 0
+    if locked:
+        yield landlock.restricting(tuple(read), (*write, "/dev/null"), port)
+    if seccomp.supported():
+        scoped = landlock.scopes_signals() or not allow_exec
+        program = seccomp.base(
+            allow_exec=allow_exec, allow_metadata=allow_metadata, allow_kill=scoped, allow_connect=bool(port)
+        )
+        yield Filter(program, tolerant=settings.unsafe).install, ()
+    elif not locked and not settings.unsafe:
+        raise OSError("no jail: this machine has neither Landlock nor seccomp")
+
+
+def seal(limits: Limits, *, writes_files: bool = False, tolerant: bool = False) -> None:
+    """Sets the limits and takes away processes, signals to others and the means to change limits; for good."""
+    make(sealing(limits, writes_files=writes_files, tolerant=tolerant))
+
+
+def sealing(
+    limits: Limits | None,
+    *,
+    writes_files: bool = False,
+    stacks: int = 0,
+    allow_exec: bool = False,
+    tolerant: bool = False,
+) -> Iterator[Call]:
+    """The calls of `seal`. `limits`: None leaves them; `stacks`: see `limits.plan`.
 
     `tolerant`: go on where seccomp is missing (the user asked for the weaker jail by name). Raises OSError otherwise.
     """
-    if limits is not None:
-        apply_rlimits(limits, writes_files=writes_files)
-    try:
-        if not seccomp.supported():
-            raise OSError(f"system calls of {kernel.MACHINE} are not known")
-        kernel.install_filter(seccomp.leaf(os.getpid(), allow_exec=allow_exec))
-    except OSError:
-        if not tolerant:
-            raise
+    for pair in plan(limits, writes_files=writes_files, stacks=stacks) if limits is not None else ():
+        yield resource.setrlimit, pair
+    if seccomp.supported():
+        yield Filter(*seccomp.leaf_for_any(allow_exec=allow_exec), tolerant=tolerant).install, ()
+    elif not tolerant:
+        raise OSError(f"system calls of {kernel.MACHINE} are not known")
+
+
+class Leaf:
+    """Confines the process that calls it, a fresh child of the one that made it; for good.
+
+    limits       None leaves them as they are
+    descriptors  target: source; the child's only descriptors are the targets, which count from 0 without a gap. No
+                 target may be a later one's source. Empty: it keeps those that are open.
+    tolerant     go on where seccomp is missing (the user asked for the weaker jail by name)
+    """
+
+    def __init__(self, limits: Limits | None, descriptors: Mapping[int, int], *, tolerant: bool) -> None:
+        self._parent = os.getpid()
+        self._calls: list[Call] = [
+            (kernel.lean_prctl, (kernel.PR_SET_PDEATHSIG, signal.SIGKILL.value, 0, 0, 0)),
+            *((os.dup2, (source, target)) for target, source in descriptors.items()),
+            *([(os.closerange, (len(descriptors), _MOST_FDS))] if descriptors else []),
+        ]
+        self._sealing = [*sealing(limits, stacks=STACKS, tolerant=tolerant)]
+
+    def __call__(self) -> None:
+        """Raises OSError when the kernel refuses a step."""
+        make(self._calls)
+        if os.getppid() != self._parent:
+            os._exit(0)
+        make(self._sealing)

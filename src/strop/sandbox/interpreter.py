@@ -4,8 +4,8 @@ Copies, made once a machine below the cache: the program, shared libraries that 
 without what is installed in it (site-packages) and without wheels. So a jail that reads the whole folder reads no task,
 no reference and no package, whether Strop was cloned, or installed in an environment or in the system's Python.
 
-A process that uses a copy holds a shared lock on its folder. Who makes one removes those of Pythons that are gone, and
-all but the newest three, but for those in use.
+A process that uses a copy holds a shared lock on its folder. Who makes one removes all but the newest three, but for
+those in use.
 """
 
 import compileall
@@ -14,6 +14,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,7 +37,7 @@ _LEFT_OUT = (
     "usercustomize.py", "EXTERNALLY-MANAGED", "LICENSE*",
 )  # fmt: skip
 """Of the standard library: packages, wheels, its own tests, what a machine adds to the start of Python."""
-_FIRST_PLACES, _MADE_OF = "libraries.txt", "made-of.json"
+_FIRST_PLACES = "libraries.txt"
 _KEPT, _PART_SECONDS = 3, 3600
 """Copies that are kept, and the age at which what has no name yet was left behind by a kill."""
 _LIBRARIES = """
@@ -64,8 +65,9 @@ def interpreter() -> Path:
             _make(place)
             _remove_old(place)
     except (OSError, shutil.Error, subprocess.SubprocessError) as error:
+        cause = " ".join(str(error).split())[:300]
         raise SandboxError(
-            f"no copy of Python for jails could be made in {place}: {_said(error)}; free some space, or set "
+            f"no copy of Python for jails could be made in {place}: {cause}; free some space, or set "
             "STROP_CACHE to a folder that can be written"
         ) from None
     return place
@@ -86,26 +88,14 @@ def _hold(place: Path) -> bool:
 
 
 def _remove_old(made: Path) -> None:
-    """Removes copies that no process uses: those of Pythons that are gone, and all but the newest."""
+    """Removes copies that no process uses, all but the newest."""
     with suppress(OSError):
         for part in made.parent.glob(".python-*"):
             if time.time() - part.stat().st_mtime > _PART_SECONDS:
                 shutil.rmtree(part, ignore_errors=True)
         copies = sorted(made.parent.glob("python-*"), key=lambda copy: -copy.stat().st_mtime)
-        there = [copy for copy in copies if copy == made or not _is_gone(copy)]
-        for copy in {*copies} - {*there[:_KEPT], made}:
+        for copy in {*copies[_KEPT:]} - {made}:
             _remove(copy)
-
-
-def _is_gone(copy: Path) -> bool:
-    try:
-        told = json.loads((copy / _MADE_OF).read_text())
-    except (OSError, ValueError):
-        return False  # one that does not say goes by its age
-    try:
-        return any(_stamp(one[0]) != one for one in told)
-    except OSError:
-        return True
 
 
 def _remove(copy: Path) -> None:
@@ -148,18 +138,11 @@ def _standard() -> str:
 
 def _digest() -> str:
     """Another one after an update of Python."""
-    seen = [_FORM, sys.version, *(str(part) for one in _made_of() for part in one)]
+    seen = [_FORM, sys.version]
+    for path in (_base(), os.path.join(_standard(), "os.py"), _standard()):
+        found = os.stat(path)
+        seen += [path, str(found.st_mtime_ns), str(found.st_size)]
     return hashlib.sha256("\0".join(seen).encode()).hexdigest()[:12]
-
-
-def _made_of() -> list[list[str | int]]:
-    return [_stamp(path) for path in (_base(), os.path.join(_standard(), "os.py"), _standard())]
-
-
-def _stamp(path: str) -> list[str | int]:
-    """A file's path, time of change in ns, and bytes. Raises FileNotFoundError."""
-    found = os.stat(path)
-    return [path, found.st_mtime_ns, found.st_size]
 
 
 def _place() -> Path:
@@ -197,7 +180,6 @@ def _fill(folder: Path) -> None:
     )
     shared = list(_shared())
     (folder / _FIRST_PLACES).write_text("".join(f"{path}\n" for path in shared))
-    (folder / _MADE_OF).write_text(json.dumps(_made_of()))
     for path in shared:
         target = folder / "lib" / path.name
         target.parent.mkdir(exist_ok=True)
@@ -208,7 +190,9 @@ def _fill(folder: Path) -> None:
     for entry in folder.rglob("*"):
         if not entry.is_symlink():
             entry.chmod(0o755 if entry.is_dir() or os.access(entry, os.X_OK) else 0o644)
-    _compile(library)
+    compileall.compile_dir(
+        library, quiet=2, rx=re.compile("lib2to3")
+    )  # else each start does it: images have none
 
 
 def _shared() -> Iterator[Path]:
@@ -226,17 +210,6 @@ def _shared() -> Iterator[Path]:
             yield path
 
 
-def _compile(library: Path) -> None:
-    """Compiles what this machine has not compiled, as in the images of Docker: each start would do it again."""
-    lacking = [
-        path for path in library.rglob("*.py")
-        if not any(path.parent.glob(f"__pycache__/{path.stem}.{sys.implementation.cache_tag}.pyc"))
-    ]  # fmt: skip
-    for path in lacking:
-        if "lib2to3" not in path.parts:
-            compileall.compile_file(path, quiet=2)
-
-
 def _check(folder: Path) -> None:
     """Raises OSError where the copy does not run by itself."""
     asked = "import sys, json, ctypes, hashlib, socket; print(json.dumps([sys.prefix, sys.path]))"
@@ -252,7 +225,3 @@ def _check(folder: Path) -> None:
     ]
     if outside:
         raise OSError(f"its copy of {_base()} still reads {outside[0]}")
-
-
-def _said(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]

@@ -94,6 +94,8 @@ class Jail:
     """A configuration: what comes on top of Landlock, seccomp, limits and an empty environment."""
 
     name: str
+    needs: tuple[str, ...] = ()
+    """Layers that it cannot be without."""
     slot_uid: bool = False
     namespaces: bool = False
     cgroup: bool = False
@@ -117,29 +119,18 @@ class Jail:
 
 JAILS = (
     Jail("minimal"),
-    Jail("slot-uid", slot_uid=True),
-    Jail("namespaces", slot_uid=True, namespaces=True),
-    Jail("full", slot_uid=True, namespaces=True, cgroup=True),
-    Jail("bubblewrap", launcher="bwrap"),
-    Jail("apptainer", launcher="apptainer"),
+    Jail("slot-uid", needs=("slot_uid",), slot_uid=True),
+    Jail("namespaces", needs=("namespaces",), slot_uid=True, namespaces=True),
+    Jail("full", needs=("namespaces", "cgroup"), slot_uid=True, namespaces=True, cgroup=True),
+    Jail("bubblewrap", needs=("bubblewrap",), launcher="bwrap"),
+    Jail("apptainer", needs=("apptainer",), launcher="apptainer"),
 )
-_NEEDS = {
-    "minimal": (),
-    "slot-uid": ("slot_uid",),
-    "namespaces": ("namespaces",),
-    "full": ("namespaces", "cgroup"),
-    "bubblewrap": ("bubblewrap",),
-    "apptainer": ("apptainer",),
-}
-_AUTO = ("full", "namespaces", "slot-uid", "minimal")
 
 
 def jail_names(report: JailReport | None = None) -> list[str]:
     """The configurations that this host offers, weakest first; empty where Landlock and seccomp are both missing."""
     seen = report or probe()
-    if not seen.safe:
-        return []
-    return [jail.name for jail in JAILS if all(seen.layer(need).active for need in _NEEDS[jail.name])]
+    return [jail.name for jail in JAILS if seen.safe and all(seen.layer(need).active for need in jail.needs)]
 
 
 def choose(name: str = "auto") -> Jail:
@@ -150,11 +141,10 @@ def choose(name: str = "auto") -> Jail:
     report = probe()
     offered = jail_names(report)
     if name == "auto":
-        return by_name[next((n for n in _AUTO if n in offered), "minimal")]
+        return next((jail for jail in JAILS[::-1] if jail.name in offered and not jail.launcher), JAILS[0])
     if name not in offered and name != "minimal":
-        causes = "; ".join(
-            f"{need}: {report.layer(need).detail}" for need in _NEEDS[name] if not report.layer(need).active
-        )
+        layers = [report.layer(need) for need in by_name[name].needs]
+        causes = "; ".join(f"{layer.name}: {layer.detail}" for layer in layers if not layer.active)
         raise SandboxError(f"sandbox.jail={name} does not work on this machine ({causes})")
     return by_name[name]
 

@@ -1,16 +1,18 @@
 """The few kernel calls that Python's standard library lacks, by ctypes. Linux on x86-64 and aarch64.
 
-Every function raises OSError with the kernel's errno when the call fails. Standard library only, because the jailed
+Functions raise OSError with the kernel's errno when the call fails. Standard library only, because the jailed
 worker processes import this module without site-packages.
+
+A process that forks prepares the calls that its child makes (`Call`, `make`): each page of memory that the child
+touches is copied, and that is most of its cost. So what it does is a flat list of C calls with their arguments.
 """
 
-import contextlib
 import ctypes
 import os
 import platform
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from strop.sandbox.syscalls import table
@@ -26,7 +28,6 @@ PR_CAPBSET_READ = 23
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
-PR_GET_NO_NEW_PRIVS = 39
 PR_SET_SECUREBITS = 28
 PR_CAP_AMBIENT = 47
 SECBIT_NO_SETUID_FIXUP = 4
@@ -40,12 +41,10 @@ _prctl = _libc.prctl
 _prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
 _lean = ctypes.PyDLL(None)
 lean_prctl, lean_signal, lean_syscall = _lean.prctl, _lean.signal, _lean.syscall
-"""prctl(2), signal(2) and syscall(2) of small ints or `ctypes` pointers, with the least that ctypes does; -1 when they
-
-fail.
-"""
+"""prctl(2), signal(2), syscall(2) of small ints or `ctypes` pointers, with the least that ctypes does; -1 = failed"""
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 """A call to make, with its arguments; its result is -1 when it fails."""
+_put_id = struct.Struct("=I").pack_into
 _TWO, _SIX = ctypes.c_uint32 * 2, ctypes.c_uint32 * 6
 
 
@@ -135,22 +134,13 @@ def forgo_privileged_exec(*, keep_reading: bool = False) -> None:
     if prctl(PR_CAPBSET_READ, 0) == 0:
         return
     if keep_reading:
-        _capset(
-            _permitted(), READING
-        )  # the inheritable set cannot win a bit once the bounding set has lost it
+        # the inheritable set cannot win a bit once the bounding set has lost it
+        make([setting_capabilities(_permitted(), READING)])
     for capability in range(64):
         try:
             prctl(PR_CAPBSET_DROP, capability)
         except OSError:
             break  # no CAP_SETPCAP, or past the last capability: nothing is left to drop
-
-
-def drop_capabilities() -> None:
-    """Empties the effective, permitted, inheritable, ambient and (where allowed) bounding capability sets."""
-    forgo_privileged_exec()
-    with contextlib.suppress(OSError):  # before Linux 4.3 there is no ambient set
-        prctl(PR_CAP_AMBIENT, 4)
-    _capset(0, 0)
 
 
 def _permitted() -> int:
@@ -167,24 +157,67 @@ def setting_capabilities(held: int, inheritable: int) -> Call:
     return _lean.capset, (ctypes.pointer(_TWO(_VERSION, 0)), ctypes.pointer(data))
 
 
-def _capset(held: int, inheritable: int) -> None:
-    function, arguments = setting_capabilities(held, inheritable)
-    if function(*arguments):
-        raise OSError("capset was refused")
-
-
 class Fprog(ctypes.Structure):
     """struct sock_fprog."""
 
     _fields_ = (("len", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
+def make(calls: Iterable[Call]) -> None:
+    """Makes them one after another. Raises OSError at the first that is refused."""
+    for function, arguments in calls:
+        if function(*arguments) == -1:
+            raise OSError(f"{function.__name__}{arguments} was refused")
+
+
+def becoming(uid: int, *, keep_reading: bool = False) -> list[Call]:
+    """Changes a process to user and group `uid` without supplementary groups; needs to be root.
+
+    keep_reading  keeps CAP_DAC_READ_SEARCH, also across exec, for programs that lie where only root may look; Landlock
+                  has to bound what is read then
+
+    The bounding set is emptied right here. The parent-death signal and capabilities are gone afterwards, as the kernel
+    has it: set the former again.
+    """
+    forgo_privileged_exec(keep_reading=keep_reading)
+    ids: list[Call] = [(os.setgroups, ([],)), (os.setresgid, (uid,) * 3), (os.setresuid, (uid,) * 3)]
+    if not keep_reading:
+        return ids
+    return [
+        (lean_prctl, (PR_SET_KEEPCAPS, 1, 0, 0, 0)),
+        # access(2) ignores the capabilities of an ordinary user without this bit, and gcc looks for its linker with it
+        (lean_prctl, (PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0)),
+        *ids,
+        setting_capabilities(READING, READING),
+        (lean_prctl, (PR_CAP_AMBIENT, 2, CAP_DAC_READ_SEARCH, 0, 0)),
+    ]
+
+
+class Filter:
+    """A seccomp filter for a future process.
+
+    places    offsets at which that process's id goes
+    tolerant  the process goes on where the kernel refuses it
+    """
+
+    def __init__(self, program: bytes, places: tuple[int, ...] = (), *, tolerant: bool = False) -> None:
+        self._filter, self._places, self._tolerant = bytearray(program), places, tolerant
+        self._view = (ctypes.c_char * len(program)).from_buffer(self._filter)
+        self._fprog = Fprog(len(program) // 8, ctypes.addressof(self._view))
+        self._install = (PR_SET_SECCOMP, 2, ctypes.pointer(self._fprog), 0, 0)
+
+    def install(self) -> int:
+        """On the calling process; -1 when it is refused."""
+        own = os.getpid()
+        for place in self._places:
+            _put_id(self._filter, place, own)
+        result = int(lean_prctl(*self._install))
+        return 0 if self._tolerant else result
+
+
 def install_filter(program: bytes) -> None:
     """Installs a seccomp filter given as packed `struct sock_filter`s on the calling thread."""
-    buffer = ctypes.create_string_buffer(program, len(program))
-    fprog = Fprog(len(program) // 8, ctypes.addressof(buffer))
-    if _prctl(PR_SET_SECCOMP, 2, ctypes.addressof(fprog), 0, 0):
-        raise _error("seccomp filter")
+    make([(Filter(program).install, ())])
 
 
 def _error(what: str) -> OSError:

@@ -8,7 +8,6 @@ chown, times and extended attributes (the run profile's seccomp filter denies th
 import ctypes
 import os
 import struct
-from collections.abc import Iterable
 from functools import cache
 
 from strop.sandbox import kernel
@@ -36,16 +35,12 @@ def scopes_signals() -> bool:
     return abi() >= 6
 
 
-def restrict(*, read: Iterable[str], write: Iterable[str] = ()) -> None:
-    """Confines this thread for good: `read` may be read and executed, `write` also changed; paths may be absent.
-
-    Needs no_new_privs. Raises OSError when the kernel refuses, also where there is no Landlock.
-    """
-    kernel.syscall(_RESTRICT, ruleset(tuple(read), tuple(write)), 0)
-
-
 def restricting(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> kernel.Call:
-    """The call that does so in a forked child, which may connect to the TCP port."""
+    """The call that confines a thread for good: `read` may be read and executed, `write` also changed; paths may be
+    absent. `port`: it may connect to this TCP port.
+
+    Needs no_new_privs. Raises OSError where there is no Landlock.
+    """
     return kernel.lean_syscall, (_RESTRICT, ruleset(read, write, port), 0)
 
 

@@ -15,11 +15,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from strop.sandbox import confine, kernel, landlock, namespaces, seccomp
-from strop.sandbox.calls import becoming, make
 from strop.sandbox.cgroup import Cgroup
 from strop.sandbox.jails import JAILS, launched
+from strop.sandbox.kernel import becoming, make
 from strop.sandbox.users import FIRST_SLOT
 
 _CHILD_SECONDS = 15.0
@@ -28,7 +29,7 @@ _LAUNCH_SECONDS = 10.0
 
 def _landlock() -> str:
     kernel.no_new_privs()
-    landlock.restrict(read=["/usr/lib"])
+    make([landlock.restricting(("/usr/lib",), ())])
     _refused("reading outside", lambda: os.listdir("/etc"))
     return f"ABI {landlock.abi()}; reading outside was refused"
 
@@ -60,47 +61,6 @@ def _rlimits() -> str:
     except MemoryError:
         return "memory over RLIMIT_AS was refused"
     raise OSError("memory over RLIMIT_AS was granted")
-
-
-def _no_new_privs() -> str:
-    kernel.no_new_privs()
-    return f"no_new_privs is {kernel.prctl(kernel.PR_GET_NO_NEW_PRIVS)}"
-
-
-def _capabilities() -> str:
-    kernel.drop_capabilities()
-    with open("/proc/self/status") as status:
-        left = next(line.split()[1] for line in status if line.startswith("CapEff"))
-    if int(left, 16):
-        raise OSError(f"capabilities {left} are left")
-    return "all were dropped"
-
-
-def _subreaper() -> str:
-    kernel.become_subreaper()
-    read, write = os.pipe()
-    if os.fork() == 0:
-        if os.fork() == 0:
-            os.setsid()
-            os.read(read, 1)
-            os._exit(7)
-        os._exit(0)
-    os.wait()
-    os.write(write, b"x")
-    _, status = os.wait()
-    return f"an orphan in its own session was reaped (status {os.waitstatus_to_exitcode(status)})"
-
-
-def _pidfd() -> str:
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0)
-    poll = select.poll()
-    poll.register(os.pidfd_open(pid), select.POLLIN)
-    if not poll.poll(2000):
-        raise OSError("the end of a child was not seen")
-    os.waitpid(pid, 0)
-    return "the end of a child was seen"
 
 
 def _slot_uid() -> str:
@@ -173,14 +133,6 @@ def _cgroup() -> str:
         group.close()
 
 
-def _bubblewrap() -> str:
-    return _launcher("bubblewrap")
-
-
-def _apptainer() -> str:
-    return _launcher("apptainer")
-
-
 def _launcher(name: str) -> str:
     jail = next(jail for jail in JAILS if jail.name == name)
     if shutil.which(jail.launcher, path=os.defpath + ":/usr/local/bin") is None:
@@ -201,54 +153,20 @@ def _launcher(name: str) -> str:
 
 
 _LAYERS: tuple[tuple[str, Callable[[], str], str, str], ...] = (
-    (
-        "landlock",
-        _landlock,
-        "stat of any path; reading system libraries and the standard library",
-        "reading and, outside the run profile, writing every file of the user",
-    ),
-    (
-        "seccomp",
-        _seccomp,
-        "other calls of the kernel, with their bugs",
-        "sockets, processes, signals to others, ptrace, shared memory",
-    ),
-    (
-        "rlimits",
-        _rlimits,
-        "limits count per process, which holds as long as seccomp denies fork",
-        "CPU and memory without bound",
-    ),
-    ("no_new_privs", _no_new_privs, "", "set-uid programs"),
-    (
-        "capabilities",
-        _capabilities,
-        "the files of the same user, where Landlock is missing",
-        "root's powers, if run as root",
-    ),
-    ("subreaper", _subreaper, "", "daemons that outlive their program (build profile)"),
-    ("pidfd", _pidfd, "", "a short wait instead of a signal when a process ends"),
-    (
-        "slot_uid",
-        _slot_uid,
-        "",
-        "as an ordinary user: the same user's other processes share its limits; as root: no bound on processes",
-    ),
-    (
-        "namespaces",
-        _in_namespaces,
-        "",
-        "stat of any path, the host's process ids; a work directory without a size (build profile)",
-    ),
-    (
-        "cgroup",
-        _cgroup,
-        "",
-        "memory of several processes together (build profile)",
-    ),
-    ("bubblewrap", _bubblewrap, "", "nothing more: it is one way to get namespaces"),
-    ("apptainer", _apptainer, "", "nothing more: it is one way to get namespaces"),
-)
+    ("landlock", _landlock, "stat of any path; reading system libraries and the standard library",
+     "reading and, outside the run profile, writing every file of the user"),
+    ("seccomp", _seccomp, "other calls of the kernel, with their bugs",
+     "sockets, processes, signals to others, ptrace, shared memory"),
+    ("rlimits", _rlimits, "limits count per process, which holds as long as seccomp denies fork",
+     "CPU and memory without bound"),
+    ("slot_uid", _slot_uid, "",
+     "as an ordinary user: the same user's other processes share its limits; as root: no bound on processes"),
+    ("namespaces", _in_namespaces, "",
+     "stat of any path, the host's process ids; a work directory without a size (build profile)"),
+    ("cgroup", _cgroup, "", "memory of several processes together (build profile)"),
+    *((name, partial(_launcher, name), "", "nothing more: it is one way to get namespaces")
+      for name in ("bubblewrap", "apptainer")),
+)  # fmt: skip
 
 
 def _try(action: Callable[[], str]) -> tuple[bool, str]:
@@ -284,12 +202,6 @@ def main() -> None:
     rows = []
     for name, action, open_with, open_without in _LAYERS:
         active, detail = _try(action)
-        rows.append(
-            {
-                "name": name,
-                "active": active,
-                "detail": detail,
-                "leaves_open": open_with if active else open_without,
-            }
-        )
+        leaves_open = open_with if active else open_without
+        rows.append({"name": name, "active": active, "detail": detail, "leaves_open": leaves_open})
     sys.stdout.write(json.dumps(rows))

@@ -44,24 +44,21 @@ class Limits:
                 raise ValueError(f"limit {name} must be above 0, not {value}")
 
 
-def apply_rlimits(limits: Limits, *, writes_files: bool, counts_processes: bool = False) -> None:
-    """Sets soft and hard limits of the calling process and of what it starts.
+def limit_processes(processes: int) -> None:
+    """Lets this process and what it starts have so many processes above those that the user has already.
 
-    RLIMIT_CPU has whole seconds and is the backstop behind the parent's exact CPU clock, hence one second more. With
-    RLIMIT_CORE at 0 the kernel still hands a core to a program that core_pattern names; at 1 byte it hands one to none.
     RLIMIT_NPROC counts every thread of the user and is not enforced for uid 0.
     """
-    for which, pair in plan(limits, writes_files=writes_files):
-        resource.setrlimit(which, pair)
-    if counts_processes:
-        most = _threads_of_user() + limits.processes
-        resource.setrlimit(*_lowered(resource.RLIMIT_NPROC, most, most))
+    most = _threads_of_user() + processes
+    resource.setrlimit(*_lowered(resource.RLIMIT_NPROC, most, most))
 
 
 @lru_cache(64)
 def plan(limits: Limits, *, writes_files: bool, stacks: int = 0) -> tuple[tuple[int, tuple[int, int]], ...]:
     """(resource, (soft, hard)) of each limit, none above what this process has; made ahead by one that forks.
 
+    RLIMIT_CPU has whole seconds and is the backstop behind the parent's exact CPU clock, hence one second more. With
+    RLIMIT_CORE at 0 the kernel still hands a core to a program that core_pattern names; at 1 byte it hands one to none.
     `stacks`: bytes of addresses by which the process may raise its own soft limit.
     """
     cpu = int(limits.cpu_seconds) + 2

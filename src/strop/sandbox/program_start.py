@@ -7,14 +7,12 @@ Its effect is that of `kernel.die_with_parent`, the streams, `confine.change_use
 import os
 import resource
 import signal
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from strop.sandbox import confine, kernel, landlock, seccomp
-from strop.sandbox.calls import Filter, becoming, make
-from strop.sandbox.kernel import Call
-from strop.sandbox.limits import Limits, apply_rlimits, plan
+from strop.sandbox import confine, kernel
+from strop.sandbox.kernel import Call, becoming, make
+from strop.sandbox.limits import Limits, limit_processes, plan
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 Paths = tuple[str, ...]
@@ -66,10 +64,13 @@ class ProgramStart:
         if settings.uid:
             self._calls += [*becoming(settings.uid, keep_reading=settings.keep_reading), die]
         if build:
-            self._calls.append((partial(apply_rlimits, limits, writes_files=True, counts_processes=True), ()))
-        self._calls += _entering(read, (*write, "/dev/null"), build, settings, port)
+            self._calls += ((resource.setrlimit, pair) for pair in plan(limits, writes_files=True))
+            self._calls.append((limit_processes, (limits.processes,)))
+        self._calls += confine.entering(
+            read=read, write=write, allow_exec=True, allow_metadata=build, settings=settings, port=port
+        )
         if not build:
-            self._calls += _sealing(limits, settings)
+            self._calls += confine.sealing(limits, allow_exec=True, tolerant=settings.unsafe)
 
     def __call__(self) -> NoReturn:
         """Raises OSError when the kernel refuses a step, NoProgram when there is no such program."""
@@ -89,37 +90,3 @@ class ProgramStart:
 
 class NoProgram(Exception):
     """What was asked for is no program."""
-
-
-def _entering(
-    read: Paths, write: Paths, build: bool, settings: confine.WorkerSettings, port: int
-) -> Iterator[Call]:
-    """As `confine.enter`."""
-    yield kernel.lean_prctl, (kernel.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if not settings.keep_reading:
-        if not settings.uid:
-            yield kernel.forgo_privileged_exec, ()
-        yield kernel.lean_prctl, (kernel.PR_CAP_AMBIENT, 4, 0, 0, 0)
-        yield kernel.setting_capabilities(0, 0)
-    yield kernel.lean_prctl, (kernel.PR_SET_DUMPABLE, 0, 0, 0, 0)
-    locked = landlock.abi() > 0
-    if locked:
-        yield landlock.restricting(read, write, port)
-    if seccomp.supported():
-        scoped = landlock.scopes_signals()
-        program = seccomp.base(
-            allow_exec=True, allow_metadata=build, allow_kill=scoped, allow_connect=bool(port)
-        )
-        yield Filter(program).install, ()
-    elif not locked and not settings.unsafe:
-        raise OSError("no jail: this machine has neither Landlock nor seccomp")
-
-
-def _sealing(limits: Limits, settings: confine.WorkerSettings) -> Iterator[Call]:
-    """As `confine.seal`."""
-    for pair in plan(limits, writes_files=False):
-        yield resource.setrlimit, pair
-    if seccomp.supported():
-        yield Filter(*seccomp.leaf_for_any(allow_exec=True)).install, ()
-    elif not settings.unsafe:
-        raise OSError(f"system calls of {kernel.MACHINE} are not known")

@@ -16,150 +16,10 @@ from strop.sandbox import kernel
 from strop.sandbox.syscalls import AUDIT_ARCH, table
 
 _LD, _AND, _JEQ, _JGE, _JSET, _RET = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_KILL, _ERRNO = 0x80000000, 0x00050000
 _NR, _ARCH = 0, 4
 _CLONE_THREAD = 0x00010000
 _CLONE_NAMESPACES = 0x7E020000
-
-_ALWAYS = [
-    "socket",
-    "connect",
-    "bind",
-    "listen",
-    "accept",
-    "accept4",
-    "ptrace",
-    "process_vm_readv",
-    "process_vm_writev",
-    "kcmp",
-    "process_madvise",
-    "process_mrelease",
-    "pidfd_getfd",
-    "pidfd_send_signal",
-    "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo",
-    "tkill",
-    "shmget",
-    "shmat",
-    "shmctl",
-    "shmdt",
-    "semget",
-    "semop",
-    "semctl",
-    "semtimedop",
-    "msgget",
-    "msgsnd",
-    "msgrcv",
-    "msgctl",
-    "mq_open",
-    "mq_unlink",
-    "mount",
-    "umount2",
-    "pivot_root",
-    "chroot",
-    "unshare",
-    "setns",
-    "open_tree",
-    "move_mount",
-    "fsopen",
-    "fsconfig",
-    "fsmount",
-    "fspick",
-    "mount_setattr",
-    "io_uring_setup",
-    "io_uring_enter",
-    "io_uring_register",
-    "bpf",
-    "perf_event_open",
-    "userfaultfd",
-    "keyctl",
-    "add_key",
-    "request_key",
-    "memfd_secret",
-    "init_module",
-    "finit_module",
-    "delete_module",
-    "kexec_load",
-    "kexec_file_load",
-    "reboot",
-    "swapon",
-    "swapoff",
-    "acct",
-    "quotactl",
-    "quotactl_fd",
-    "syslog",
-    "settimeofday",
-    "clock_settime",
-    "adjtimex",
-    "clock_adjtime",
-    "sethostname",
-    "setdomainname",
-    "iopl",
-    "ioperm",
-    "modify_ldt",
-    "uselib",
-    "vhangup",
-    "personality",
-    "open_by_handle_at",
-    "name_to_handle_at",
-    "fanotify_init",
-    "migrate_pages",
-    "move_pages",
-    "sched_setscheduler",
-    "sched_setparam",
-    "sched_setattr",
-    "setpriority",
-    "ioprio_set",
-    "io_setup",
-    "sync",
-    "syncfs",
-]
-
-_EXEC = ["execve", "execveat"]
-
-_METADATA = [
-    "chmod",
-    "fchmod",
-    "fchmodat",
-    "fchmodat2",
-    "chown",
-    "fchown",
-    "lchown",
-    "fchownat",
-    "utime",
-    "utimes",
-    "utimensat",
-    "futimesat",
-    "setxattr",
-    "lsetxattr",
-    "fsetxattr",
-    "removexattr",
-    "lremovexattr",
-    "fremovexattr",
-    "setxattrat",
-    "removexattrat",
-    "file_setattr",
-    "truncate",
-    "memfd_create",
-]
-"""Changes of files that Landlock does not govern; a process that owns files could make them anywhere."""
-
-_LEAF = [
-    "fork",
-    "vfork",
-    "prctl",
-    "seccomp",
-    "setrlimit",
-    "pidfd_open",
-    "sched_setaffinity",
-    "sendmsg",
-    "sendmmsg",
-    "inotify_init",
-    "inotify_init1",
-    "landlock_create_ruleset",
-    "landlock_add_rule",
-    "landlock_restrict_self",
-]
 
 _F_SETFL, _O_ASYNC = 4, 0x2000
 _FCNTL = (8, 10, 15, 1024, 1026)
@@ -171,6 +31,8 @@ _IOCTL = (0x8901, 0x8902, 0x5452, 0x5410, 0x5412, 0x541C, 0x540E)
 """FIOSETOWN, SIOCSPGRP and FIOASYNC, the same by other numbers; TIOCSPGRP, TIOCSTI, TIOCLINUX, TIOCSCTTY."""
 
 _Instruction = tuple[int, int, int, int]
+_OK: _Instruction = (_RET, 0, 0, 0x7FFF0000)
+_DENY: _Instruction = (_RET, 0, 0, _ERRNO | errno.EPERM)
 
 
 def supported() -> bool:
@@ -194,17 +56,19 @@ def base(
 def _base(
     machine: str, allow_exec: bool, allow_metadata: bool, allow_kill: bool, allow_connect: bool
 ) -> bytes:
-    names = [name for name in _ALWAYS if not (allow_connect and name in ("socket", "connect"))]
-    names += [] if allow_exec else _EXEC
-    names += [] if allow_metadata else _METADATA
-    names += [] if allow_kill else ["kill", "tgkill"]
     calls = table(machine)
-    body = _clone(calls, [(_JSET, 0, 1, _CLONE_NAMESPACES), _deny(), _allow()])
+    denied = dict(table(machine, "base"))
+    if allow_connect:
+        del denied["socket"], denied["connect"]
+    denied |= {} if allow_exec else table(machine, "exec")
+    denied |= {} if allow_metadata else table(machine, "metadata")
+    denied |= {} if allow_kill else {name: calls[name] for name in ("kill", "tgkill")}
+    body = _clone(calls, [(_JSET, 0, 1, _CLONE_NAMESPACES), _DENY, _OK])
     body += [(_JEQ, 0, 1, calls["clone3"]), (_RET, 0, 0, _ERRNO | errno.ENOSYS)]
     body += _block(calls["socketpair"], _PAIRS)
     body += _block(calls["socket"], _TCP) if allow_connect else []
     body += _block(calls["fcntl"], _fcntl()) + _block(calls["ioctl"], _none_of(1, _IOCTL))
-    return _program(body, [calls[n] for n in names if n in calls])
+    return _program(body, list(denied.values()))
 
 
 _ANY_PID = 0x7FFFFFF1
@@ -229,12 +93,12 @@ def leaf_for_any(*, allow_exec: bool = False) -> tuple[bytes, tuple[int, ...]]:
 @cache
 def _leaf(machine: str, allow_exec: bool) -> bytes:
     calls = table(machine)
-    body = _clone(calls, [(_JSET, 1, 0, _CLONE_THREAD), _deny(), _allow()])
+    body = _clone(calls, [(_JSET, 1, 0, _CLONE_THREAD), _DENY, _OK])
     for name in ("kill", "tgkill"):
-        body += _block(calls[name], [(_LD, 0, 0, _arg(0)), (_JEQ, 1, 0, _ANY_PID), _deny(), _allow()])
+        body += _block(calls[name], [(_LD, 0, 0, _arg(0)), (_JEQ, 1, 0, _ANY_PID), _DENY, _OK])
     body += _block(calls["prlimit64"], _LIMITS)
-    names = _LEAF + ([] if allow_exec else _EXEC)
-    return _program(body, [calls[n] for n in names if n in calls])
+    denied = table(machine, "leaf") | ({} if allow_exec else table(machine, "exec"))
+    return _program(body, list(denied.values()))
 
 
 _LIMITS = [
@@ -248,16 +112,16 @@ _LIMITS = [
     (_LD, 0, 0, 24),
     (_JEQ, 2, 0, resource.RLIMIT_STACK),
     (_JEQ, 1, 0, resource.RLIMIT_AS),
-    (_RET, 0, 0, _ERRNO | errno.EPERM),
-    (_RET, 0, 0, _ALLOW),
+    _DENY,
+    _OK,
 ]
 _PAIRS = [
     (_LD, 0, 0, 24),  # the type: one of a pair of datagram sockets could send to any socket that has a path
     (_AND, 0, 0, 0xF),
     (_JEQ, 1, 0, 1),  # SOCK_STREAM
     (_JEQ, 0, 1, 5),  # SOCK_SEQPACKET
-    (_RET, 0, 0, _ALLOW),
-    (_RET, 0, 0, _ERRNO | errno.EPERM),
+    _OK,
+    _DENY,
 ]
 
 _TCP = [
@@ -269,8 +133,8 @@ _TCP = [
     (_LD, 0, 0, 32),
     (_JEQ, 1, 0, 0),  # the protocol that goes with it, or its name
     (_JEQ, 0, 1, 6),
-    (_RET, 0, 0, _ALLOW),
-    (_RET, 0, 0, _ERRNO | errno.EPERM),
+    _OK,
+    _DENY,
 ]
 
 
@@ -286,7 +150,7 @@ def _program(body: list[_Instruction], denied: list[int]) -> bytes:
     ]
     # Each jumps past the others and the allow; a filter's jumps reach 255 instructions.
     code += [(_JEQ, len(denied) - place, 0, number) for place, number in enumerate(denied)]
-    code += [_allow(), _deny()]
+    code += [_OK, _DENY]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
@@ -298,13 +162,13 @@ def _block(number: int, inner: list[_Instruction]) -> list[_Instruction]:
 def _none_of(index: int, values: tuple[int, ...]) -> list[_Instruction]:
     """Denies a call whose argument has one of the values; the kernel reads 32 bits of it."""
     tests = [(_JEQ, len(values) - place, 0, value) for place, value in enumerate(values)]
-    return [(_LD, 0, 0, _arg(index)), *tests, _allow(), _deny()]
+    return [(_LD, 0, 0, _arg(index)), *tests, _OK, _DENY]
 
 
 def _fcntl() -> list[_Instruction]:
     """Denies the commands by which the kernel sends signals, and the flag that asks for them."""
     asks = [(_LD, 0, 0, _arg(1)), (_JEQ, 0, 4, _F_SETFL), (_LD, 0, 0, _arg(2)), (_JSET, 0, 1, _O_ASYNC)]
-    return [*asks, _deny(), _allow(), *_none_of(1, _FCNTL)]
+    return [*asks, _DENY, _OK, *_none_of(1, _FCNTL)]
 
 
 def _clone(calls: dict[str, int], decide: list[_Instruction]) -> list[_Instruction]:
@@ -313,11 +177,3 @@ def _clone(calls: dict[str, int], decide: list[_Instruction]) -> list[_Instructi
 
 def _arg(index: int) -> int:
     return 16 + 8 * index  # little-endian: the low word comes first
-
-
-def _allow() -> _Instruction:
-    return (_RET, 0, 0, _ALLOW)
-
-
-def _deny() -> _Instruction:
-    return (_RET, 0, 0, _ERRNO | errno.EPERM)

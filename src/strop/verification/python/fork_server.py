@@ -79,14 +79,13 @@ def start(
     elif work and settings.uid:
         os.chown(work, settings.uid, settings.uid)
     confine.change_user(settings, parent, signal.SIGKILL)
-    missing = confine.enter(
+    confine.enter(
         read=confine.readable((*read, work) if work else read, settings.hidden),
         write=(work,) if work else (),
         allow_metadata=bool(work),
-        allow_unsafe=settings.unsafe,
-        keep_reading=settings.keep_reading,
+        settings=settings,
     )
-    hello = {"hello": os.getpid(), "missing": missing}
+    hello = {"hello": os.getpid()}
     return socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, CONTROL), settings, hello
 
 

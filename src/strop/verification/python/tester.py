@@ -32,7 +32,7 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from strop.core.test_code import names_bound, tests_among
-from strop.sandbox.leaf import Leaf
+from strop.sandbox.confine import Leaf
 from strop.verification.python.candidate_client import (
     Candidate,
     CandidateGone,

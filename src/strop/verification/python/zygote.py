@@ -7,7 +7,7 @@ import os
 from functools import partial
 from typing import Any, NoReturn
 
-from strop.sandbox.leaf import Leaf
+from strop.sandbox.confine import Leaf
 from strop.sandbox.limits import Limits
 from strop.verification.python import candidate, surroundings, wire
 from strop.verification.python.fork_server import Become, serve, start
