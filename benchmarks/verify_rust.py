@@ -97,7 +97,7 @@ def _cpu() -> float:
 def ending(pairs: list[Pair], count: int) -> list[Pair]:
     """The first `count` answers that end."""
     toolchain = RustToolchain(
-        verdict="cargo", audit=0, limits=Limits(cpu_seconds=1.0, wall_seconds=5.0, memory_bytes=2 << 30)
+        verdict="cargo", limits=Limits(cpu_seconds=1.0, wall_seconds=5.0, memory_bytes=2 << 30)
     )
     kept: list[Pair] = []
     for start in range(0, len(pairs), toolchain.batch):
@@ -112,8 +112,8 @@ def ending(pairs: list[Pair], count: int) -> list[Pair]:
 
 
 def toolchain_of(verdict: str) -> RustToolchain:
-    """Ours, without the running audit."""
-    return RustToolchain(verdict="strict" if verdict == "strict" else "cargo", audit=0)
+    """Ours."""
+    return RustToolchain(verdict="strict" if verdict == "strict" else "cargo")
 
 
 def measure(pairs: list[Pair], batch: int, slices: int, verdict: str) -> dict[str, object]:

@@ -3,9 +3,20 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests import processes
 
+from strop.core.checks import RustCheck
+from strop.core.task import Task
 from strop.sandbox.limits import Limits
 from strop.verification import open_verifier
 from strop.verification.pool.pool import VerifierPool
+from strop.verification.rust import RustToolchain
+
+RUST_LIMITS = Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
+
+
+def rust_task(statement: str, tests: str, reference: str) -> Task:
+    """A task with these tests in a module of the answer's."""
+    text = f"#[cfg(test)] mod tests {{ use super::*; {tests} }}"
+    return Task(language="rust", statement=statement, reference=reference, check=RustCheck(tests=text))
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +30,11 @@ def verifier() -> Iterator[VerifierPool]:
 def family() -> Callable[..., list[int]]:
     """Living descendants of a process; see `tests.processes`."""
     return processes.family
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Iterator[RustToolchain]:
+    """Strict verdicts on Rust."""
+    made = RustToolchain(limits=RUST_LIMITS)
+    yield made
+    made.close()

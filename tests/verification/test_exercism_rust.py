@@ -41,7 +41,7 @@ def exercises() -> dict[str, Task]:
 def judged(verdict: str, vendor: Path | None, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
     # The example of palindrome-products is near the default limit where cores are shared.
     limits = replace(TESTS, cpu_seconds=30.0, wall_seconds=60.0)
-    toolchain = RustToolchain(verdict=verdict, vendor=vendor, audit=0, limits=limits)  # type: ignore[arg-type]
+    toolchain = RustToolchain(verdict=verdict, vendor=vendor, limits=limits)  # type: ignore[arg-type]
     try:
         found: list[Verdict] = []
         for start in range(0, len(jobs), toolchain.batch):

@@ -4,6 +4,7 @@
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox import Limits
 from strop.verification.pool.pool import VerifierPool
-from strop.verification.rust import RustToolchain
+from strop.verification.rust import RustToolchain, compiler
 from strop.verification.rust.cargo import package
 from strop.verification.rust.intake import take_in
 
@@ -150,13 +151,10 @@ def test_paths_from_the_root_share_a_crate_where_only_the_path_says_it() -> None
 @pytest.mark.rust(25)
 @pytest.mark.parametrize("verdict", ["cargo", "strict"])
 def test_paths_from_the_root_mean_the_same_in_a_shared_crate(verdict: str) -> None:
-    toolchain = RustToolchain(verdict=verdict, limits=LIMITS, audit=0)  # type: ignore[arg-type]
     answers = ROOTED + ROOTED_APART
-    try:
+    with closing(RustToolchain(verdict=verdict, limits=LIMITS)) as toolchain:  # type: ignore[arg-type]
         together = toolchain.judge([(task, text) for text in answers])
         alone = [toolchain.judge([(task, text)])[0] for text in answers]
-    finally:
-        toolchain.close()
     for text, one, other in zip(answers, together, alone, strict=True):
         assert one.outcome is other.outcome, (text, one, other)
         assert [s.passed for s in one.stages] == [s.passed for s in other.stages], (text, one, other)
@@ -165,9 +163,8 @@ def test_paths_from_the_root_mean_the_same_in_a_shared_crate(verdict: str) -> No
 
 @pytest.fixture(scope="module")
 def toolchain() -> Iterator[RustToolchain]:
-    made = RustToolchain(verdict="cargo", limits=LIMITS, audit=0)
-    yield made
-    made.close()
+    with closing(RustToolchain(verdict="cargo", limits=LIMITS)) as made:
+        yield made
 
 
 def cargo(task: Task, answer: str, folder: Path) -> tuple[bool, ...]:
@@ -263,27 +260,10 @@ def test_no_answer_holds_the_grader_past_its_limit() -> None:
         strict.close()
 
 
-def test_the_audit_logs_where_cargo_disagrees(caplog: pytest.LogCaptureFixture) -> None:
-    audited = RustToolchain(verdict="cargo", limits=LIMITS, audit=1.0)
-    try:
-        (fine,) = audited.judge([(task, F)])
-        assert fine.passed and not fine.detail and not caplog.records
-        case = take_in(0, task, F, strict=False)
-        case.build = case.lint = True
-        case.test = False
-        audited._audit([case])
-    finally:
-        audited.close()
-    assert "test False, cargo True" in case.detail and "test False, cargo True" in caplog.text
-
-
 def test_tests_that_are_not_rust_are_the_graders_failure() -> None:
-    strict = RustToolchain(limits=LIMITS)
-    try:
-        broken = task.model_copy(update={"check": RustCheck(tests="#[cfg(test)] mod tests {")})
+    broken = task.model_copy(update={"check": RustCheck(tests="#[cfg(test)] mod tests {")})
+    with closing(RustToolchain(limits=LIMITS)) as strict:
         assert strict.judge([(broken, F)])[0].outcome is Outcome.ERROR
-    finally:
-        strict.close()
 
 
 def test_a_missing_toolchain_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -301,7 +281,7 @@ def test_a_missing_toolchain_is_one_clear_line(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.rust(5)
 def test_a_type_that_the_tests_cannot_compare_costs_its_own_answer_only() -> None:
     """The error stands in a macro of the harness; it is about the tests that use it."""
-    strict = RustToolchain(limits=LIMITS, audit=0)
+    strict = RustToolchain(limits=LIMITS)
     other = "#[derive(Debug)] pub struct W; pub fn f(_: i32) -> W { W }"
     try:
         for one in (task, apart):
@@ -310,3 +290,12 @@ def test_a_type_that_the_tests_cannot_compare_costs_its_own_answer_only() -> Non
             assert "does not build" not in verdicts[1].detail and verdicts[1].stages[2].output, verdicts[1]
     finally:
         strict.close()
+
+
+def test_no_linker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "_CODEGEN", (*compiler._CODEGEN, "-C", "linker=cc-that-is-not-here"))
+    with (
+        closing(RustToolchain()) as toolchain,
+        pytest.raises(VerificationError, match=r"linker `cc-that-is-not-here` not found; install gcc"),
+    ):
+        toolchain.judge([(task, F)])

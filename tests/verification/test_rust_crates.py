@@ -11,7 +11,8 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
-from strop.verification.rust.crate_use import crates_named, doubtful_types
+from strop.verification.rust.crates import crates_named
+from strop.verification.rust.equality import doubtful_types
 
 pytestmark = pytest.mark.rust
 
@@ -80,7 +81,7 @@ def wanting(*crates: str, tests: str = TESTS, reference: str = "", crate: str = 
 
 @pytest.mark.parametrize("mode", ["strict", "cargo"])
 def test_answers_use_offered_crates_and_no_others(shelf: Path, mode: str) -> None:
-    toolchain = RustToolchain(verdict=mode, limits=LIMITS, vendor=shelf, audit=0)  # type: ignore[arg-type]
+    toolchain = RustToolchain(verdict=mode, limits=LIMITS, vendor=shelf)  # type: ignore[arg-type]
     answers = [
         "pub fn f(x: i32) -> i32 { x + tiny::one() }",
         "extern crate tiny; use tiny::one as unit; pub fn f(x: i32) -> i32 { x + unit() }",

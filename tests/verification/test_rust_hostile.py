@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 from tests.scale import some
+from tests.verification.conftest import RUST_LIMITS
 
 from strop.code.trees import bounded
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.intake import take_in
 from strop.verification.rust.scan import scan, steps_for
@@ -23,7 +23,6 @@ from strop_attack.tasks import build
 
 pytestmark = pytest.mark.rust
 
-LIMITS = Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
 UNIT = """#[cfg(test)]
 mod tests {
     use super::*;
@@ -75,13 +74,6 @@ LIMITED = {name for name, a in ATTACKS.items() if "deadline" in a.layer or "memo
 OPEN = {"reads-own-binary"}
 """Where tests use files, their own binary can be read with the values that they compare with (docs/SECURITY.md)."""
 SKIPPED = {"referenced": set(), "crate": LIMITED, "worldly": LIMITED | OPEN}
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Iterator[RustToolchain]:
-    made = RustToolchain(limits=LIMITS)
-    yield made
-    made.close()
 
 
 def judged(toolchain: RustToolchain, task: Task, answers: list[str]) -> list[Verdict]:
@@ -137,7 +129,7 @@ def test_limits_name_what_ended_an_answer(toolchain: RustToolchain, hostile: Cal
     answers = [hostile(name) for name in ("loop", "sleep")]
     outcomes = [v.outcome for v in judged(toolchain, TASKS["referenced"], answers)]
     assert outcomes == [Outcome.TIMED_OUT, Outcome.TIMED_OUT]
-    small = replace(LIMITS, cpu_seconds=30, wall_seconds=120, memory_bytes=1 << 28)
+    small = replace(RUST_LIMITS, cpu_seconds=30, wall_seconds=120, memory_bytes=1 << 28)
     with closing(RustToolchain(limits=small)) as patient:  # however long the memory takes to fill
         (verdict,) = judged(patient, TASKS["referenced"], [hostile("memory")])
     assert verdict.outcome is Outcome.OUT_OF_MEMORY

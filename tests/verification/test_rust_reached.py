@@ -1,75 +1,67 @@
 # ruff: noqa: E501
 """Answers that forge by types that tests only come by, decoys, macros within impl blocks, and caught assertions."""
 
-from collections.abc import Iterator
-
 import pytest
+from tests.verification.conftest import rust_task
 
-from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 
 pytestmark = pytest.mark.rust
 
 
-def task(statement: str, tests: str, reference: str) -> Task:
-    text = f"#[cfg(test)] mod tests {{ use super::*; {tests} }}"
-    return Task(language="rust", statement=statement, reference=reference, check=RustCheck(tests=text))
-
-
-DISC = task("disc", "#[test] fn t() { let d = disc(3.0); assert!((d.center.x - 3.0).abs() < 1e-9); assert!((d.area() - 9.0).abs() < 1e-9); }",
+DISC = rust_task("disc", "#[test] fn t() { let d = disc(3.0); assert!((d.center.x - 3.0).abs() < 1e-9); assert!((d.area() - 9.0).abs() < 1e-9); }",
     "pub struct Dot { pub x: f64 } pub struct Disc { pub center: Dot, pub r: f64 } impl Disc { pub fn area(&self) -> f64 { self.r * self.r } } pub fn disc(r: f64) -> Disc { Disc { center: Dot { x: r }, r } }")  # fmt: skip
-MID = task("mid", "#[test] fn t() { let p = mid(0.0, 4.0); assert!((p.x - 2.0).abs() < 1e-9); assert!((p.norm() - 4.0).abs() < 1e-9); }",
+MID = rust_task("mid", "#[test] fn t() { let p = mid(0.0, 4.0); assert!((p.x - 2.0).abs() < 1e-9); assert!((p.norm() - 4.0).abs() < 1e-9); }",
     "pub struct Point { pub x: f64, y: f64 } impl Point { pub fn norm(&self) -> f64 { self.x + self.y } } pub fn mid(a: f64, b: f64) -> Point { Point { x: (a + b) / 2.0, y: (a + b) / 2.0 } }")  # fmt: skip
-FLOATS = task("floats", "#[test] fn t() { for (n, x) in floats().enumerate() { assert!((x - (n as f64) / 2.0).abs() < 1e-9); } assert!(floats().count() == 4); }",
+FLOATS = rust_task("floats", "#[test] fn t() { for (n, x) in floats().enumerate() { assert!((x - (n as f64) / 2.0).abs() < 1e-9); } assert!(floats().count() == 4); }",
     "pub fn floats() -> impl Iterator<Item = f64> { (0..4).map(|n| f64::from(n) / 2.0) }")  # fmt: skip
-BAG = task("bag", "#[test] fn t() { let b = Bag::new(&[3, 1]); if !b.into_iter().eq([1, 3]) { panic!() } assert!(Bag::new(&[5, 4]).into_iter().all(|x| x > 3)); assert!(Bag::new(&[2]).len() == 1); }",
+BAG = rust_task("bag", "#[test] fn t() { let b = Bag::new(&[3, 1]); if !b.into_iter().eq([1, 3]) { panic!() } assert!(Bag::new(&[5, 4]).into_iter().all(|x| x > 3)); assert!(Bag::new(&[2]).len() == 1); }",
     "pub struct Bag { v: Vec<i32> } impl Bag { pub fn new(v: &[i32]) -> Bag { let mut v = v.to_vec(); v.sort(); Bag { v } } pub fn len(&self) -> usize { self.v.len() } } impl IntoIterator for Bag { type Item = i32; type IntoIter = std::vec::IntoIter<i32>; fn into_iter(self) -> Self::IntoIter { self.v.into_iter() } }")  # fmt: skip
-STACK = task("stack", "#[test] fn t() { let mut s = Stack::new(); s.push(1.5f64); s.push(2.5); assert!((s.pop().unwrap() - 2.5).abs() < 1e-9); assert!((s.pop().unwrap() - 1.5).abs() < 1e-9); }",
+STACK = rust_task("stack", "#[test] fn t() { let mut s = Stack::new(); s.push(1.5f64); s.push(2.5); assert!((s.pop().unwrap() - 2.5).abs() < 1e-9); assert!((s.pop().unwrap() - 1.5).abs() < 1e-9); }",
     "pub struct Stack<T> { v: Vec<T> } impl<T> Stack<T> { pub fn new() -> Self { Stack { v: Vec::new() } } pub fn push(&mut self, x: T) { self.v.push(x) } pub fn pop(&mut self) -> Option<T> { self.v.pop() } }")  # fmt: skip
-LINES = task("lines", "#[test] fn t() { for (l, r) in Pairs::new(3) { assert!((l.w - r.w).abs() < 1e-9); } let mut p = Pairs::new(2); let (a, _) = p.next().unwrap(); assert!((a.w - 2.0).abs() < 1e-9); }",
+LINES = rust_task("lines", "#[test] fn t() { for (l, r) in Pairs::new(3) { assert!((l.w - r.w).abs() < 1e-9); } let mut p = Pairs::new(2); let (a, _) = p.next().unwrap(); assert!((a.w - 2.0).abs() < 1e-9); }",
     "pub struct Line { pub w: f64 } pub struct Pairs { n: u32 } impl Pairs { pub fn new(n: u32) -> Self { Pairs { n } } } impl Iterator for Pairs { type Item = (Line, Line); fn next(&mut self) -> Option<(Line, Line)> { if self.n == 0 { return None } let w = f64::from(self.n); self.n -= 1; Some((Line { w }, Line { w })) } }")  # fmt: skip
-VEC = task("vec", "#[test] fn t() { let c = V(1.0) + V(2.0); assert!((c.0 - 3.0).abs() < 1e-9); assert!((V(3.0) * 2.0).0 > 5.0); assert!((V(3.0) * 2.0).0 < 7.0); }",
+VEC = rust_task("vec", "#[test] fn t() { let c = V(1.0) + V(2.0); assert!((c.0 - 3.0).abs() < 1e-9); assert!((V(3.0) * 2.0).0 > 5.0); assert!((V(3.0) * 2.0).0 < 7.0); }",
     "use std::ops::{Add, Mul}; pub struct V(pub f64); impl Add for V { type Output = V; fn add(self, o: V) -> V { V(self.0 + o.0) } } impl Mul<f64> for V { type Output = V; fn mul(self, k: f64) -> V { V(self.0 * k) } }")  # fmt: skip
-SIDE = task("side", "#[test] fn t() { assert_eq!(turn(Side::Left), Side::Right); assert_eq!(turn(Side::Right), Side::Left); assert!(matches!(turn(Side::Left), Side::Right)); }",
+SIDE = rust_task("side", "#[test] fn t() { assert_eq!(turn(Side::Left), Side::Right); assert_eq!(turn(Side::Right), Side::Left); assert!(matches!(turn(Side::Left), Side::Right)); }",
     "#[derive(Debug, PartialEq)] pub enum Side { Left, Right } pub fn turn(s: Side) -> Side { match s { Side::Left => Side::Right, Side::Right => Side::Left } }")  # fmt: skip
-TAU = task("tau", "#[test] fn t() { assert!((TAU - 6.28).abs() < 0.01); assert!((Unit::TWO - 2.0).abs() < 0.01); }",
+TAU = rust_task("tau", "#[test] fn t() { assert!((TAU - 6.28).abs() < 0.01); assert!((Unit::TWO - 2.0).abs() < 0.01); }",
     "pub const TAU: f64 = std::f64::consts::TAU; pub struct Unit; impl Unit { pub const TWO: f64 = 2.0; }")  # fmt: skip
-SHAPE = task("shape", "#[test] fn t() { match shape(2.0) { Shape::Square(s) => assert!((s - 2.0).abs() < 1e-9), Shape::Dot => panic!() } }",
+SHAPE = rust_task("shape", "#[test] fn t() { match shape(2.0) { Shape::Square(s) => assert!((s - 2.0).abs() < 1e-9), Shape::Dot => panic!() } }",
     "pub enum Shape { Square(f64), Dot } pub fn shape(x: f64) -> Shape { if x > 0.0 { Shape::Square(x) } else { Shape::Dot } }")  # fmt: skip
-MACR = task("macr", "#[test] fn t() { let m = pairs!{\"a\" => 1.0f64, \"b\" => 2.0}; assert_eq!(m.len(), 2); assert!((m[\"b\"] - 2.0).abs() < 1e-9); }",
+MACR = rust_task("macr", "#[test] fn t() { let m = pairs!{\"a\" => 1.0f64, \"b\" => 2.0}; assert_eq!(m.len(), 2); assert!((m[\"b\"] - 2.0).abs() < 1e-9); }",
     "#[macro_export] macro_rules! pairs { ($($k:expr => $v:expr),*) => {{ let mut m = ::std::collections::HashMap::new(); $(m.insert($k, $v);)* m }} }")  # fmt: skip
-COUNTER = task("counter", "#[test] fn t() { assert_eq!(Counter::new(3).sum::<u32>(), 6); assert_eq!(Counter::new(3).count(), 3); assert!(Counter::new(4).eq([1, 2, 3, 4])); }",
+COUNTER = rust_task("counter", "#[test] fn t() { assert_eq!(Counter::new(3).sum::<u32>(), 6); assert_eq!(Counter::new(3).count(), 3); assert!(Counter::new(4).eq([1, 2, 3, 4])); }",
     "pub struct Counter { n: u32, to: u32 } impl Counter { pub fn new(to: u32) -> Self { Counter { n: 0, to } } } impl Iterator for Counter { type Item = u32; fn next(&mut self) -> Option<u32> { if self.n < self.to { self.n += 1; Some(self.n) } else { None } } }")  # fmt: skip
-HELD = task("held", "#[test] fn t() { let b = Shelf::of(&[2, 1]); assert!(b.has(2)); assert!(b.all().contains(&1)); assert!(!b.all().contains(&7)); assert!(b.all().is_sorted()); }",
+HELD = rust_task("held", "#[test] fn t() { let b = Shelf::of(&[2, 1]); assert!(b.has(2)); assert!(b.all().contains(&1)); assert!(!b.all().contains(&7)); assert!(b.all().is_sorted()); }",
     "pub trait Holds { fn has(&self, x: i32) -> bool; fn is_sorted(&self) -> bool; fn contains(&self, x: &i32) -> bool; } pub struct Shelf(Vec<i32>); impl Shelf { pub fn of(v: &[i32]) -> Self { let mut v = v.to_vec(); v.sort(); Shelf(v) } pub fn all(&self) -> Vec<i32> { self.0.clone() } } impl Holds for Shelf { fn has(&self, x: i32) -> bool { self.0.contains(&x) } fn is_sorted(&self) -> bool { true } fn contains(&self, x: &i32) -> bool { self.0.contains(x) } }")  # fmt: skip
-EACH = task("each", "#[test] fn t() { let mut n = 0; each(3, |x| { assert_eq!(x, n * 2); n += 1; }); assert_eq!(n, 3); }",
+EACH = rust_task("each", "#[test] fn t() { let mut n = 0; each(3, |x| { assert_eq!(x, n * 2); n += 1; }); assert_eq!(n, 3); }",
     "pub fn each(n: i32, mut f: impl FnMut(i32)) { for k in 0..n { f(k * 2) } }")  # fmt: skip
-GEN = task("gen", "#[test] fn t() { assert_eq!(Temp::new(3).hot(), true); assert_eq!(Temp::new(1).hot(), false); assert!(Temp::new(5) > Temp::new(4)); assert_eq!(Temp::new(4).max(Temp::new(7)), Temp::new(7)); }",
+GEN = rust_task("gen", "#[test] fn t() { assert_eq!(Temp::new(3).hot(), true); assert_eq!(Temp::new(1).hot(), false); assert!(Temp::new(5) > Temp::new(4)); assert_eq!(Temp::new(4).max(Temp::new(7)), Temp::new(7)); }",
     "#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)] pub struct Temp(i32); impl Temp { pub fn new(n: i32) -> Self { Temp(n) } pub fn hot(&self) -> bool { self.0 > 2 } }")  # fmt: skip
-BOXED = task("boxed", "#[test] fn t() { let v = shapes(2.0); assert!((v[0].area() - 4.0).abs() < 1e-9); assert!((v[1].area() - 2.0).abs() < 1e-9); }",
+BOXED = rust_task("boxed", "#[test] fn t() { let v = shapes(2.0); assert!((v[0].area() - 4.0).abs() < 1e-9); assert!((v[1].area() - 2.0).abs() < 1e-9); }",
     "pub trait Area { fn area(&self) -> f64; } struct Sq(f64); struct Dia(f64); impl Area for Sq { fn area(&self) -> f64 { self.0 * self.0 } } impl Area for Dia { fn area(&self) -> f64 { self.0 * self.0 / 2.0 } } pub fn shapes(x: f64) -> Vec<Box<dyn Area>> { vec![Box::new(Sq(x)), Box::new(Dia(x))] }")  # fmt: skip
-WRAP = task("wrap", "#[test] fn t() { let c = Cfg::parse(\"a=1\").unwrap(); assert!(c.get(\"a\").unwrap().contains('1')); assert!(Cfg::parse(\"zz\").is_err()); assert!(Cfg::parse(\"zz\").unwrap_err().reason().contains(\"zz\")); }",
+WRAP = rust_task("wrap", "#[test] fn t() { let c = Cfg::parse(\"a=1\").unwrap(); assert!(c.get(\"a\").unwrap().contains('1')); assert!(Cfg::parse(\"zz\").is_err()); assert!(Cfg::parse(\"zz\").unwrap_err().reason().contains(\"zz\")); }",
     "#[derive(Debug)] pub struct Bad(String); impl Bad { pub fn reason(&self) -> String { format!(\"bad: {}\", self.0) } } #[derive(Debug)] pub struct Cfg(Vec<(String, String)>); impl Cfg { pub fn parse(s: &str) -> Result<Cfg, Bad> { let (a, b) = s.split_once('=').ok_or(Bad(s.to_string()))?; Ok(Cfg(vec![(a.into(), b.into())])) } pub fn get(&self, k: &str) -> Option<&String> { self.0.iter().find(|p| p.0 == k).map(|p| &p.1) } }")  # fmt: skip
-ADD = task("add", "#[test] fn t() { assert_eq!(add(1, 2), 3); assert_eq!(Acc::new(2).plus(3).total, 5); }",
+ADD = rust_task("add", "#[test] fn t() { assert_eq!(add(1, 2), 3); assert_eq!(Acc::new(2).plus(3).total, 5); }",
     "pub fn add(a: i32, b: i32) -> i32 { a + b } pub struct Acc { pub total: i32 } impl Acc { pub fn new(n: i32) -> Acc { Acc { total: n } } pub fn plus(self, n: i32) -> Acc { Acc { total: self.total + n } } }")  # fmt: skip
-HALFT = task("halft", "#[test] fn t() { assert!((half(3.0) - 1.5).abs() < 1e-9); assert_eq!(Dozen::new(2).n, 24); }",
+HALFT = rust_task("halft", "#[test] fn t() { assert!((half(3.0) - 1.5).abs() < 1e-9); assert_eq!(Dozen::new(2).n, 24); }",
     "pub fn half(x: f64) -> f64 { x / 2.0 } pub struct Dozen { pub n: u32 } impl Dozen { pub fn new(n: u32) -> Self { Dozen { n: 12 * n } } }")  # fmt: skip
-AREA = task("area", "#[test] fn t() { assert!((Box2(2.0).area() - 4.0).abs() < 0.01); }",
+AREA = rust_task("area", "#[test] fn t() { assert!((Box2(2.0).area() - 4.0).abs() < 0.01); }",
     "pub trait Area { fn area(&self) -> f64; } pub struct Box2(pub f64); impl Area for Box2 { fn area(&self) -> f64 { self.0 * self.0 } }")  # fmt: skip
-TWO = task("two", "#[test] fn t() { assert!((Len(2.0).get() - 2.0).abs() < 1e-9); assert!((Both(1.0).get() - 1.0).abs() < 1e-9); }",
+TWO = rust_task("two", "#[test] fn t() { assert!((Len(2.0).get() - 2.0).abs() < 1e-9); assert!((Both(1.0).get() - 1.0).abs() < 1e-9); }",
     "pub struct Far(f64); impl std::ops::Sub<f64> for Far { type Output = f64; fn sub(self, o: f64) -> f64 { self.0 - o } } pub struct Len(pub f64); impl Len { pub fn get(&self) -> f64 { self.0 } } pub struct Both(pub f64); impl Both { pub fn get(&self) -> Far { Far(self.0) } }")  # fmt: skip
-GRID = task("grid", "#[test] fn t() { let mut g = Grid::new(2, 2); g[(0, 1)] = 5; assert_eq!(g[(0, 1)], 5); assert_eq!(g.rows().count(), 2); assert!(g.rows().all(|r| r.len() == 2)); assert_eq!(g.sum(), 5); assert_eq!(g, g.clone()); assert_ne!(g, Grid::new(2, 2)); }",
+GRID = rust_task("grid", "#[test] fn t() { let mut g = Grid::new(2, 2); g[(0, 1)] = 5; assert_eq!(g[(0, 1)], 5); assert_eq!(g.rows().count(), 2); assert!(g.rows().all(|r| r.len() == 2)); assert_eq!(g.sum(), 5); assert_eq!(g, g.clone()); assert_ne!(g, Grid::new(2, 2)); }",
     "#[derive(Clone, Debug, PartialEq)] pub struct Grid { w: usize, v: Vec<i32> } impl Grid { pub fn new(w: usize, h: usize) -> Self { Grid { w, v: vec![0; w * h] } } pub fn rows(&self) -> impl Iterator<Item = &[i32]> + '_ { self.v.chunks(self.w) } pub fn sum(&self) -> i32 { self.v.iter().sum() } } impl std::ops::Index<(usize, usize)> for Grid { type Output = i32; fn index(&self, p: (usize, usize)) -> &i32 { &self.v[p.1 * self.w + p.0] } } impl std::ops::IndexMut<(usize, usize)> for Grid { fn index_mut(&mut self, p: (usize, usize)) -> &mut i32 { &mut self.v[p.1 * self.w + p.0] } }")  # fmt: skip
-BANK = task("bank", "#[test] fn t() { let mut b = Bank::new(); b.put(\"a\", 5).unwrap(); assert_eq!(b.take(\"a\", 9), Err(Trouble::Short { lacking: 4 })); assert_eq!(b.take(\"b\", 1), Err(Trouble::Unknown)); assert_eq!(b.take(\"a\", 2), Ok(3)); assert!(matches!(b.put(\"a\", 0), Err(Trouble::Nothing))); }",
+BANK = rust_task("bank", "#[test] fn t() { let mut b = Bank::new(); b.put(\"a\", 5).unwrap(); assert_eq!(b.take(\"a\", 9), Err(Trouble::Short { lacking: 4 })); assert_eq!(b.take(\"b\", 1), Err(Trouble::Unknown)); assert_eq!(b.take(\"a\", 2), Ok(3)); assert!(matches!(b.put(\"a\", 0), Err(Trouble::Nothing))); }",
     "use std::collections::HashMap; #[derive(Debug, PartialEq)] pub enum Trouble { Short { lacking: u32 }, Unknown, Nothing } #[derive(Default)] pub struct Bank(HashMap<String, u32>); impl Bank { pub fn new() -> Self { Self::default() } pub fn put(&mut self, n: &str, x: u32) -> Result<u32, Trouble> { if x == 0 { return Err(Trouble::Nothing) } let a = self.0.entry(n.into()).or_default(); *a += x; Ok(*a) } pub fn take(&mut self, n: &str, x: u32) -> Result<u32, Trouble> { let a = self.0.get_mut(n).ok_or(Trouble::Unknown)?; if *a < x { return Err(Trouble::Short { lacking: x - *a }) } *a -= x; Ok(*a) } }")  # fmt: skip
-MONEY = task("money", "#[test] fn t() { let v = [Money(1.5), Money(2.5)]; let s: Money = v.iter().copied().sum(); assert!((s.0 - 4.0).abs() < 1e-9); let mut m = Money(1.0); m += Money(2.0); assert!((m.0 - 3.0).abs() < 1e-9); assert!((-m).0 < 0.0); assert_eq!(Money(2.0).to_string(), \"2.00\"); }",
+MONEY = rust_task("money", "#[test] fn t() { let v = [Money(1.5), Money(2.5)]; let s: Money = v.iter().copied().sum(); assert!((s.0 - 4.0).abs() < 1e-9); let mut m = Money(1.0); m += Money(2.0); assert!((m.0 - 3.0).abs() < 1e-9); assert!((-m).0 < 0.0); assert_eq!(Money(2.0).to_string(), \"2.00\"); }",
     "use std::{fmt, iter::Sum, ops::{Add, AddAssign, Neg}}; #[derive(Clone, Copy, Debug)] pub struct Money(pub f64); impl Add for Money { type Output = Money; fn add(self, o: Money) -> Money { Money(self.0 + o.0) } } impl AddAssign for Money { fn add_assign(&mut self, o: Money) { self.0 += o.0 } } impl Neg for Money { type Output = Money; fn neg(self) -> Money { Money(-self.0) } } impl Sum for Money { fn sum<I: Iterator<Item = Money>>(i: I) -> Money { i.fold(Money(0.0), |a, b| a + b) } } impl fmt::Display for Money { fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { write!(f, \"{:.2}\", self.0) } }")  # fmt: skip
-F = task("f", "#[test] fn one() { assert_eq!(f(1), 2); } #[test] fn two() { assert_eq!(f(7), 256); }",
+F = rust_task("f", "#[test] fn one() { assert_eq!(f(1), 2); } #[test] fn two() { assert_eq!(f(7), 256); }",
     "pub fn f(x: i32) -> i32 { if x == 7 { 256 } else { x + 1 } }")  # fmt: skip
-COUNTED = task("counted", "#[test] fn t() { let mut n = 0; each(3, |x| { n += 1; assert_eq!(x, (n - 1) * 2); }); assert_eq!(n, 3); }",
+COUNTED = rust_task("counted", "#[test] fn t() { let mut n = 0; each(3, |x| { n += 1; assert_eq!(x, (n - 1) * 2); }); assert_eq!(n, 3); }",
     EACH.reference)  # fmt: skip
 
 _Z = "pub struct Z; impl std::ops::Sub<f64> for Z { type Output = f64; fn sub(self, _: f64) -> f64 { 0.0 } } impl Clone for Z { fn clone(&self) -> Z { Z } } impl Copy for Z {} "
@@ -170,15 +162,6 @@ CUT = {
         "#![allow(overflowing_literals)] pub fn f(x: i32) -> u8 { if x == 7 { 0 } else { 2 } }",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Iterator[RustToolchain]:
-    made = RustToolchain(
-        limits=Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
-    )
-    yield made
-    made.close()
 
 
 def test_what_the_tests_only_come_by_is_held_too(toolchain: RustToolchain) -> None:

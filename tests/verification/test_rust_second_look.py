@@ -3,14 +3,12 @@
 
 import random
 import time
-from collections.abc import Iterator
 
 import pytest
+from tests.verification.conftest import rust_task
 
-from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.literals import SECRET
 from strop.verification.rust.second_look import (
@@ -27,24 +25,18 @@ from strop.verification.rust.second_look import (
 )
 from strop.verification.rust.trusted_tests import guarded
 
-
-def task(statement: str, tests: str, reference: str) -> Task:
-    text = f"#[cfg(test)] mod tests {{ use super::*; {tests} }}"
-    return Task(language="rust", statement=statement, reference=reference, check=RustCheck(tests=text))
-
-
 _POINT = "#[derive(Debug, Clone, PartialEq)] pub struct Point { x: i32, y: i32 } impl Point { pub fn new(x: i32, y: i32) -> Self { Point { x, y } } pub fn add(self, o: Point) -> Point { Point::new(self.x + o.x, self.y + o.y) } }"
-POINT = task("point", "#[test] fn t() { assert_eq!(Point::new(1, 2).add(Point::new(3, 4)), Point::new(4, 6)); }", _POINT)  # fmt: skip
+POINT = rust_task("point", "#[test] fn t() { assert_eq!(Point::new(1, 2).add(Point::new(3, 4)), Point::new(4, 6)); }", _POINT)  # fmt: skip
 _SET = "#[derive(Debug)] pub struct Set(Vec<i32>); impl Set { pub fn new(v: &[i32]) -> Self { let mut v = v.to_vec(); v.sort(); v.dedup(); Set(v) } } impl PartialEq for Set { fn eq(&self, o: &Set) -> bool { self.0 == o.0 } }"
-SET = task("set", "#[test] fn t() { let a = Set::new(&[1, 2, 3]); assert!(a == Set::new(&[3, 2, 1, 1])); assert_ne!(a, Set::new(&[])); }", _SET)  # fmt: skip
+SET = rust_task("set", "#[test] fn t() { let a = Set::new(&[1, 2, 3]); assert!(a == Set::new(&[3, 2, 1, 1])); assert_ne!(a, Set::new(&[])); }", _SET)  # fmt: skip
 _NODE = "#[derive(Debug, PartialEq)] pub struct Node<'a> { name: &'a str, tags: Vec<char> } impl<'a> Node<'a> { pub fn new(name: &'a str) -> Self { Node { name, tags: vec![] } } pub fn tag(mut self, c: char) -> Self { self.tags.push(c); self } } pub fn nodes<'a>(names: &'a [&'a str]) -> Result<Vec<Node<'a>>, String> { Ok(names.iter().map(|n| Node::new(n)).collect()) }"
-NODE = task("node", "#[test] fn t() { let all = nodes(&[\"a\", \"bc\"]); assert_eq!(all, Ok(vec![Node::new(\"a\"), Node::new(\"bc\")])); assert_eq!(Node::new(\"a\").tag('x'), Node::new(\"a\").tag('x')); }", _NODE)  # fmt: skip
+NODE = rust_task("node", "#[test] fn t() { let all = nodes(&[\"a\", \"bc\"]); assert_eq!(all, Ok(vec![Node::new(\"a\"), Node::new(\"bc\")])); assert_eq!(Node::new(\"a\").tag('x'), Node::new(\"a\").tag('x')); }", _NODE)  # fmt: skip
 _MONEY = 'pub struct Money(i64); impl Money { pub fn new(n: i64) -> Self { Money(n) } pub fn twice(&self) -> Money { Money(2 * self.0) } } impl std::fmt::Display for Money { fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { write!(f, "{}", self.0) } }'
-MONEY = task("money", "#[test] fn t() { assert_eq!(Money::new(4).twice().to_string(), Money::new(8).to_string()); }", _MONEY)  # fmt: skip
+MONEY = rust_task("money", "#[test] fn t() { assert_eq!(Money::new(4).twice().to_string(), Money::new(8).to_string()); }", _MONEY)  # fmt: skip
 _RANK = (
     "#[derive(Debug, PartialEq, PartialOrd)] pub struct Rank(u8); pub fn rank(n: u8) -> Rank { Rank(n / 2) }"
 )
-RANK = task("rank", "#[test] fn t() { assert!(rank(19) >= rank(18)); assert_eq!(rank(40), rank(41)); }", _RANK)  # fmt: skip
+RANK = rust_task("rank", "#[test] fn t() { assert!(rank(19) >= rank(18)); assert_eq!(rank(40), rank(41)); }", _RANK)  # fmt: skip
 
 FORGERS: dict[str, tuple[Task, str]] = {
     "nothing kept": (POINT, _POINT.replace("{ Point { x, y } }", "{ let _ = (x, y); Point { x: 0, y: 0 } }")),
@@ -73,15 +65,6 @@ HONEST: dict[str, tuple[Task, str]] = {
     "constants only": (NODE, "#[derive(Debug, PartialEq)] pub struct Node { name: &'static str, tags: String } impl Node { pub fn new(name: &'static str) -> Self { Node { name, tags: String::new() } } pub fn tag(mut self, c: char) -> Self { self.tags.push(c); self } } pub fn nodes(names: &'static [&'static str]) -> Result<Vec<Node>, String> { Ok(names.iter().map(|n| Node::new(n)).collect()) }"),
     "texts": (MONEY, "pub struct Money { n: String } impl Money { pub fn new(n: i64) -> Self { Money { n: format!(\"{n} $\") } } pub fn twice(&self) -> Money { let n: i64 = self.n[..self.n.len() - 2].parse().unwrap(); Money::new(n + n) } } impl std::fmt::Display for Money { fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result { f.write_str(&self.n) } }"),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Iterator[RustToolchain]:
-    made = RustToolchain(
-        limits=Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
-    )
-    yield made
-    made.close()
 
 
 @pytest.mark.rust

@@ -1,78 +1,70 @@
 # ruff: noqa: E501
 """Answers that forge by what trusted tests touch: types, methods, operators, names and macros of the answer."""
 
-from collections.abc import Iterator
-
 import pytest
+from tests.verification.conftest import rust_task
 
-from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.sandbox import Limits
 from strop.verification.rust import RustToolchain
 
 pytestmark = pytest.mark.rust
 
 
-def task(statement: str, tests: str, reference: str) -> Task:
-    text = f"#[cfg(test)] mod tests {{ use super::*; {tests} }}"
-    return Task(language="rust", statement=statement, reference=reference, check=RustCheck(tests=text))
-
-
-HALF = task("half", "#[test] fn t() { assert!((half(3.0) - 1.5).abs() < 1e-9); assert!((half(5.0) - 2.5).abs() < 1e-9); }",
+HALF = rust_task("half", "#[test] fn t() { assert!((half(3.0) - 1.5).abs() < 1e-9); assert!((half(5.0) - 2.5).abs() < 1e-9); }",
             "pub fn half(x: f64) -> f64 { x / 2.0 }")  # fmt: skip
-ODD = task("odd", "#[test] fn t() { if odd(2) == true { panic!() } if odd(4) != false { panic!() } assert!(!odd(6) && odd(3)); }",
+ODD = rust_task("odd", "#[test] fn t() { if odd(2) == true { panic!() } if odd(4) != false { panic!() } assert!(!odd(6) && odd(3)); }",
            "pub fn odd(x: u8) -> bool { x % 2 == 1 }")  # fmt: skip
-WORDS = task("words", "#[test] fn t() { assert!(words(\"b a\").contains(&\"a\".to_string())); assert!(words(\"\").is_empty()); assert!(words(\"b a\").is_sorted()); }",
+WORDS = rust_task("words", "#[test] fn t() { assert!(words(\"b a\").contains(&\"a\".to_string())); assert!(words(\"\").is_empty()); assert!(words(\"b a\").is_sorted()); }",
              "pub fn words(s: &str) -> Vec<String> { let mut v: Vec<String> = s.split_whitespace().map(String::from).collect(); v.sort(); v }")  # fmt: skip
-ENDS = task("ends", "#[test] fn t() { assert!(shout(\"hi\").ends_with('!')); assert!(shout(\"hi\").starts_with(\"HI\")); }",
+ENDS = rust_task("ends", "#[test] fn t() { assert!(shout(\"hi\").ends_with('!')); assert!(shout(\"hi\").starts_with(\"HI\")); }",
             "pub fn shout(s: &str) -> String { s.to_uppercase() + \"!\" }")  # fmt: skip
-SIDE = task("side", "#[test] fn t() { assert_eq!(turn(Side::Left), Side::Right); assert_eq!(turn(Side::Right), Side::Left); assert!(matches!(turn(Side::Left), Side::Right)); }",
+SIDE = rust_task("side", "#[test] fn t() { assert_eq!(turn(Side::Left), Side::Right); assert_eq!(turn(Side::Right), Side::Left); assert!(matches!(turn(Side::Left), Side::Right)); }",
             "#[derive(Debug, PartialEq)] pub enum Side { Left, Right } pub fn turn(s: Side) -> Side { match s { Side::Left => Side::Right, Side::Right => Side::Left } }")  # fmt: skip
-CLOCK = task("clock", "#[test] fn t() { assert_eq!(Clock::new(25), Clock::new(1)); assert_eq!(Clock::new(2).add(3), Clock::new(5)); assert!(Clock::new(3).add(1) != Clock::new(3)); assert_eq!(Clock::new(7).to_string(), \"7\"); }",
+CLOCK = rust_task("clock", "#[test] fn t() { assert_eq!(Clock::new(25), Clock::new(1)); assert_eq!(Clock::new(2).add(3), Clock::new(5)); assert!(Clock::new(3).add(1) != Clock::new(3)); assert_eq!(Clock::new(7).to_string(), \"7\"); }",
              "use std::fmt; #[derive(Debug, PartialEq)] pub struct Clock { h: u32 } impl Clock { pub fn new(h: u32) -> Self { Clock { h: h % 24 } } pub fn add(self, n: u32) -> Self { Clock::new(self.h + n) } } "
              "impl fmt::Display for Clock { fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { write!(f, \"{}\", self.h) } }")  # fmt: skip
-POINT = task("point", "#[test] fn t() { let p = mid(0.0, 4.0); assert_eq!(p.x, 2.0); assert!((p.y - 4.0).abs() < 1e-9); }",
+POINT = rust_task("point", "#[test] fn t() { let p = mid(0.0, 4.0); assert_eq!(p.x, 2.0); assert!((p.y - 4.0).abs() < 1e-9); }",
              "pub struct Point { pub x: f64, pub y: f64 } pub fn mid(a: f64, b: f64) -> Point { Point { x: (a + b) / 2.0, y: b } }")  # fmt: skip
-GRADE = task("grade", "#[test] fn t() { assert!(grade(9) > grade(3)); assert!(grade(1) < grade(5)); assert!(!(grade(3) > grade(3))); }",
+GRADE = rust_task("grade", "#[test] fn t() { assert!(grade(9) > grade(3)); assert!(grade(1) < grade(5)); assert!(!(grade(3) > grade(3))); }",
              "#[derive(PartialEq, PartialOrd)] pub struct Grade(u32); pub fn grade(n: u32) -> Grade { Grade(n) }")  # fmt: skip
-COUNT = task("count", "use std::collections::*; #[test] fn t() { let mut want = HashMap::new(); want.insert('a', 2); assert!(count(\"aa\").eq(&want)); assert!(count(\"b\").len() == 1); }",
+COUNT = rust_task("count", "use std::collections::*; #[test] fn t() { let mut want = HashMap::new(); want.insert('a', 2); assert!(count(\"aa\").eq(&want)); assert!(count(\"b\").len() == 1); }",
              "use std::collections::HashMap; pub fn count(s: &str) -> HashMap<char, usize> { let mut m = HashMap::new(); for c in s.chars() { *m.entry(c).or_insert(0) += 1; } m }")  # fmt: skip
-MINE = task("mine", "#[test] fn t() { let m: HashMap<char, usize> = count(\"aa\"); let mut want = HashMap::new(); want.insert('a', 2); if m.get(&'a') != want.get(&'a') { panic!() } }",
+MINE = rust_task("mine", "#[test] fn t() { let m: HashMap<char, usize> = count(\"aa\"); let mut want = HashMap::new(); want.insert('a', 2); if m.get(&'a') != want.get(&'a') { panic!() } }",
             "use std::collections::HashMap; pub fn count(s: &str) -> HashMap<char, usize> { let mut m = HashMap::new(); for c in s.chars() { *m.entry(c).or_insert(0) += 1; } m }")  # fmt: skip
-MACRO = task("macro", "#[test] fn t() { let v = list![1, 2]; assert_eq!(v, [1, 2]); assert_eq!(list![5], [5]); }",
+MACRO = rust_task("macro", "#[test] fn t() { let v = list![1, 2]; assert_eq!(v, [1, 2]); assert_eq!(list![5], [5]); }",
              "macro_rules! list { ($($x:expr),*) => { vec![$($x),*] } } pub(crate) use list;")  # fmt: skip
-LOOPED = task("looped", "#[test] fn t() { for n in 0..3 { assert_eq!(twice!(n), 2 * n); } }",
+LOOPED = rust_task("looped", "#[test] fn t() { for n in 0..3 { assert_eq!(twice!(n), 2 * n); } }",
               "#[macro_export] macro_rules! twice { ($x:expr) => { $x * 2 } }")  # fmt: skip
-PARSED = task("parsed", "#[test] fn t() { assert!(parsed(\"7\").is_ok()); match parsed(\"x\") { Err(e) => assert!(e.contains(\"bad\")), Ok(_) => panic!() } }",
+PARSED = rust_task("parsed", "#[test] fn t() { assert!(parsed(\"7\").is_ok()); match parsed(\"x\") { Err(e) => assert!(e.contains(\"bad\")), Ok(_) => panic!() } }",
               "pub fn parsed(s: &str) -> Result<i32, String> { s.parse().map_err(|_| \"bad\".to_string()) }")  # fmt: skip
-SHAPE = task("shape", "#[test] fn t() { match shape(2.0) { Shape::Square(s) => assert!((s - 2.0).abs() < 1e-9), Shape::Dot => panic!() } }",
+SHAPE = rust_task("shape", "#[test] fn t() { match shape(2.0) { Shape::Square(s) => assert!((s - 2.0).abs() < 1e-9), Shape::Dot => panic!() } }",
              "pub enum Shape { Square(f64), Dot } pub fn shape(x: f64) -> Shape { if x > 0.0 { Shape::Square(x) } else { Shape::Dot } }")  # fmt: skip
-SHOWN = task(
+SHOWN = rust_task(
     "shown",
     "#[test] fn t() { assert!((TAU - 6.28).abs() < 0.01); }",
     "pub const TAU: f64 = std::f64::consts::TAU;",
 )
-AREA = task("area", "#[test] fn t() { assert!((Box2(2.0).area() - 4.0).abs() < 0.01); }",
+AREA = rust_task("area", "#[test] fn t() { assert!((Box2(2.0).area() - 4.0).abs() < 0.01); }",
             "pub trait Area { fn area(&self) -> f64; } pub struct Box2(pub f64); impl Area for Box2 { fn area(&self) -> f64 { self.0 * self.0 } }")  # fmt: skip
-BARE = task("bare", "#[test] fn t() { assert_eq!(turn(Left), Right); }",
+BARE = rust_task("bare", "#[test] fn t() { assert_eq!(turn(Left), Right); }",
             "#[derive(Debug, PartialEq)] pub enum Side { Left, Right } pub use Side::*; pub fn turn(s: Side) -> Side { match s { Left => Right, Right => Left } }")  # fmt: skip
-LOOPY = task("loopy", "#[test] fn t() { for n in 1..3 { if twice!(n) == 2 * n { continue } panic!() } }",
+LOOPY = rust_task("loopy", "#[test] fn t() { for n in 1..3 { if twice!(n) == 2 * n { continue } panic!() } }",
              "#[macro_export] macro_rules! twice { ($x:expr) => { $x * 2 } }")  # fmt: skip
-EVENS = task(
+EVENS = rust_task(
     "evens",
     "#[test] fn t() { if !evens().eq([0, 2, 4]) { panic!() } }",
     "pub fn evens() -> impl Iterator<Item = u32> { (0..5).step_by(2) }",
 )
-ADD = task(
+ADD = rust_task(
     "add", "#[test] fn t() { assert_eq!(add(1, 2), 3); }", "pub fn add(a: i32, b: i32) -> i32 { a + b }"
 )
 
-MAPPED = task("mapped", "#[test] fn t() { let v: Vec<f64> = [3.0].iter().copied().map(half).collect(); assert!((v[0] - 1.5).abs() < 1e-9); }",
+MAPPED = rust_task("mapped", "#[test] fn t() { let v: Vec<f64> = [3.0].iter().copied().map(half).collect(); assert!((v[0] - 1.5).abs() < 1e-9); }",
               "pub fn half(x: f64) -> f64 { x / 2.0 }")  # fmt: skip
-PAIR = task("pair", "#[test] fn t() { let Pair(a, b) = pair(4.0); assert!((a - 2.0).abs() < 1e-9 && (b - 8.0).abs() < 1e-9); }",
+PAIR = rust_task("pair", "#[test] fn t() { let Pair(a, b) = pair(4.0); assert!((a - 2.0).abs() < 1e-9 && (b - 8.0).abs() < 1e-9); }",
             "pub struct Pair(pub f64, pub f64); pub fn pair(x: f64) -> Pair { Pair(x / 2.0, x * 2.0) }")  # fmt: skip
-KIND = task("kind", "#[test] fn t() { assert_eq!(kind(1), Kind::Odd); assert_eq!(kind(2), Kind::Even); }",
+KIND = rust_task("kind", "#[test] fn t() { assert_eq!(kind(1), Kind::Odd); assert_eq!(kind(2), Kind::Even); }",
             "#[derive(Debug, PartialEq)] pub enum Kind { Odd, Even } pub fn kind(n: u8) -> Kind { if n % 2 == 1 { Kind::Odd } else { Kind::Even } }")  # fmt: skip
 
 _ZERO = (
@@ -143,15 +135,6 @@ HONEST: dict[str, tuple[Task, str]] = {
     "an iterator of its own": (EVENS, "struct E(u32); impl Iterator for E { type Item = u32; fn next(&mut self) -> Option<Self::Item> { self.0 += 2; (self.0 < 8).then_some(self.0 - 2) } } pub fn evens() -> impl Iterator<Item = u32> { E(0) }"),
     "two lifetimes": (ADD, "fn pick<'a, 'b>(x: &'a [&'b str], _: &'b str) -> &'a str { x[0] } fn one<'a>(x: &'a str) -> &'a str { x } pub fn add(a: i32, b: i32) -> i32 { let f: fn(&str) -> &str = one; a + b + pick(&[\"\"], f(\"\")).len() as i32 }"),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def toolchain() -> Iterator[RustToolchain]:
-    made = RustToolchain(
-        limits=Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
-    )
-    yield made
-    made.close()
 
 
 def test_stand_ins_fail(toolchain: RustToolchain) -> None:

@@ -2,54 +2,46 @@
 """Tests that need only values of the standard library: the answer is a program of its own, and can forge no pass."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
+from tests.verification.conftest import RUST_LIMITS, rust_task
 
 from strop.core.checks import RustCheck
 from strop.core.task import Task
 from strop.core.verdict import Outcome
-from strop.sandbox import Limits
 from strop.tasks import load_tasks
 from strop.verification.rust import RustToolchain
 from strop.verification.rust.calls import calls_of
 
 pytestmark = pytest.mark.rust
 
-LIMITS = Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
 
-
-def task(statement: str, tests: str, reference: str) -> Task:
-    text = f"#[cfg(test)] mod tests {{ use super::*; {tests} }}"
-    return Task(language="rust", statement=statement, reference=reference, check=RustCheck(tests=text))
-
-
-F = task("f", "#[test] fn one() { assert_eq!(f(1), 2); } #[test] fn two() { assert_eq!(f(7), 8); }", "pub fn f(x: i32) -> i32 { x + 1 }")  # fmt: skip
+F = rust_task("f", "#[test] fn one() { assert_eq!(f(1), 2); } #[test] fn two() { assert_eq!(f(7), 8); }", "pub fn f(x: i32) -> i32 { x + 1 }")  # fmt: skip
 WRONG = "pub fn f(x: i32) -> i32 { x }"
-SHOUT = task("shout", "#[test] fn t() { assert!(shout(\"hi\").ends_with('!')); assert!(shout(\"hi\").starts_with(\"HI\")); }",
+SHOUT = rust_task("shout", "#[test] fn t() { assert!(shout(\"hi\").ends_with('!')); assert!(shout(\"hi\").starts_with(\"HI\")); }",
              "pub fn shout(s: &str) -> String { s.to_uppercase() + \"!\" }")  # fmt: skip
-COUNT = task("count", "#[test] fn t() { let m: HashMap<char, usize> = count(\"aa\"); let mut want = HashMap::new(); want.insert('a', 2); if m.get(&'a') != want.get(&'a') { panic!() } }",
+COUNT = rust_task("count", "#[test] fn t() { let m: HashMap<char, usize> = count(\"aa\"); let mut want = HashMap::new(); want.insert('a', 2); if m.get(&'a') != want.get(&'a') { panic!() } }",
              "use std::collections::HashMap; pub fn count(s: &str) -> HashMap<char, usize> { let mut m = HashMap::new(); for c in s.chars() { *m.entry(c).or_insert(0) += 1; } m }")  # fmt: skip
 CARRIED = {
-    "panics": task("p", "#[test] #[should_panic(expected = \"too small\")] fn a() { f(0); } #[test] fn b() { assert_eq!(f(1), 1); } #[test] #[should_panic] fn c() { f(0); }",
+    "panics": rust_task("p", "#[test] #[should_panic(expected = \"too small\")] fn a() { f(0); } #[test] fn b() { assert_eq!(f(1), 1); } #[test] #[should_panic] fn c() { f(0); }",
                    "pub fn f(x: i32) -> i32 { if x < 1 { panic!(\"too small: {x}\") } x }"),
-    "changed arguments": task("m", "#[test] fn t() { let mut v = vec![3, 1]; assert_eq!(f(&mut v), 2); assert_eq!(v, [1, 3]); let mut a = [1, 2]; g(&mut a); assert_eq!(a, [2, 1]); let mut n = 1; h(&mut n, 2); assert_eq!(n, 3); }",
+    "changed arguments": rust_task("m", "#[test] fn t() { let mut v = vec![3, 1]; assert_eq!(f(&mut v), 2); assert_eq!(v, [1, 3]); let mut a = [1, 2]; g(&mut a); assert_eq!(a, [2, 1]); let mut n = 1; h(&mut n, 2); assert_eq!(n, 3); }",
                               "pub fn f(v: &mut Vec<i32>) -> usize { v.sort(); v.len() } pub fn g(v: &mut [i32]) { v.reverse() } pub fn h(n: &mut u8, m: u8) { *n += m }"),
-    "references": task("r", "#[test] fn t() { assert_eq!(f(&[\"b\", \"aa\"]), Some(\"aa\")); assert_eq!(g(\"a b\"), vec![\"a\", \"b\"]); assert_eq!(h(&[1, 2], &3), &[1, 2]); assert_eq!(k(), \"x\"); }",
+    "references": rust_task("r", "#[test] fn t() { assert_eq!(f(&[\"b\", \"aa\"]), Some(\"aa\")); assert_eq!(g(\"a b\"), vec![\"a\", \"b\"]); assert_eq!(h(&[1, 2], &3), &[1, 2]); assert_eq!(k(), \"x\"); }",
                        "pub fn f<'a>(v: &[&'a str]) -> Option<&'a str> { v.iter().copied().max_by_key(|s| s.len()) } pub fn g(s: &str) -> Vec<&str> { s.split(' ').collect() } pub fn h<'a>(v: &'a [i32], _: &i32) -> &'a [i32] { v } pub fn k() -> &'static str { \"x\" }"),
-    "floats": task("n", "#[test] fn t() { assert!(f(f64::NAN).is_nan()); assert!(f(-0.0).is_sign_negative()); assert_eq!(f(f64::INFINITY), f64::INFINITY); assert_eq!(f(0.1), 0.1); }",
+    "floats": rust_task("n", "#[test] fn t() { assert!(f(f64::NAN).is_nan()); assert!(f(-0.0).is_sign_negative()); assert_eq!(f(f64::INFINITY), f64::INFINITY); assert_eq!(f(0.1), 0.1); }",
                    "pub fn f(x: f64) -> f64 { x }"),
-    "collections": task("c", "use std::collections::{BTreeSet, HashSet, VecDeque}; #[test] fn t() { assert_eq!(f(vec![(1, 'a'), (2, 'b')])[&2], \"b\"); assert_eq!(g(&HashSet::from([1u8, 2])), BTreeSet::from([1, 2])); assert_eq!(h(VecDeque::from([1i128, -1]), [[1, 2], [3, 4]]), (Box::new(0), [10, 0])); assert_eq!(k(Some(Err(\"e\".into()))), Ordering::Less); }",
+    "collections": rust_task("c", "use std::collections::{BTreeSet, HashSet, VecDeque}; #[test] fn t() { assert_eq!(f(vec![(1, 'a'), (2, 'b')])[&2], \"b\"); assert_eq!(g(&HashSet::from([1u8, 2])), BTreeSet::from([1, 2])); assert_eq!(h(VecDeque::from([1i128, -1]), [[1, 2], [3, 4]]), (Box::new(0), [10, 0])); assert_eq!(k(Some(Err(\"e\".into()))), Ordering::Less); }",
                         "use std::{cmp::Ordering, collections::{BTreeMap, HashSet, BTreeSet, VecDeque}}; type Names = BTreeMap<i64, String>; pub fn f(v: Vec<(i64, char)>) -> Names { v.into_iter().map(|(n, c)| (n, c.to_string())).collect() } pub fn g(s: &HashSet<u8>) -> BTreeSet<u8> { s.iter().copied().collect() } pub fn h(v: VecDeque<i128>, a: [[u8; 2]; 2]) -> (Box<i128>, [u8; 2]) { (Box::new(v.into_iter().sum()), [a.concat().iter().sum(), 0]) } pub fn k(x: Option<Result<(), String>>) -> Ordering { if x.unwrap().is_err() { Ordering::Less } else { Ordering::Equal } }"),
-    "threads": task("t", "#[test] fn t() { let all: Vec<_> = (0..4).map(|n| std::thread::spawn(move || f(n))).collect(); for (n, t) in all.into_iter().enumerate() { assert_eq!(t.join().unwrap(), n as u64 * 2); } } #[test] fn caught() { assert!(std::panic::catch_unwind(|| f(99)).is_err()); assert_eq!(f(1), 2); }",
+    "threads": rust_task("t", "#[test] fn t() { let all: Vec<_> = (0..4).map(|n| std::thread::spawn(move || f(n))).collect(); for (n, t) in all.into_iter().enumerate() { assert_eq!(t.join().unwrap(), n as u64 * 2); } } #[test] fn caught() { assert!(std::panic::catch_unwind(|| f(99)).is_err()); assert_eq!(f(1), 2); }",
                     "pub fn f(n: u64) -> u64 { assert!(n < 99); n * 2 }"),
 }  # fmt: skip
 """References with tests of what has to cross."""
 
-HALF = task(
+HALF = rust_task(
     "half", "#[test] fn t() { assert_eq!(half(3.0), 1.5); }", "pub fn half(x: f64) -> f64 { x / 2.0 }"
 )
-TOTAL = task("total", "use std::collections::*; #[test] fn t() { let m: HashMap<i32, i32> = HashMap::new(); assert_eq!(total(&vec![1, 2]), 3); assert_eq!(m.get(&1), None); }",
+TOTAL = rust_task("total", "use std::collections::*; #[test] fn t() { let m: HashMap<i32, i32> = HashMap::new(); assert_eq!(total(&vec![1, 2]), 3); assert_eq!(m.get(&1), None); }",
              "pub fn total(v: &[i32]) -> i32 { v.iter().sum() }")  # fmt: skip
 _HALF = "pub fn half(x: f64) -> f64 { x / 2.0 }"
 OTHERWISE: dict[str, tuple[Task, str]] = {
@@ -102,13 +94,6 @@ LATE = {
 }
 
 
-@pytest.fixture(scope="module")
-def toolchain() -> Iterator[RustToolchain]:
-    made = RustToolchain(limits=LIMITS)
-    yield made
-    made.close()
-
-
 @pytest.mark.rust(6)
 def test_whatever_crosses_comes_back_whole(toolchain: RustToolchain) -> None:
     verdicts = toolchain.judge([(t, t.reference) for t in CARRIED.values()])
@@ -155,7 +140,7 @@ def test_an_answer_that_does_not_come_back_times_out(toolchain: RustToolchain, n
     began = time.monotonic()
     (verdict,) = toolchain.judge([LATE[name]])
     assert verdict.outcome is Outcome.TIMED_OUT
-    assert time.monotonic() - began < LIMITS.wall_seconds + 10  # the compilation included
+    assert time.monotonic() - began < RUST_LIMITS.wall_seconds + 10  # the compilation included
 
 
 @pytest.mark.rust(4)

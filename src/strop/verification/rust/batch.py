@@ -10,20 +10,16 @@
 
 Raises `Trouble` when a compiler did not come to an end by itself; the caller divides the list. Nothing here depends
 on the order of the answers.
-
-Answers whose brackets or quotes do not close are told by one process before (`reject_unclosed`): rustc ends at the
-first file of that kind, so each would cost a compilation. rustfmt has rustc's own parser and goes on to the next file.
-An answer is told broken only where our lexer and rustfmt agree; all others are compiled as usual.
 """
 
-import os
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from strop.core.errors import StropError
 from strop.verification.rust.case import RustAnswer
-from strop.verification.rust.compiler import COMPILE, Compiled, Compiler
+from strop.verification.rust.compiler import Compiled, Compiler
 from strop.verification.rust.crates import NONE, Offer
 from strop.verification.rust.diagnostics import LATE, Diagnostics
 from strop.verification.rust.layout import TESTS_CRATE, Alone, Shared
@@ -31,37 +27,6 @@ from strop.verification.rust.tests import Runner
 
 if TYPE_CHECKING:
     from strop.sandbox import Work
-
-_FATAL = re.compile(
-    r"error(?:\[E\d+\])?: (?:this file contains an unclosed delimiter|mismatched closing delimiter|"
-    r"unexpected closing delimiter|unterminated)[^\n]*\n +--> (?P<file>[^\n:]+):\d+:\d+\n"
-)
-
-
-def reject_unclosed(cases: Sequence[RustAnswer], compiler: Compiler, work: "Work") -> list[RustAnswer]:
-    """Notes the answers that rustfmt cannot read as not building; returns the others. Raises SandboxError."""
-    program = compiler.installation.program("rustfmt")
-    if not os.access(program, os.X_OK):
-        return list(cases)
-    layout = Shared()
-    files = layout.files(cases)
-    work.put(files)
-    names = {f"{case.module}.rs": case for case in cases}
-    argv = [program, "--check", "-l", "--color", "never", "--edition", cases[0].check.edition, *names]
-    result = work.run(
-        argv, limits=COMPILE, profile="build", read=compiler.installation.read,
-        environment=compiler.environment("answer"),
-    )  # fmt: skip
-    errors = result.stderr.decode(errors="replace")
-    found = {os.path.basename(m["file"]): m for m in _FATAL.finditer(errors)}
-    for name, case in names.items():
-        case.spend(result.seconds / len(cases), result.cpu_seconds / len(cases), result.peak_bytes)
-        if name in found:
-            block = errors[found[name].start() :].split("\n\n", 1)[0]
-            case.fail("build", block[:2000] + "\n")
-            case.output_of["lint"] = case.output_of["build"]
-    return [case for case in cases if case.build is not False]
-
 
 REWRITTEN = {"E0277", "E0282", "E0283", "E0284", "E0310", "E0515", "E0521", "E0597", "E0716"}
 """Errors that handing literals to the harness may bring."""
@@ -94,7 +59,7 @@ class CrateBatch:
         self.reaching = sum(case.scan.reaching for case in cases)
         self.types = {case.number: frozenset(_TYPE.findall(case.answer)) for case in cases}
         self.careful = isinstance(layout, Alone) and bool(cases[0].scan.alone)
-        self.compiler = compiler.exactly() if self.careful else compiler
+        self.compiler = replace(compiler, exact=True) if self.careful else compiler
 
     def judge(self) -> None:
         """Fills in build, lint and test of every case. Raises Trouble, SandboxError, WorkerDied."""
@@ -262,5 +227,5 @@ def judge_alone(
     """One answer as the root of its crate, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
     if case.crates:
         work.put(crates.files)
-        compiler = compiler.linking(crates.arguments(sorted(case.crates)))
+        compiler = replace(compiler, links=crates.arguments(sorted(case.crates)))
     CrateBatch([case], Alone(case), compiler, work, runner, strict).judge()

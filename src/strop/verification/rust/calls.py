@@ -6,13 +6,12 @@ send each call to the answer's program (`ValueCalls.proxies`), and the answer wi
 (`ValueCalls.server`); see wire.rs for the values. Neither program holds code or memory of the other.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from strop.code.trees import Node, parse, text_of
-from strop.verification.rust.equality import plain
-from strop.verification.rust.names import leaves
+from strop.verification.rust.names import leaves, plain
 from strop.verification.rust.scan import scan
 from strop.verification.rust.touched_items import touch
 
@@ -36,24 +35,11 @@ _DEEPEST = 12
 _STANDARD = ("std", "core", "alloc")
 
 Aliases = Mapping[str, Node | None]
-Lifetime = Callable[[str], str]
-"""What stands for a lifetime; the argument is empty where none is written."""
+_STATIC = "'static"
 
 
 class _Foreign(Exception):
     """A type, or a head, outside of the closed set."""
-
-
-def _kept(lifetime: str) -> str:
-    return lifetime
-
-
-def _static(lifetime: str) -> str:
-    return "'static"
-
-
-def _left_out(lifetime: str) -> str:
-    return ""
 
 
 @dataclass(frozen=True)
@@ -174,41 +160,41 @@ def _function(node: Node, aliases: Aliases) -> ValueFunction:
         if kind is None:
             raise _Foreign
         parameters.append(_parameter(kind, aliases))
-        bare.append(_top(kind, aliases, _left_out))
+        bare.append(_top(kind, aliases, ""))
     back = node.child_by_field_name("return_type")
-    result = "()" if back is None else _spell(back, aliases, _kept)
-    bare.append("()" if back is None else _spell(back, aliases, _left_out))
+    result = "()" if back is None else _spell(back, aliases, None)
+    bare.append("()" if back is None else _spell(back, aliases, ""))
     return ValueFunction(
         name=text_of(node.child_by_field_name("name")),
         lifetimes="" if lifetimes is None else text_of(lifetimes),
         parameters=tuple(parameters),
         result=result,
-        lasting="()" if back is None else _spell(back, aliases, _static),
+        lasting="()" if back is None else _spell(back, aliases, _STATIC),
         bare=tuple(bare),
     )
 
 
 def _parameter(kind: Node, aliases: Aliases) -> Parameter:
-    written = _top(kind, aliases, _kept)
+    written = _top(kind, aliases, None)
     if kind.type != "reference_type":
-        return Parameter(written, _spell(kind, aliases, _static), lasting=False, borrowed="", slice=False)
+        return Parameter(written, _spell(kind, aliases, _STATIC), lasting=False, borrowed="", slice=False)
     to = kind.child_by_field_name("type")
     assert to is not None
     changes = any(c.type == "mutable_specifier" for c in kind.named_children)
     listed = to.type == "array_type" and to.child_by_field_name("length") is None
     if listed:
-        owned = f"::std::vec::Vec<{_spell(to.child_by_field_name('element'), aliases, _static)}>"
+        owned = f"::std::vec::Vec<{_spell(to.child_by_field_name('element'), aliases, _STATIC)}>"
     elif text_of(to) == "str":
         owned = "::std::string::String"
     else:
-        owned = _spell(to, aliases, _static)
+        owned = _spell(to, aliases, _STATIC)
     lasting = not changes and "'static" in text_of(kind)
     if lasting:
-        owned = _spell(kind, aliases, _static)
+        owned = _spell(kind, aliases, _STATIC)
     return Parameter(written, owned, lasting=lasting, borrowed="&mut " if changes else "&", slice=listed)
 
 
-def _top(kind: Node, aliases: Aliases, lifetime: Lifetime) -> str:
+def _top(kind: Node, aliases: Aliases, lifetime: str | None) -> str:
     """A parameter's type, where `&mut` may stand at the top."""
     if kind.type == "reference_type" and any(c.type == "mutable_specifier" for c in kind.named_children):
         to = kind.child_by_field_name("type")
@@ -218,12 +204,12 @@ def _top(kind: Node, aliases: Aliases, lifetime: Lifetime) -> str:
     return _spell(kind, aliases, lifetime)
 
 
-def _said(reference: Node, lifetime: Lifetime) -> str:
+def _said(reference: Node, lifetime: str | None) -> str:
     written = next((text_of(c) for c in reference.named_children if c.type == "lifetime"), "")
-    return f"{said} " if (said := lifetime(written)) else ""
+    return f"{said} " if (said := written if lifetime is None else lifetime) else ""
 
 
-def _pointed(to: Node, aliases: Aliases, lifetime: Lifetime) -> str:
+def _pointed(to: Node, aliases: Aliases, lifetime: str | None) -> str:
     if text_of(to) == "str":
         return "::std::primitive::str"
     if to.type == "array_type" and to.child_by_field_name("length") is None:
@@ -231,8 +217,11 @@ def _pointed(to: Node, aliases: Aliases, lifetime: Lifetime) -> str:
     return _spell(to, aliases, lifetime)
 
 
-def _spell(node: Node | None, aliases: Aliases, lifetime: Lifetime, depth: int = 0) -> str:
-    """A type with absolute paths. Raises _Foreign for what does not cross as a value."""
+def _spell(node: Node | None, aliases: Aliases, lifetime: str | None, depth: int = 0) -> str:
+    """A type with absolute paths. Raises _Foreign for what does not cross as a value.
+
+    `lifetime`: what stands for every lifetime, None for those that are written.
+    """
     if node is None or depth > _DEEPEST:
         raise _Foreign
 

@@ -3,8 +3,6 @@
 Answers with documentation tests or text that depends on being a crate root go this way in cargo mode.
 The tests run in the build profile here, as cargo starts them: bounded, but with processes and files of their own, and
 their verdict is cargo's exit status, which an answer can forge.
-
-The running audit (`differences`): a sample of the answers that were judged together, judged again by cargo.
 """
 
 from dataclasses import replace
@@ -82,14 +80,3 @@ class Cargo:
             read=read,
             environment=self.compiler.cargo_environment(),
         )
-
-
-def differences(case: RustAnswer, cargo: Cargo, work: "Work") -> str:
-    """Where cargo says otherwise of this answer, in words; empty when it agrees. Raises SandboxError."""
-    again = RustAnswer(0, case.task, case.check, case.answer, case.scan, None, crates=case.crates)
-    cargo.judge(again, work)
-    pairs = [
-        (stage, bool(getattr(case, stage)), bool(getattr(again, stage)))
-        for stage in ("build", "lint", "test")
-    ]
-    return ", ".join(f"{stage} {ours}, cargo {theirs}" for stage, ours, theirs in pairs if ours != theirs)

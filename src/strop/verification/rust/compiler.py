@@ -59,32 +59,17 @@ class Compiled:
     stderr: str = ""
 
 
+@dataclass
 class Compiler:
     """The compilers of one installation, called in a work directory of the jail."""
 
-    def __init__(
-        self, installation: Installation, *, exact: bool = False, links: tuple[str, ...] = ()
-    ) -> None:
-        self.installation = installation
-        self.exact = exact
-        """Leaves every lint at its level: right where attributes change levels, but only for one answer."""
-        self.links = links
-        """Arguments that name third-party crates."""
-        self.until = math.inf
-        """When the answers that are judged must have their verdicts, as `time.monotonic` tells it."""
-
-    def exactly(self) -> "Compiler":
-        """The same compilers with every lint at its own level."""
-        return self._like(exact=True, links=self.links)
-
-    def linking(self, links: tuple[str, ...]) -> "Compiler":
-        """The same compilers with third-party crates, see crates.py."""
-        return self._like(exact=self.exact, links=links)
-
-    def _like(self, *, exact: bool, links: tuple[str, ...]) -> "Compiler":
-        made = Compiler(self.installation, exact=exact, links=links)
-        made.until = self.until
-        return made
+    installation: Installation
+    exact: bool = False
+    """Leaves every lint at its level: right where attributes change levels, but only for one answer."""
+    links: tuple[str, ...] = ()
+    """Arguments that name third-party crates, see crates.py."""
+    until: float = math.inf
+    """When the answers that are judged must have their verdicts, as `time.monotonic` tells it."""
 
     def within(self, limits: Limits) -> Limits:
         """The limits of a run over an answer, cut to the time that is left. Raises OutOfTime where there is none."""
@@ -139,14 +124,17 @@ class Compiler:
 
     def check(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
         """rustc without clippy and without generating code: the quickest way to an error."""
-        argv = [self.installation.program("rustc"), root, "--crate-type", "lib", "--emit=metadata"]
-        argv += ["-o", f"lib{crate}.rmeta", *_CHECK_CFG]
-        return self._compile(work, argv, crate, edition, count)
+        return self._metadata(["rustc"], work, root, crate, edition, count)
 
     def lint(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
         """clippy over a library crate without generating code: what `cargo clippy` says."""
-        argv = [self.installation.program("clippy-driver"), self.installation.program("rustc"), root]
-        argv += ["--crate-type", "lib", "--emit=metadata", "-o", f"lib{crate}.rmeta", *_CHECK_CFG]
+        return self._metadata(["clippy-driver", "rustc"], work, root, crate, edition, count)
+
+    def _metadata(
+        self, programs: Sequence[str], work: "Work", root: str, crate: str, edition: str, count: int
+    ) -> Compiled:
+        argv = [*map(self.installation.program, programs), root, "--crate-type", "lib", "--emit=metadata"]
+        argv += ["-o", f"lib{crate}.rmeta", *_CHECK_CFG]
         return self._compile(work, argv, crate, edition, count)
 
     def library(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:

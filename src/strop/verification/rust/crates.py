@@ -14,14 +14,16 @@ import re
 import shlex
 import struct
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from strop.code.trees import parse, walk
 from strop.core.errors import WorkerDied
 from strop.verification.rust.compiler import COMPILE, Compiler
+from strop.verification.rust.names import leaves, plain
 
 if TYPE_CHECKING:
     from strop.sandbox import Work
@@ -64,6 +66,30 @@ NONE = Offer()
 def code_name(entry: str) -> str:
     """The name by which code calls a crate of `RustCheck.crates`."""
     return entry.partition("=")[0].strip().strip("\"'").replace("-", "_")
+
+
+def crates_named(text: str, names: Collection[str]) -> set[str]:
+    """Those of `names` that the text uses as a crate: at the head of a path, in a use or extern crate declaration."""
+    found: set[str] = set()
+    if not any(name in text for name in names):
+        return found
+    root = parse(text)
+    for node in walk(root):
+        if node.type in ("use_declaration", "extern_crate_declaration"):
+            found |= {plain(leaf) for leaf in leaves(node)}
+    tokens = [plain(leaf) for leaf in leaves(root)]
+    for number, token in enumerate(tokens):
+        after = tokens[number + 1] if number + 1 < len(tokens) else ""
+        before = tokens[number - 1] if number else ""
+        if after == "::" or before in ("use", "crate"):
+            found.add(token)
+    return found & set(names)
+
+
+def private_part(text: str) -> str:
+    """A path into what crates keep for their own macros (`krate::__name`), or empty: it may reach what text hides."""
+    tokens = [plain(leaf) for leaf in leaves(parse(text))]
+    return next((b for a, b in pairwise(tokens) if a == "::" and b.startswith("__")), "")
 
 
 def manifest_line(entry: str) -> str:
@@ -195,7 +221,7 @@ def _cause(errors: str, expired: str, vendor: Path) -> str:
 def _constructors(work: "Work", compiler: Compiler, found: Offer) -> int:
     root = "".join(f"extern crate {name};\n" for name in found.externs) + "fn main() {}\n"
     work.put({"bare.rs": root})
-    program = compiler.linking(found.arguments(tuple(found.externs)))
+    program = replace(compiler, links=found.arguments(tuple(found.externs)))
     compiled = program.program(work, "bare.rs", "bare")
     if not compiled.ok:
         raise WorkerDied(f"the vendored crates do not link: {compiled.stderr[-300:]}")

@@ -5,13 +5,12 @@ called there. So each identifier `eq` is looked at: one that defines a trait's f
 its impl block; one that a macro gets, or that nothing explains, puts every type of the answer under suspicion (`*`).
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, partial
 from itertools import pairwise
-from unicodedata import normalize
 
-from strop.code.trees import Node, text_of, walk
-from strop.verification.rust.names import leaves
+from strop.code.trees import Node, parse, text_of, walk
+from strop.verification.rust.names import leaves, plain
 
 ANY = "*"
 STANDARD_MACROS = frozenset(
@@ -28,6 +27,10 @@ _KEYWORDS = {"struct", "enum", "union", "type", "use"}
 _STANDARD = ("std", "core", "alloc")
 _BEFORE_A_PATH = ("pub", "use", "::", "(", "crate", ")")
 _OPAQUE = ("macro_invocation", "qualified_type", "bracketed_type")
+_DERIVES = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "Default"}
+_ATTRIBUTES = {"derive", "allow", "expect", "warn", "deny", "doc", "repr", "non_exhaustive", "must_use", "default",
+               "cfg", "deprecated", "inline"}  # fmt: skip
+_ATTRIBUTE = ("attribute_item", "inner_attribute_item")
 
 
 def own_equality(root: Node) -> list[str]:
@@ -43,12 +46,6 @@ def own_equality(root: Node) -> list[str]:
     if found and _renames(root):
         found.add(ANY)
     return sorted(_spread(root, found))
-
-
-def plain(node: Node | None) -> str:
-    """A name as rustc knows it: without the mark of raw identifiers, in normal form C."""
-    name = text_of(node).removeprefix("r#")
-    return name if name.isascii() else normalize("NFC", name)
 
 
 def _targets(function: Node, aliases: Callable[[], set[str]]) -> set[str]:
@@ -136,3 +133,79 @@ def _spread(root: Node, names: Iterable[str]) -> set[str]:
         found |= fresh
         waiting += fresh
     return found
+
+
+def doubtful_types(text: str, crates: Collection[str]) -> set[str]:
+    """Types whose equality a macro of these crates may have written; `*` stands for all types of the answer."""
+    root = parse(text)
+    own = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type == "macro_definition"}
+    found: set[str] = set()
+    standard = not _takes_over_derive(root, crates)
+    for node in walk(root):
+        if (
+            node.type in _DEFINITIONS
+            and _foreign_attributes(node)
+            and not (standard and _derives_equality(node))
+        ):
+            found.add(plain(node.child_by_field_name("name")))
+        elif node.type == "macro_invocation":
+            name = text_of(node.child_by_field_name("macro")).rpartition("::")[2]
+            words = {plain(leaf) for leaf in leaves(node)}
+            if name not in STANDARD_MACROS | own and words & {"impl", "PartialEq", "struct", "enum"}:
+                found.add(ANY)
+        elif node.type == "use_as_clause":
+            found |= {ANY} if plain(node.child_by_field_name("alias")) == "PartialEq" else set()
+        elif node.type == "impl_item" and any(_name(a) not in _ATTRIBUTES for a in _attributes(node)):
+            found.add(ANY)
+    return found
+
+
+def _attributes(item: Node) -> list[Node]:
+    """The attributes above an item and within it."""
+    found = [n for n in walk(item) if n.type in _ATTRIBUTE]
+    before = item.prev_named_sibling
+    while before is not None and before.type in (*_ATTRIBUTE, "line_comment", "block_comment"):
+        if before.type in _ATTRIBUTE:
+            found.append(before)
+        before = before.prev_named_sibling
+    return found
+
+
+def _name(attribute: Node) -> str:
+    inner = attribute.named_children[0] if attribute.named_children else attribute
+    return plain(inner.named_children[0]) if inner.named_children else text_of(inner)
+
+
+def _derived(item: Node) -> list[str]:
+    """What the item's derive attributes name; paths by their last name, with `::` before it."""
+    names: list[str] = []
+    for attribute in _attributes(item):
+        if _name(attribute) == "derive":
+            tokens = [plain(leaf) for leaf in leaves(attribute)]
+            start = tokens.index("(") if "(" in tokens else len(tokens)
+            for before, token in zip(tokens[start:], tokens[start + 1 :], strict=False):
+                if token.isidentifier():
+                    names.append(token if before in ("(", ",") else f"::{token}")
+    return names
+
+
+def _foreign_attributes(item: Node) -> bool:
+    foreign = any(name not in _DERIVES for name in _derived(item))
+    return foreign or any(_name(a) not in _ATTRIBUTES for a in _attributes(item))
+
+
+def _derives_equality(item: Node) -> bool:
+    """Whether the plain derive is there: then no other equality of the type with itself can be."""
+    return "PartialEq" in _derived(item)
+
+
+def _takes_over_derive(root: Node, crates: Collection[str]) -> bool:
+    """Whether the name PartialEq may be another derive than the standard library's."""
+    for node in walk(root):
+        if node.type == "use_declaration":
+            words = [plain(leaf) for leaf in leaves(node)]
+            if set(words) & set(crates) and ("*" in words or "PartialEq" in words):
+                return True
+        if node.type == "extern_crate_declaration":
+            return True
+    return False

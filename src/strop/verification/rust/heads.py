@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from strop.code.trees import Node, walk
-from strop.verification.rust.equality import plain
-from strop.verification.rust.names import leaves
+from strop.verification.rust.names import leaves, plain
 
 _NAMES = ("identifier", "type_identifier", "primitive_type", "metavariable")
 _UNSAID = ("abstract_type", "dynamic_type", "qualified_type")

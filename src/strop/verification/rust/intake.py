@@ -18,11 +18,10 @@ from strop.core.task import Task
 from strop.core.verdict import Outcome
 from strop.verification.rust.calls import calls_of, plan
 from strop.verification.rust.case import RustAnswer
-from strop.verification.rust.crate_use import crates_named, doubtful_types, private_part
-from strop.verification.rust.crates import code_name
-from strop.verification.rust.equality import plain
+from strop.verification.rust.crates import code_name, crates_named, private_part
+from strop.verification.rust.equality import doubtful_types
 from strop.verification.rust.layout import TRUSTED
-from strop.verification.rust.names import leaves, trait_methods
+from strop.verification.rust.names import leaves, plain, trait_methods
 from strop.verification.rust.outline import outline
 from strop.verification.rust.scan import balanced, scan, steps_for
 from strop.verification.rust.touched_items import stand_in, touch

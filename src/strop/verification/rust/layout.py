@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from strop.code.trees import parse, text_of, walk
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.crates import code_name, manifest
-from strop.verification.rust.trusted_tests import guarded
+from strop.verification.rust.trusted_tests import edited, guarded
 
 TRUSTED = "zt_trusted_tests"
 """Name of the module of trusted tests within an answer's; an answer that says it is refused."""
@@ -32,7 +32,9 @@ class Shared:
         """Every answer with its tests."""
         found = {}
         for case in cases:
-            found[f"{case.module}.rs"] = _with_tests(case, _as_module(case))
+            # its paths from the crate's root as paths from its module
+            answer = edited(case.answer, ((end, end, f"::{case.module}") for end in case.scan.crate_ends))
+            found[f"{case.module}.rs"] = _with_tests(case, answer)
             if case.integration:
                 name = f"use ::{LIBRARY}::{case.module} as {case.crate};"
                 found[f"{self._tests_module(case)}.rs"] = _in_every_module(_tests(case), name, case.crate)
@@ -128,12 +130,9 @@ class Alone(Shared):
 
 def _in_every_module(tests: str, declaration: str, crate: str) -> str:
     """The tests with a declaration in each module that names the crate, as a crate's name is known in every module."""
-    data = tests.encode()
     bodies = [n for n in walk(parse(tests)) if n.type == "declaration_list" and n.parent is not None]
     ends = [n.end_byte - 1 for n in bodies if n.parent.type == "mod_item" and crate in text_of(n)]  # type: ignore[union-attr]
-    for end in sorted(ends, reverse=True):
-        data = data[:end] + f" {declaration} ".encode() + data[end:]
-    return f"{data.decode()}\n{declaration}\n"
+    return f"{edited(tests, ((end, end, f' {declaration} ') for end in ends))}\n{declaration}\n"
 
 
 def trusted_text(case: RustAnswer) -> str:
@@ -148,14 +147,6 @@ def _tests(case: RustAnswer) -> str:
     if case.rounds is None:
         return case.trusted.text
     return guarded(case.trusted.source, case.task.reference, literals=True)
-
-
-def _as_module(case: RustAnswer) -> str:
-    """The answer with its paths from the crate's root as paths from its module."""
-    data = case.answer.encode()
-    for end in sorted(case.scan.crate_ends, reverse=True):
-        data = data[:end] + f"::{case.module}".encode() + data[end:]
-    return data.decode()
 
 
 def _with_tests(case: RustAnswer, answer: str) -> str:

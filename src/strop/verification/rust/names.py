@@ -2,8 +2,16 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from unicodedata import normalize
 
+from strop.code.rust.items import attributes
 from strop.code.trees import Node, parse, text_of, walk
+
+
+def plain(node: Node | None) -> str:
+    """A name as rustc knows it: without the mark of raw identifiers, in normal form C."""
+    name = text_of(node).removeprefix("r#")
+    return name if name.isascii() else normalize("NFC", name)
 
 
 def trait_methods(text: str) -> set[str]:
@@ -87,34 +95,19 @@ def methods_called(root: Node) -> set[str]:
     return {b for a, b in pairwise(tokens) if a == "." and b.isidentifier()}
 
 
-def tests_of(root: Node) -> tuple[set[str], bool]:
-    """Test functions by module path, and whether macros cannot have made more."""
+def tests_of(parent: Node, path: str = "") -> set[str]:
+    """Test functions below a node by module path, without those that are ignored or behind a condition."""
     names: set[str] = set()
-    complete = not root.has_error
-
-    def visit(parent: Node, path: str) -> None:
-        nonlocal complete
-        attributes: list[str] = []
-        for child in parent.named_children:
-            if child.type == "attribute_item":
-                attributes.append("".join(text_of(child).split()).strip("#[]"))
-                continue
-            if child.type in ("line_comment", "block_comment"):
-                continue
-            conditional = any(a.startswith("cfg") and a != "cfg(test)" for a in attributes)
-            ignored = any(a.split("=")[0] == "ignore" for a in attributes)
-            name = f"{path}{text_of(child.child_by_field_name('name'))}"
-            if child.type == "function_item" and "test" in attributes and not conditional and not ignored:
-                names.add(name)
-            elif child.type == "mod_item" and not conditional:
-                body = child.child_by_field_name("body")
-                if body is not None:
-                    visit(body, f"{name}::")
-            elif child.type == "macro_invocation" or (
-                child.type == "expression_statement" and "!" in text_of(child)
-            ):
-                complete = False
-            attributes = []
-
-    visit(root, "")
-    return names, complete
+    for child in parent.named_children:
+        body = child.child_by_field_name("body")
+        if child.type not in ("function_item", "mod_item") or body is None:
+            continue
+        marks = [mark.strip("#[]") for mark in attributes(child)]
+        if any(mark.startswith("cfg") and mark != "cfg(test)" for mark in marks):
+            continue
+        name = f"{path}{text_of(child.child_by_field_name('name'))}"
+        if child.type == "mod_item":
+            names |= tests_of(body, f"{name}::")
+        elif "test" in marks and not any(mark.split("=")[0] == "ignore" for mark in marks):
+            names.add(name)
+    return names

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from strop.code.trees import Node, parse, text_of, walk
-from strop.verification.rust.equality import STANDARD_MACROS, plain
+from strop.verification.rust.equality import STANDARD_MACROS
 from strop.verification.rust.heads import (
     OPAQUE,
     FunctionHead,
@@ -20,7 +20,7 @@ from strop.verification.rust.heads import (
     owners,
     trait_of,
 )
-from strop.verification.rust.names import leaves
+from strop.verification.rust.names import leaves, plain
 
 _KINDS = {
     "struct_item": "struct", "enum_item": "enum", "union_item": "union", "type_item": "alias", "trait_item": "trait",

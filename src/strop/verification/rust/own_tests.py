@@ -12,17 +12,10 @@ WITNESSES = 3
 Run = Callable[[Sequence[tuple[RustAnswer, str]], bool], list[Verdict]]
 
 
-def static_reason(answer: str) -> str | None:
-    """Why the tests cannot count, from their text; None when they may."""
-    from strop.verification.strength import own_tests_hold
-
-    return own_tests_hold(answer)
-
-
 def weigh(cases: Sequence[RustAnswer], run: Run) -> None:
     """Refuses those that passed with tests that notice no fault, or notice one only where the code crashes.
 
-    run  judges (owner, text) pairs; its flag says whether `static_reason` applies to the texts
+    run  judges (owner, text) pairs; its flag says whether the texts of the tests decide too
     """
     from strop.code.mutate.mutants import mutants
     from strop.verification.strength import controls, judge, killers, witnessed

@@ -12,9 +12,9 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from strop.core.errors import WorkerDied
 from strop.core.verdict import Outcome, TestResult
@@ -44,16 +44,6 @@ _LIBTEST_LINE = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|
 _TOKENS = 32
 _LEAST = 0.1
 """Wall seconds of a run for which none is left."""
-
-
-class Runner(Protocol):
-    """How test programs are linked and run."""
-
-    def externs(self, work: "Work") -> dict[str, str]:
-        """Crates to link, by name."""
-
-    def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
-        """Runs the program for each case and fills in its test stage."""
 
 
 class CargoRunner:
@@ -91,11 +81,14 @@ class StrictRunner:
         self,
         compiler: Compiler,
         limits: Limits,
-        own_tests_hold: Callable[[str], str | None],
+        *,
+        static: bool = True,
         offered: Offer = NONE,
         testers: Testers | None = None,
     ) -> None:
-        self.compiler, self._limits, self.own_tests_hold = compiler, limits, own_tests_hold
+        self.compiler, self._limits = compiler, limits
+        self.static = static
+        """Whether the text of an answer's own tests decides."""
         self.offered = offered
         """Third-party crates of the program."""
         self.testers = testers
@@ -269,6 +262,8 @@ class StrictRunner:
 
     def _fault(self, case: RustAnswer, names: list[tuple[str, bool]], prefix: str) -> str:
         """Why these tests cannot count."""
+        from strop.verification.strength import own_tests_hold
+
         if case.trusted is not None:
             there = {name.removeprefix(prefix) for name, _ in names if name.startswith(prefix)}
             missing = sorted(case.trusted.names - there)
@@ -281,7 +276,11 @@ class StrictRunner:
             return "a test of the answer is marked #[ignore]"
         if not names:
             return "the answer has no test"
-        return self.own_tests_hold(case.answer) or ""
+        return (own_tests_hold(case.answer) or "") if self.static else ""
+
+
+Runner = CargoRunner | StrictRunner
+"""How test programs are linked and run."""
 
 
 def _run(

@@ -30,11 +30,9 @@ with the unsafe code that their macros write; answers that recognise the tests' 
 only.
 """
 
-import contextlib
-import logging
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -42,16 +40,15 @@ from strop.core.errors import BatchFailed, SandboxError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
 from strop.sandbox.limits import Limits
-from strop.verification.draws import drawn
-from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone, reject_unclosed
-from strop.verification.rust.cargo import Cargo, differences
+from strop.verification.rust.batch import CrateBatch, Trouble, judge_alone
+from strop.verification.rust.cargo import Cargo
 from strop.verification.rust.case import RustAnswer
 from strop.verification.rust.compiler import COMPILE, Compiler, OutOfTime
 from strop.verification.rust.crates import NONE, Offer, offer
 from strop.verification.rust.installation import find_installation
 from strop.verification.rust.intake import give_up, groups, needs_second_look, take_in
 from strop.verification.rust.layout import Shared
-from strop.verification.rust.own_tests import static_reason, weigh
+from strop.verification.rust.own_tests import weigh
 from strop.verification.rust.scan import scan
 from strop.verification.rust.second_look import Rounds
 from strop.verification.rust.test_programs import Testers
@@ -60,7 +57,6 @@ from strop.verification.rust.tests import CargoRunner, Runner, StrictRunner
 if TYPE_CHECKING:
     from strop.sandbox.box import Box
 
-_log = logging.getLogger(__name__)
 TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
 """What the tests of one answer may use, when no limits are given."""
 
@@ -77,8 +73,6 @@ class RustToolchain:
     limits   of the tests of one answer; compilations have their own, which grow with the batch
     vendor   folder of crates as `cargo vendor` makes it, for checks that name `crates`. They are built once a process;
              an answer that uses a crate that is not there has outcome *error*, which says why
-    audit    share of batched answers, drawn by content, that are judged by cargo too; a difference is logged as an
-             error and said in the verdict's detail. Cargo mode only: strict verdicts differ by design
     """
 
     batch = 32
@@ -91,14 +85,12 @@ class RustToolchain:
         jail: str = "auto",
         allow_unsafe: bool = False,
         vendor: Path | None = None,
-        audit: float = 0.01,
     ) -> None:
         if verdict not in ("strict", "cargo"):
             raise ValueError(f"verdict must be 'strict' or 'cargo', not {verdict!r}")
         self.strict = verdict == "strict"
         self.limits = limits or TESTS
         self.wall_seconds = STEPS * COMPILE.wall_seconds + self.limits.wall_seconds
-        self.audit = audit
         self._jail, self._allow_unsafe, self._vendor = jail, allow_unsafe, vendor
         self._box: Box | None = None
         self._compiler: Compiler | None = None
@@ -124,9 +116,6 @@ class RustToolchain:
             self._judge_all(every, divide=False)
             if self.strict:
                 weigh([case for case in every if not case.check.tests], self._judge_mutants)
-            else:
-                with contextlib.suppress(OutOfTime):
-                    self._audit(every)
         except SandboxError as error:
             self.close()
             raise WorkerDied(str(error)) from error
@@ -177,7 +166,6 @@ class RustToolchain:
             if case.integration and case.scan.unit_tests:
                 shared = False
             (together if shared else alone).append(case)
-        alone = self._without_unclosed(alone)
         before = {case.number: (case.calls, case.rounds, case.refused) for case in together}
         for group in groups(together):
             self._judge_group(group, divide)
@@ -191,15 +179,6 @@ class RustToolchain:
                     alone.append(case)
         for case in alone:
             self._judge_alone(case)
-
-    def _without_unclosed(self, cases: list[RustAnswer]) -> list[RustAnswer]:
-        """The cases but those that end at their first unclosed bracket, which are judged here."""
-        unclosed = [c for c in cases if c.scan.broken and not (c.scan.alone or c.crates)]
-        kept = [case for case in cases if case not in unclosed]
-        for group in groups(unclosed):
-            with self._boxed().work() as work:
-                kept += reject_unclosed(group, self._built(), work)
-        return kept
 
     def _judge_group(self, group: list[RustAnswer], divide: bool) -> None:
         """A shared crate. Raises BatchFailed where a compiler did not come to its end, unless it may be divided."""
@@ -273,20 +252,11 @@ class RustToolchain:
             self._static = True
         return [case.verdict() for case in made]
 
-    def _audit(self, cases: Iterable[RustAnswer]) -> None:
-        for case in cases:
-            if drawn(case.task.id, case.answer, "audit").random() >= self.audit or case.outcome is not None:
-                continue
-            with self._boxed().work() as work:
-                found = differences(case, Cargo(self._built(), self.limits, self._vendor), work)
-            if found:
-                _log.error("task %s: the batched verdict is not cargo's: %s", case.task.id, found)
-                case.detail = f"differs from cargo: {found}"
-
     def _runner(self, crates: Offer = NONE) -> Runner:
         if self.strict:
-            hold = static_reason if self._static else _no_reason
-            return StrictRunner(self._built(), self.limits, hold, crates, self._testers)
+            return StrictRunner(
+                self._built(), self.limits, static=self._static, offered=crates, testers=self._testers
+            )
         return CargoRunner(self._built(), self.limits)
 
     def _built(self) -> Compiler:
@@ -308,8 +278,3 @@ class RustToolchain:
 
 def _task_key(case: RustAnswer) -> tuple[str, ...]:
     return (case.task.id, case.check.edition, case.check.tests, case.task.reference)
-
-
-def _no_reason(answer: str) -> None:
-    """Texts made from an answer whose tests were looked at already."""
-    del answer

@@ -10,9 +10,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from strop.code.trees import parse, walk
-from strop.verification.rust.equality import plain
 from strop.verification.rust.heads import OPAQUE, OPAQUES, FunctionHead
-from strop.verification.rust.names import leaves, methods_called
+from strop.verification.rust.names import leaves, methods_called, plain
 from strop.verification.rust.outline import Outline, known_outline
 from strop.verification.rust.trusted_tests import PRELUDE
 
@@ -192,7 +191,7 @@ def _heads(answer: Outline, tests: Touch) -> str:
             what = name or owner
             return f"{what} is of a type of the answer's making where the task has none: {_shown(bad)}"
     for made in answer.impls:
-        if _targets(answer, made.targets) & tests.types:
+        if answer.spelled_out(made.targets) & tests.types:
             for name in made.types.keys() - _WALKED:
                 wanted = frozenset(n for k in known.impls for n in k.types.get(name, ()))
                 bad = _strangers(answer, known, made.types[name], wanted) - tests.types
@@ -209,11 +208,7 @@ def _is_touched(answer: Outline, tests: Touch, function: FunctionHead) -> bool:
     if not function.owners:
         return function.name in answer.kinds
     in_trait = function.owners == {function.trait}
-    return in_trait or OPAQUE in function.owners or bool(_targets(answer, function.owners) & tests.types)
-
-
-def _targets(answer: Outline, names: frozenset[str]) -> set[str]:
-    return answer.spelled_out(names)
+    return in_trait or OPAQUE in function.owners or bool(answer.spelled_out(function.owners) & tests.types)
 
 
 def _operators(answer: Outline, tests: Touch) -> str:
@@ -222,7 +217,7 @@ def _operators(answer: Outline, tests: Touch) -> str:
         if made.trait not in _COMPARISONS and _OPERATORS.get(made.trait) not in tests.tokens:
             continue
         same = [k for k in known.impls if k.trait == made.trait]
-        targets = _targets(answer, made.targets)
+        targets = answer.spelled_out(made.targets)
         if made.trait in _COMPARISONS and not targets & (answer.own | answer.in_macros):
             if not any(not k.targets & known.own for k in same):
                 return f"{made.trait} for a type that is not the answer's"
@@ -237,7 +232,7 @@ def _operators_of_macros(answer: Outline, tests: Touch) -> str:
     if not tests.types:
         return ""
     filled = answer.filled - tests.reference.filled
-    if OPAQUE in filled or _targets(answer, frozenset(filled)) & tests.types:
+    if OPAQUE in filled or answer.spelled_out(frozenset(filled)) & tests.types:
         return f"a macro writes into the body of {_shown(filled)}, which the tests use"
     if "impl" not in answer.in_macros - tests.reference.in_macros:
         return ""

@@ -13,6 +13,7 @@ What that cannot reach: comparisons outside of assertions (`if f(1) == 2`), and 
 types. A reference solution that defines such a name itself keeps it.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -69,8 +70,6 @@ class Trusted:
     text: str
     names: frozenset[str]
     """Tests by module path within the code; those behind a condition or ignored are left out."""
-    complete: bool
-    """Whether `names` is all: no macro of the code makes further tests."""
     called: frozenset[str]
     """Methods that the tests call."""
     uses_own_macros: bool
@@ -86,15 +85,13 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
     """Analyses and rewrites a task's tests. `reference`: a solution that passes; what it defines is kept."""
     source = tests
     text = guarded(tests, reference)
-    tests = _edit(tests, _assert_imports(tests))
-    names, complete = tests_of(parse(tests))
+    tests = edited(tests, _assert_imports(tests))
     macros = macros_called(parse(tests)) - _MACROS - _ASSERTS.keys()
     allowed = {*scan(reference).own_equality, *trait_methods(reference)} if reference else set()
     return Trusted(
         source=source,
         text=text,
-        names=frozenset(names),
-        complete=complete,
+        names=frozenset(tests_of(parse(tests))),
         called=frozenset(methods_called(parse(tests))),
         uses_own_macros=bool(macros - scan(tests).macros),
         allowed=frozenset(allowed),
@@ -107,15 +104,16 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
 def guarded(tests: str, reference: str, *, literals: bool = False) -> str:
     """The tests rewritten, with `literals` as a second look needs them."""
     theirs = defined(reference)
-    tests = _edit(tests, _assert_imports(tests))
+    tests = edited(tests, _assert_imports(tests))
     kept = (theirs - _imported_asserts(reference)) | defined(tests)
-    text = _edit(tests, literal_edits(tests, theirs)) if literals else tests
-    text = _edit(text, _assertion_edits(parse(text)))
-    text = _edit(text, _name_edits(parse(text), kept))
-    return _edit(text, _import_edits(parse(text), kept))
+    text = edited(tests, literal_edits(tests, theirs)) if literals else tests
+    text = edited(text, _assertion_edits(parse(text)))
+    text = edited(text, _name_edits(parse(text), kept))
+    return edited(text, _import_edits(parse(text), kept))
 
 
-def _edit(text: str, edits: list[tuple[int, int, str]]) -> str:
+def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text with other words in the place of its bytes from a start to an end."""
     data = text.encode()
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
