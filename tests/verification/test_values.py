@@ -271,7 +271,6 @@ FORGED = {
     "a method among fields": [{"v": tagged("named", "L", ("count",), (0,)).replace(b"\x00", tagged("function", 0))}],
     "a factory of the answer": [{"v": tagged("defaultdict", 0, {}).replace(b"\x00", tagged("function", 0))}],
     "calls of no function": [{"cb": 0, "a": [], "k": encode({})}, {"cb": "x"}, {"cb": -1, "a": 1}],
-    "changes of nothing": [{"v": encode(1), "c": [[7], [encode([])]]}, {"v": encode(1), "c": 3}],
 }  # fmt: skip
 
 

@@ -5,7 +5,8 @@ a docstring or a log, compare by `is`, change what it gave. So
 
 - an answer that failed is judged anew in the first way that passes the task's reference, so that what does not cross
   is never an answer's fault. A task without a reference is watched where `uncrossed` sees a need;
-- an answer that passed must pass in one process too, where tests may tell an object from a copy (`beyond_values`).
+- an answer that passed must pass in one process too, where tests may tell an object from a copy (`beyond_values`), as
+  those of a suite always may.
 
     apart    in two processes
     watched  in one process, with canaries and control tests, as a project's tests are (`verification.project`)
@@ -157,13 +158,12 @@ class PythonVerifier:
 
     def _confirmed(self, task: Task, answer: str, verdict: Verdict) -> Verdict:
         """The pass, or why it is none in one process, where a reference would pass."""
-        check = task.check
-        if not isinstance(check, PytestCheck | AssertsCheck) or not check.beyond_values():
+        if not task.check.beyond_values():
             return verdict
         if task.reference.strip() and not self._found(task, "fits", self._fits):
             return verdict
         again = self._plain(task, answer)
-        return verdict if again.passed else again
+        return verdict if again.passed or again.outcome is Outcome.TIMED_OUT else again
 
     def _fits(self, task: Task) -> bool:
         return self._plain(task, task.reference).passed

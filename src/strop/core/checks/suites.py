@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field
 
 from strop.core.checks.base import ANY, CheckBase, SingleTest, words_of
-from strop.core.checks.uncrossed import beyond_values, imported, uncrossed
+from strop.core.checks.uncrossed import imported, uncrossed
 from strop.core.ids import canonical_json
 from strop.core.verdict import Trust
 
@@ -37,7 +37,7 @@ class PytestCheck(CheckBase):
         return [found for text in texts for found in uncrossed(text, imported(text, module))]
 
     def beyond_values(self) -> bool:
-        return any(beyond_values(text) for name, text in self.files.items() if name.endswith(".py"))
+        return True  # what an object of the answer holds comes as a copy
 
     def test_count(self) -> int:
         return len(self.tests)

@@ -174,8 +174,7 @@ class StandIns:
 
     def _function(self, number: int) -> Callable[..., Any]:
         def function(*args: Any, **kwargs: Any) -> Any:
-            first = self.besides()
-            self.send(first | {"cb": number, "a": [self.encode(a) for a in args], "k": self.encode(kwargs)})
+            self.send({"cb": number, "a": [self.encode(a) for a in args], "k": self.encode(kwargs)})
             while "r" not in (message := self.receive()) and "x" not in message:
                 self.send(self.answer(message))
             if "x" in message:
@@ -184,10 +183,6 @@ class StandIns:
             return self.decode(message["r"])
 
         return function
-
-    def besides(self) -> dict[str, Any]:
-        """What a message says besides; the tests read it first, so it must be made before the rest."""
-        return {}
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value of the answer's."""

@@ -22,7 +22,6 @@ from typing import Any
 from strop.verification.python.codec import encode, tagged
 from strop.verification.python.decoder import decode
 from strop.verification.python.functions import StandIns
-from strop.verification.python.suite.lent import Lender
 from strop.verification.python.values import ValueEncoder, changed, named_tuple_parts
 
 _Receive = Callable[[], Any]
@@ -77,16 +76,11 @@ class Table(StandIns):
     """The objects that the tests hold, by number; 0 is the module. They live as long as the process."""
 
     def __init__(self, receive: _Receive, send: _Send) -> None:
-        super().__init__(lambda: self.lender.take(receive()), send)
-        self.lender = Lender(self.encode, self.decode)
+        super().__init__(receive, send)
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}
         self.described: set[int] = {0}
         """Numbers whose objects the tests know; a class may have a number before it is sent itself."""
-
-    def besides(self) -> dict[str, Any]:
-        """Which containers that the tests hold have changed."""
-        return self.lender.changes()
 
     def number(self, value: Any) -> int:
         """The number of an object, a new one the first time."""
@@ -126,8 +120,6 @@ class Table(StandIns):
     def _special(self, kind: str, inner: list[Any]) -> Any:
         if kind == "ref":
             return self.objects[inner[0]]
-        if kind == "lent":
-            return self.lender.lent[inner[0]][0]
         if kind == "tuple":
             return tuple.__new__(self.objects[inner[0]], inner[1])
         return self.special(kind, inner)
@@ -137,16 +129,11 @@ class Table(StandIns):
         reply: dict[str, Any] = {"i": request["i"]}
         try:
             args = [self.decode(a) for a in request.get("a", [])]
-            value = self._do(request, args)
-            reply |= self.besides()
-            reply["v"] = self.encode(value)
-            if request["op"] == "get" or request["n"] == "__getitem__":
-                reply |= self.lender.lend(value, reply["v"])
+            reply["v"] = self.encode(self._do(request, args))
             if request.get("m") and (after := changed(args, request["a"], self.encode)) != request["a"]:
                 reply["m"] = after
         except BaseException as error:
             reply.pop("v", None)
-            reply |= self.besides()
             reply["x"] = self.describe(error)
         return reply | _printed()
 

@@ -19,7 +19,6 @@ from strop.verification.python.decoder import decode
 from strop.verification.python.functions import TestsEncoder, decoded
 from strop.verification.python.suite.altered_calls import SuiteCalls
 from strop.verification.python.suite.handles import BINARY
-from strop.verification.python.suite.lent import Holder
 from strop.verification.python.values import MUTABLE, made
 
 _CHANGING = frozenset(f"__{n}__" for n in ("setitem", "delitem", "enter", "exit", *(f"i{b}" for b in BINARY)))
@@ -53,22 +52,8 @@ class Session(CandidateClient):
         """`handles`: how many came."""
         self.numbers: dict[type, int] = {}
         """Of local exception classes."""
-        self.held = Holder(self.encode, self.decode, self.fault)
         self._tuples: dict[tuple[int, type], Any] = {}
         self.lock = threading.RLock()
-
-    def read(self) -> dict[str, Any]:
-        """The next message, with what the answer did to containers that the tests hold done here."""
-        message, known = super().read(), self.handles
-        for data in self.held.take(message):
-            self.calls.told(data, objects=self.handles > known)
-        return message
-
-    def write(self, message: dict[str, Any]) -> None:
-        """Sends a message, with what the tests did to containers of the answer."""
-        changes = self.held.changes()
-        self.changes += "p" in changes
-        super().write(message | changes)
 
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
@@ -86,8 +71,7 @@ class Session(CandidateClient):
             if operation == "call":
                 args, kwargs = self.calls.passed_on(args, kwargs, of_class=number in self.classes)
             try:
-                own = self.held.own(args[0]) if operation == "set" else b""
-                request["a"] = [own] if own else [self.encode(a) for a in args]
+                request["a"] = [self.encode(a) for a in args]
                 if operation == "call":
                     request["k"] = self.encode(kwargs)
                     request["m"] = any(isinstance(a, MUTABLE) for a in args)
@@ -99,18 +83,17 @@ class Session(CandidateClient):
                 ends = operation == "do" and name == "__next__"
                 self._asked = number
                 plain = not number or (operation == "call" and number in self.direct - self.classes)
-                lends = operation == "get" or name == "__getitem__"
-                return self._result(request["i"], args, ends=ends, word=not plain, lends=lends)
+                return self._result(request["i"], args, ends=ends, word=not plain)
             except (Malformed, TypeError, ValueError, KeyError, RecursionError) as error:
                 if error is self.raised:
                     raise
                 self.gone = f"malformed: {error}"[:300]
                 raise CandidateGone(self.gone) from None
 
-    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool, lends: bool) -> Any:
+    def _result(self, number: int, args: tuple[Any, ...], *, ends: bool, word: bool) -> Any:
         """The answer to a request. `ends`: it is for an iterator's next item, and may end a loop of the tests.
 
-        `word`: it is what an object says, not what a function returns. `lends`: it may be a container of the object's.
+        `word`: it is what an object says, not what a function returns.
         """
         reply = self.reply(number=number)
         for key, stream in (("o", sys.stdout), ("e", sys.stderr)):
@@ -129,7 +112,7 @@ class Session(CandidateClient):
             self.changed = True
         if word:
             self.calls.told(reply["v"], objects=objects)
-        return self.held.hold(reply["n"], value) if lends and "n" in reply else value
+        return value
 
     def encode(self, value: Any) -> bytes:
         """The bytes of a value of the tests. Raises Unencodable."""
