@@ -213,15 +213,15 @@ def test_tests_agree_contradict_or_say_nothing() -> None:
     assert agreement(read, read_tests(cases((1, 2), ([3], False), ([4], True)))).agreeing == 3
 
 
-def test_common_grams_are_not_counted_and_copies_do_not_make_them_common(tmp_path) -> None:
+def test_common_grams_are_not_counted_and_copies_do_not_make_them_common() -> None:
     item = set_of(range(10))
-    grams = Grams([item, set_of([100])], tmp_path / "g")
+    grams = Grams([item, set_of([100])])
     tasks = [set_of([0, 1, 1000 + n]) for n in range(30)] + [item] * 30
     for task in tasks:
         grams.see(task)
     grams.settle(common_tasks=20, common_items=1)
-    assert grams.overlaps(0) == []
-    (over,) = grams.overlaps(40)
+    assert grams.overlaps(tasks[0]) == []
+    (over,) = grams.overlaps(tasks[40])
     assert (over.item, over.shared, over.of_item, over.of_task) == (0, 8, 1.0, 0.8)
 
 

@@ -175,14 +175,12 @@ def _refuse_early(*paths: Path | None) -> None:
 
 
 def _codes(names: list[str] | None) -> "tuple[Code, ...]":
-    from strop.tasks.rows import suggestion
+    from strop.tasks.rows import unknown
     from strop_curation.audit import CODES
 
     for name in names or ():
         if name not in CODES:
-            raise UserError(
-                f"--ignore {name!r}: unknown code{suggestion(name, CODES)}; there are {', '.join(CODES)}"
-            )
+            raise unknown("code in --ignore", name, CODES)
     return tuple(code for code in CODES if code in (names or ()))
 
 

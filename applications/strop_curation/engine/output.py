@@ -125,10 +125,8 @@ class Build:
 def edit_format(name: str) -> str:
     """The name of an edit format. Raises UserError."""
     from strop.edits import FORMATS
-    from strop.tasks.rows import suggestion
+    from strop.tasks.rows import unknown
 
     if name not in FORMATS:
-        raise UserError(
-            f"--format {name!r}: unknown{suggestion(name, list(FORMATS))}; there are {', '.join(FORMATS)}"
-        )
+        raise unknown("--format", name, FORMATS)
     return name

@@ -71,6 +71,7 @@ class Calls:
         """What ended the calls, if anything did."""
         self.out_of_money = self._closing = False
         self._refused = 0
+        self._guard = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._asked: set[Future[Response]] = set()
 
@@ -85,7 +86,9 @@ class Calls:
             known: Future[Response] = Future()
             known.set_result(_response(self._paid[question.key]))
             return known
-        future = asyncio.run_coroutine_threadsafe(self._call(question), self._loop or self._start())
+        with self._guard:
+            loop = self._loop or self._start()
+        future = asyncio.run_coroutine_threadsafe(self._call(question), loop)
         self._asked.add(future)
         future.add_done_callback(self._asked.discard)
         return future

@@ -13,13 +13,13 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from strop.config.layers import shorten
+from strop.config.layers import UnreadableRecipe, read_text, shorten
 from strop.config.messages import cause, line
-from strop.config.recipes import anchor, find_recipe
+from strop.config.recipes import find_recipe
 from strop.config.section import Complaint, Path, Section
 from strop.config.tasks import LocalVerifierConfig, SandboxConfig, VerifierConfig, WindowConfig
 from strop.config.unions import DEFAULT_KINDS
-from strop.config.yaml12 import Origin, YamlFault, read_yaml
+from strop.config.yaml12 import Origin
 from strop.core.errors import ConfigError, UserError
 from strop_curation.pipeline.step import Step
 from strop_curation.steps import STEPS
@@ -101,22 +101,15 @@ def read_pipeline(word: FilePath | str, changes: dict[str, Any] | None = None) -
     Raises ConfigError with one line for each mistake: the place, what is wrong, what to do.
     """
     path = find_recipe(word, "curate")
-    origins: dict[Path, Origin] = {}
-
-    def remember(where: Path, number: int, text: str | None) -> None:
-        origins[where] = Origin(f"{path}:{number}", text)
-
     try:
-        data = read_yaml(path.read_text(encoding="utf-8"), remember)
-    except YamlFault as fault:
-        raise ConfigError([f"{path}:{fault.line}: {shorten(fault.what, 200)}"]) from None
+        layer = read_text(path.read_text(encoding="utf-8"), str(path), path.parent)
+    except UnreadableRecipe as error:
+        raise ConfigError([str(error)]) from None
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file; name a pipeline, such as small") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as a pipeline: {error}") from None
-    if not isinstance(data, dict):
-        raise ConfigError([f"{path}: a pipeline is a mapping with `source` and `steps`"])
-    anchor(data, path.parent)
+    data, origins = layer.data, layer.origins
     for key, value in (changes or {}).items():
         data[key] = value
         origins = {where: origin for where, origin in origins.items() if where[0:1] != (key,)}

@@ -10,7 +10,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,15 +34,17 @@ class StageCounts:
     changed: int = 0
     """Of those kept."""
     dropped: int = 0
-    reasons: dict[str, int] = field(default_factory=dict)
-    totals: dict[str, int] = field(default_factory=dict)
-    sets: dict[str, int] = field(default_factory=dict)
+    reasons: Counter[str] = field(default_factory=Counter)
+    totals: Counter[str] = field(default_factory=Counter)
+    sets: Counter[str] = field(default_factory=Counter)
     """Tasks kept, by the set that they come from."""
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
         """As JSON, with `taken` under its public name, which is a Python keyword."""
-        found = asdict(self)
+        found = {
+            key: dict(sorted(v.items())) if isinstance(v, Counter) else v for key, v in vars(self).items()
+        }
         return {"step": found.pop("step"), "in": found.pop("taken"), **found}
 
     @classmethod
@@ -116,12 +118,10 @@ class Books:
         self, name: str, before: Index | None, kept: LineWriter, dropped: IO[bytes], changes: IO[bytes]
     ) -> None:
         self.index: Index = {}
-        self.totals: Counter[str] = Counter()
         self._left = None if before is None else dict(before)
         self._kept, self._dropped, self._changes = kept, dropped, changes
-        self._reasons: Counter[str] = Counter()
-        self._sets: Counter[str] = Counter()
         self._entry = StageCounts(name)
+        self.totals = self._entry.totals
 
     def enter(self, item: Task | Dropped) -> None:
         """Writes a task or drop. Raises StropError for one that was no input, or came out before."""
@@ -129,7 +129,7 @@ class Books:
             if self._left is not None:
                 self._take(item.task_id)
             self._entry.dropped += 1
-            self._reasons[item.reason] += 1
+            self._entry.reasons[item.reason] += 1
             line = {
                 "id": item.task_id,
                 "source": item.source,
@@ -146,7 +146,7 @@ class Books:
             raise StropError(f"two tasks have the id {item.id!r}")
         self.index[key] = digest
         self._entry.kept += 1
-        self._sets[str(item.metadata.get("set", ""))] += 1
+        self._entry.sets[str(item.metadata.get("set", ""))] += 1
         self._kept.append(data)
 
     def note(self, task_id: str, what: Mapping[str, Any]) -> None:
@@ -157,12 +157,8 @@ class Books:
         """The stage's entry. Raises StropError where a task has vanished."""
         if self._left:
             raise StropError(f"the step {self._entry.step} lost {len(self._left)} tasks without a reason")
-        entry = self._entry
-        entry.taken = entry.kept + entry.dropped
-        entry.reasons = dict(sorted(self._reasons.items()))
-        entry.totals = dict(sorted(self.totals.items()))
-        entry.sets = dict(sorted(self._sets.items()))
-        return entry
+        self._entry.taken = self._entry.kept + self._entry.dropped
+        return self._entry
 
     def _take(self, task_id: str) -> int:
         assert self._left is not None

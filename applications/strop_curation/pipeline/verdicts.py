@@ -1,6 +1,5 @@
-"""Earlier results and new ones. Many answers are sent to the verifier, which gives verdicts in order, with a bound on
-those in flight. Earlier results are a measure of difficulty: JSON lines of verdicts, counts, pass rates or answers, by
-task id.
+"""New results and earlier ones. New ones are those of costly work on each task, with a bound on what is under way.
+Earlier ones are a measure of difficulty: JSON lines of verdicts, counts, pass rates or answers, by task id.
 
 {"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcomes "error" and "unjudged" do not count
 {"task_id": "t1", "n": 8, "c": 3}          of n answers c passed
@@ -10,34 +9,57 @@ task id.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from strop.core.errors import UserError
-from strop.core.protocols import Verifier
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
-from strop.core.window import ahead
+from strop.core.window import Work, played
+from strop_curation.engine.memory import Memory
 from strop_curation.engine.tally import ErrorBudget
+from strop_curation.pipeline.step import Context, Read
 
 IN_FLIGHT = 256
-"""Most answers under way."""
-_BYTES = 128 * 2**20
-"""Most bytes of tests under way, as far as their checks say."""
+"""Most tasks under way."""
+_BATCH, _BYTES = 2048, 128 * 2**20
+"""Most tasks held, and most bytes of their tests, as far as their checks say."""
 _FEWEST = 20
 """Verdicts before the share of errors counts."""
 
-K = TypeVar("K")
+
+def settle(
+    read: Read,
+    context: Context,
+    memory: Memory,
+    work: Callable[[Task], Work[Any]],
+    decided: Callable[[Any], bool],
+) -> None:
+    """Remembers under each task's id what its work comes to, many at a time; what is `decided` is not done again."""
+
+    def one(task: Task) -> Work[tuple[str, Any]]:
+        return task.id, (yield from work(task))
+
+    done = 0
+    for batch in _batches(task for task in read() if not (task.id in memory and decided(memory[task.id]))):
+        for task_id, found in played(map(one, batch), IN_FLIGHT):
+            memory[task_id] = found
+            done += 1
+            context.progress(done, context.size)
 
 
-def verdicts(jobs: Iterable[tuple[K, Task, str]], verifier: Verifier) -> Iterator[tuple[K, Verdict]]:
-    """(key, verdict) of each (key, task, answer), in order; jobs are taken as room allows."""
-    begun = ((key, verifier.submit(task, answer), task.check.size()) for key, task, answer in jobs)
-    for key, future, _ in ahead(begun, IN_FLIGHT, weight=lambda item: item[2], heaviest=_BYTES):
-        yield key, future.result()
+def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    batch, size = list[Task](), 0
+    for task in tasks:
+        batch.append(task)
+        size += task.check.size()
+        if len(batch) == _BATCH or size >= _BYTES:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 def error_budget(share: float) -> ErrorBudget:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.core import files
-from strop.core.errors import StropError, UserError
+from strop.core.errors import UserError
 from strop.core.ids import derive_seed
 from strop.core.optional_packages import require
 from strop.core.task import Task
@@ -22,6 +22,7 @@ from strop.verification.rust.installation import find_installation
 from strop.verification.verifier import OpenVerifier
 from strop_curation.engine.memory import Memory
 from strop_curation.engine.paid_calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
+from strop_curation.engine.tally import ErrorBudget
 from strop_curation.rust_build import RustBuildSettings, answer, outputs, questions, sources
 from strop_curation.rust_build.answer import NotKept
 from strop_curation.rust_build.checks import Unverified, check
@@ -30,8 +31,6 @@ from strop_curation.rust_build.sources import SourcePrompt
 
 VERIFYING = 64
 """Prompts under way beyond those that wait for a call: what the verifier can work on."""
-FEW_UNVERIFIED, MOST_UNVERIFIED = 20, 0.05
-"""A build ends when at least this many prompts, and more than this share of them, could not be verified."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class _Run:
     keys: dict[int, str] = field(default_factory=dict)
     """By number, where the prompts of this run that are done have their results."""
     kept: int = 0
-    unverified: int = 0
+    budget: ErrorBudget = field(default_factory=lambda: ErrorBudget(what="answers could not be verified"))
     cause: str = ""
     """Why the first one could not be verified."""
 
@@ -175,8 +174,10 @@ class _Run:
         except Stopped:
             return
         except Unverified as error:
-            self._could_not_tell(str(error))
+            self.cause = self.cause or str(error)
+            self.budget.count(str(error))
             return
+        self.budget.count(None)
         self._add(prompt, outcome)
 
     def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[Task | NotKept]:
@@ -203,13 +204,6 @@ class _Run:
                 faults.append(questions.FailedAnswer(response.text, unfit.reason, unfit.output))
                 if len(faults) >= settings.attempts:
                     return unfit
-
-    def _could_not_tell(self, cause: str) -> None:
-        self.unverified += 1
-        self.cause = self.cause or cause
-        seen = self.unverified + len(self.keys)
-        if self.unverified >= FEW_UNVERIFIED and self.unverified > MOST_UNVERIFIED * seen:
-            raise StropError(f"{self.unverified} answers could not be verified; first cause: {self.cause}")
 
 
 def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:

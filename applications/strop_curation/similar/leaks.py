@@ -7,13 +7,11 @@ Against: tests that contradict the item's, a solution that differs in a constant
 
 How much each task of a large collection shares with items of a small one is told by an inverted index over hashes. Not
 counted, because common wording or code proves nothing: a gram of many tasks that share little else with the item,
-and a gram of many items. The items' grams are in memory; those of them that each task has are on disk.
+and a gram of many items. Only the items are in memory; each task is taken apart twice.
 """
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +21,6 @@ from strop.config.section import Complaint, Section
 from strop.core.task import Task
 from strop_curation.similar import form as code
 from strop_curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
-from strop_curation.similar.store import Store
 from strop_curation.similar.table import (
     Agreement,
     Tests,
@@ -50,27 +47,23 @@ class Overlap(NamedTuple):
 
 
 class Grams:
-    """The items' grams, and the tasks' that are among them. First `see` every task, then `settle`, then ask."""
+    """The items' grams. First `see` those of every task, then `settle`, then ask."""
 
-    def __init__(self, items: Sequence[Hashes], path: Path) -> None:
+    def __init__(self, items: Sequence[Hashes]) -> None:
         self._owners = _index((gram, number) for number, item in enumerate(items) for gram in item.tolist())
         self._sizes = [len(item) for item in items]
         self._seen: Counter[int] = Counter()
-        self._found, self._totals = Store(path), array("q")
-        self.rare = Counter(dict(enumerate(self._sizes)))
+        self.rare: Counter[int] = Counter()
         """Grams of each item that count."""
 
     def see(self, grams: Hashes) -> None:
-        """Records the next task."""
+        """Counts a task's."""
         found = [gram for gram in grams.tolist() if gram in self._owners]
-        self._found.append(np.array(found, np.uint64))
-        self._totals.append(len(grams))
         copied = {item for item, both in self._shared(found).items() if both >= COPY * self._sizes[item]}
         self._seen.update(gram for gram in found if copied.isdisjoint(self._owners[gram]))
 
     def settle(self, common_tasks: int, common_items: int) -> None:
         """Ends seeing: grams that more tasks, or more items, than these have are not counted from here on."""
-        self._found.seal()
         self._owners = {
             gram: items
             for gram, items in self._owners.items()
@@ -78,11 +71,11 @@ class Grams:
         }
         self.rare = self._shared(self._owners)
 
-    def overlaps(self, task: int) -> list[Overlap]:
+    def overlaps(self, grams: Hashes) -> list[Overlap]:
         """The items that a task shares counted grams with, the one with the largest share first."""
         rows = [
-            Overlap(item, both, both / self.rare[item], both / self._totals[task])
-            for item, both in self._shared(self._found[task].tolist()).items()
+            Overlap(item, both, both / self.rare[item], both / len(grams))
+            for item, both in self._shared(grams.tolist()).items()
         ]
         return sorted(rows, key=lambda row: (-row.of_item, row.item))
 
@@ -201,14 +194,12 @@ def _union(sets: list[Hashes]) -> Hashes:
 class Benchmark:
     """The items of all benchmarks and what the tasks share with them. First `see` every task, then `settle`."""
 
-    def __init__(self, items: Sequence[Item], folder: Path, limits: DecontaminateConfig) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, items: Sequence[Item], limits: DecontaminateConfig) -> None:
         self.items = items
         self.limits = limits
-        self.long = Grams([i.grams for i in items], folder / "long.u64")
-        self.short = Grams([i.short for i in items], folder / "short.u64")
-        self.code = Grams([i.form.shingles for i in items], folder / "code.u64")
-        self._hits: list[bool] = []
+        self.long = Grams([i.grams for i in items])
+        self.short = Grams([i.short for i in items])
+        self.code = Grams([i.form.shingles for i in items])
         self._by_text = _index((i.text, n) for n, i in enumerate(items) if i.text)
         self._by_code = _index((i.form.exact, n) for n, i in enumerate(items) if i.form.size)
         self._by_input = _index((key, n) for n, i in enumerate(items) for key in i.tests.inputs.tolist())
@@ -218,21 +209,6 @@ class Benchmark:
         self.long.see(task.grams)
         self.short.see(task.short)
         self.code.see(task.form.shingles)
-        known = task.text in self._by_text or task.form.exact in self._by_code
-        self._hits.append(known or any(key in self._by_input for key in task.tests.inputs.tolist()))
-
-    def suspect(self, number: int) -> bool:
-        """Whether there is any reason to ask for the `number`-th task's leak; cheaper than to ask."""
-        limits, few = self.limits, 0.6 * self.limits.edited
-        return (
-            self._hits[number]
-            or any(o.of_item >= limits.share for o in self.long.overlaps(number))
-            or any(
-                o.of_item >= few or o.of_task >= limits.edited or o.shared >= 2 * FEWEST
-                for o in self.short.overlaps(number)
-            )
-            or any(o.of_item >= limits.code for o in self.code.overlaps(number))
-        )
 
     def settle(self) -> None:
         """Ends seeing. Runs that more than `limits.common` tasks have without being copies are not counted."""
@@ -240,20 +216,20 @@ class Benchmark:
         for grams in (self.long, self.short, self.code):
             grams.settle(self.limits.common, items)
 
-    def leak(self, number: int, task: Item) -> Leak | None:
-        """What the task, the `number`-th that was seen, comes from; None when it comes from nothing."""
-        return next(self._leaks(number, task), None)
+    def leak(self, task: Item) -> Leak | None:
+        """What a task that was seen comes from; None when it comes from nothing."""
+        return next(self._leaks(task), None)
 
-    def _leaks(self, number: int, task: Item) -> Iterator[Leak]:
+    def _leaks(self, task: Item) -> Iterator[Leak]:
         limits = self.limits
-        short = {o.item: o for o in self.short.overlaps(number)}
+        short = {o.item: o for o in self.short.overlaps(task.short)}
         for at in self._by_text.get(task.text, ()) if task.text else ():
             if task.length >= limits.short or self._agrees(at, task):
                 yield Leak(at, "statement", 1.0)
         for at in self._by_code.get(task.form.exact, ()) if task.form.size else ():
             if self._same_code(at, task, short.get(at)):
                 yield Leak(at, "code", 1.0)
-        for over in self.long.overlaps(number):
+        for over in self.long.overlaps(task.grams):
             if self.long.rare[over.item] < FEWEST or over.of_item < limits.share:
                 continue
             if over.shared >= 3 and not self._against(over.item, task):
@@ -261,7 +237,7 @@ class Benchmark:
         for over in short.values():
             if self._edited(over, task) and not self._against(over.item, task):
                 yield Leak(over.item, "edited statement", max(over.of_item, over.of_task))
-        for over in self.code.overlaps(number):
+        for over in self.code.overlaps(task.form.shingles):
             enough = self.code.rare[over.item] >= FEWEST_LABELS and over.of_item >= limits.code
             if enough and not self._against(over.item, task):
                 yield Leak(over.item, "code", over.of_item)

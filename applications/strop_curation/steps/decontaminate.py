@@ -1,7 +1,7 @@
 """Step `decontaminate`: drops tasks that come from a benchmark you want to measure on.
 
 It searches for the benchmark's statements, copied whole or with edits, its solutions, renamed or reformatted, and
-its tests. What counts for and against is in `curation/similar/leaks.py`.
+its tests. What counts for and against is in `similar/leaks.py`.
 """
 
 import re
@@ -40,13 +40,13 @@ class Decontaminate(Step[DecontaminateConfig]):
                 for item in items_of(task, config.n):
                     items.append(item)
                     named.append(f"{task.id} of {source}")
-        benchmark = Benchmark(items, context.folder / "grams", config)
+        benchmark = Benchmark(items, config)
         for done, task in enumerate(read(), start=1):
             benchmark.see(searched(task, config.n))
             context.progress(done, 2 * context.size if context.size else None)
         benchmark.settle()
         for number, task in enumerate(read()):
-            leak = benchmark.leak(number, searched(task, config.n)) if benchmark.suspect(number) else None
+            leak = benchmark.leak(searched(task, config.n))
             if context.size:
                 context.progress(context.size + number + 1, 2 * context.size)
             if leak is None:

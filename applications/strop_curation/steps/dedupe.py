@@ -6,8 +6,7 @@ near-duplicates, of one source or of several. What counts for and against is in 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from strop.core.optional_packages import require
 from strop.core.task import Task
@@ -15,15 +14,6 @@ from strop.tasks.splits import joined
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_curation.similar.evidence import DedupeConfig, Judge, Same, same_tasks
 from strop_curation.similar.table import TaskTable, table_of
-
-
-class Kept(NamedTuple):
-    """Why a task is dropped."""
-
-    by: int
-    """Number of the task that stays."""
-    reason: str
-    similarity: float
 
 
 class Dedupe(Step[DedupeConfig]):
@@ -39,46 +29,40 @@ class Dedupe(Step[DedupeConfig]):
         table = table_of(
             read, context.folder / "table", config.words, lambda done: context.progress(done, context.size)
         )
-        found = list(same_tasks(table, config))
-        gone = duplicates(table, found, Judge(table, config), most_tests=config.keep == "most-tests")
+        gone = duplicates(table, list(same_tasks(table, config)), config)
         for number, task in enumerate(read()):
             kept = gone.get(number)
             if kept is None:
                 yield task
                 continue
             context.totals[kept.reason] += 1
-            yield drop(task, kept.reason, f"{kept.similarity:.2f} like {table.ids[kept.by]}")
+            yield drop(task, kept.reason, f"{kept.similarity:.2f} like {table.ids[kept.a]}")
 
 
-def duplicates(
-    table: TaskTable, found: Iterable[Same], judge: Judge, *, most_tests: bool = True
-) -> dict[int, Kept]:
-    """Number of each task that is dropped -> what stays in its place.
+def duplicates(table: TaskTable, pairs: Sequence[Same], config: DedupeConfig) -> dict[int, Same]:
+    """Number of each task that is dropped -> what stays in its place (`a`), and why.
 
     Tasks joined through others stay both when their tests contradict each other.
     """
-    pairs = list(found)
-    direct: dict[tuple[int, int], Same] = {}
-    near: dict[int, Same] = {}
+    judge, tests = Judge(table, config), table.columns["tests"]
+    why: dict[int | tuple[int, int], Same] = {}
     for same in pairs:
-        direct.setdefault((same.a, same.b), same)
-        near.setdefault(same.a, same)
-        near.setdefault(same.b, same)
+        for key in ((same.a, same.b), same.a, same.b):
+            why.setdefault(key, same)
     groups: dict[int, list[int]] = defaultdict(list)
     for number, first in enumerate(joined(len(table), ((s.a, s.b) for s in pairs))):
         groups[first].append(number)
-    tests = table.columns["tests"]
-    gone: dict[int, Kept] = {}
+    gone: dict[int, Same] = {}
     for members in groups.values():
-        if len(members) == 1:
-            continue
         stay: list[int] = []
-        for number in sorted(members, key=lambda n: (-int(tests[n]) if most_tests else 0, n)):
+        if config.keep == "most-tests":
+            members.sort(key=lambda number: (-int(tests[number]), number))
+        for number in members:
             by = next((s for s in stay if not judge.agreement(s, number).contradict), None)
             if by is None:
                 stay.append(number)
             else:
                 pair = (min(by, number), max(by, number))
-                same = judge.directly(*pair) or direct.get(pair) or near[number]
-                gone[number] = Kept(by, same.reason, same.similarity)
+                same = judge.directly(*pair) or why.get(pair) or why[number]
+                gone[number] = same._replace(a=by, b=number)
     return gone

@@ -7,7 +7,8 @@ results in a file (`pipeline.scores`).
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from itertools import chain, islice
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,12 +18,13 @@ from strop.config.model import ModelConfig, OpenAIPolicyConfig, PolicyConfig, Sc
 from strop.config.section import Complaint, Section
 from strop.core.errors import UserError
 from strop.core.task import Task
+from strop.core.window import Work
 from strop.evaluation.statistics import pass_at_k
 from strop.rollouts.encoding import opening_ids
 from strop_curation.engine.memory import Memory
 from strop_curation.engine.tally import ErrorBudget
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop_curation.pipeline.verdicts import Scores, error_budget, verdicts
+from strop_curation.pipeline.verdicts import Scores, error_budget, settle
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -94,11 +96,13 @@ class Difficulty(Step[DifficultyConfig]):
         """See `Step.run`. Remembers {"n", "c"} of each task, or {"rate"}, or {"why"} there is no score."""
         with context.memory() as memory:
             if self.config.scores is not None:
-                self._from_file(Path(self.config.scores), read, context, memory)
+                scores, errors = Scores(Path(self.config.scores)), error_budget(self.config.max_error_rate)
+                work = partial(self._scored, scores=scores, context=context, errors=errors)
+                settle(read, context, memory, work, lambda found: True)
             else:
                 self._from_policy(read, context, memory)
             for task in read():
-                yield self._decide(task, memory.get(task.id, {"why": "no score in the file"}))
+                yield self._decide(task, memory[task.id])
 
     def _decide(self, task: Task, found: dict[str, Any]) -> Task | Dropped:
         config = self.config
@@ -131,34 +135,21 @@ class Difficulty(Step[DifficultyConfig]):
             return Path(policy.answers).name
         return self.config.model.name
 
-    def _from_file(self, path: Path, read: Read, context: Context, memory: Memory) -> None:
-        """Takes the file's rates; verifies answers that it holds without a verdict."""
-        scores, errors = Scores(path), error_budget(self.config.max_error_rate)
-
-        def jobs() -> Iterator[tuple[tuple[str, bool], Task, str]]:
-            for done, task in enumerate(read(), start=1):
-                context.progress(done, context.size)
-                answers = [] if task.id in memory else list(scores.answers(task.id))
-                for number, answer in enumerate(answers, start=1):
-                    yield (task.id, number == len(answers)), task, answer
-
-        lazily = jobs()
-        first = next(lazily, None)
-        if first is not None:
-            for (task_id, last), verdict in verdicts(chain([first], lazily), context.verifier()):
-                errors.see(verdict)
-                if verdict.judged:
-                    scores.add(task_id, verdict.passed)
-                if last:
-                    n, c = scores.counts.get(task_id, (0, 0))
-                    memory[task_id] = {"n": n, "c": c}
-        for task in read():
-            if task.id not in memory:
-                if task.id in scores.rates:
-                    memory[task.id] = {"rate": scores.rates[task.id]}
-                elif task.id in scores.counts:
-                    n, c = scores.counts[task.id]
-                    memory[task.id] = {"n": n, "c": c}
+    def _scored(
+        self, task: Task, scores: Scores, context: Context, errors: ErrorBudget
+    ) -> Work[dict[str, Any]]:
+        """What the file says of a task; answers that it holds without a verdict are verified."""
+        answers = [context.verifier().submit(task, answer) for answer in scores.answers(task.id)]
+        yield answers
+        for verdict in (errors.see(future.result()) for future in answers):
+            if verdict.judged:
+                scores.add(task.id, verdict.passed)
+        if not answers and task.id in scores.rates:
+            return {"rate": scores.rates[task.id]}
+        if not answers and task.id not in scores.counts:
+            return {"why": "no score in the file"}
+        n, c = scores.counts.get(task.id, (0, 0))
+        return {"n": n, "c": c}
 
     def _from_policy(self, read: Read, context: Context, memory: Memory) -> None:
         """Plays every task that is not remembered, a batch at a time."""

@@ -7,8 +7,7 @@ order.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -17,23 +16,13 @@ from strop.core.checks.base import SingleTest
 from strop.core.optional_packages import require
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Verdict
+from strop.core.window import Work
 from strop_curation.audit.record import AuditSettings
-from strop_curation.engine.memory import Memory
+from strop_curation.engine.tally import ErrorBudget
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop_curation.pipeline.verdicts import error_budget, verdicts, why
+from strop_curation.pipeline.verdicts import error_budget, settle, why
 
 _SURE = (Outcome.PASSED, Outcome.FAILED)
-
-
-class Known(NamedTuple):
-    """What was found so far, by task id."""
-
-    failing: Memory
-    """{"failing": numbers of the tests}, or {"error": cause}."""
-    kills: Memory
-    """For each fault put into the reference the tests that notice it."""
-    confirmed: Memory
-    """{"why": why the reference fails what is left, or ""}."""
 
 
 class FilterTestsConfig(Section):
@@ -63,124 +52,98 @@ class FilterTests(Step[FilterTestsConfig]):
             require("tree_sitter", package="tree-sitter", extra="strength", purpose="filter-tests by: kills")
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`. Remembers which tests fail, and what kills which fault."""
-        with ExitStack() as stack:
-            known = Known(*(stack.enter_context(context.memory(name)) for name in Known._fields))
-            if self.config.failing:
-                self._find_failing(read, context, known.failing)
-            if self.config.at_most is not None and self.config.by == "kills":
-                self._find_kills(read, context, known)
-            self._confirm(read, context, known)
-            for done, task in enumerate(read(), start=1):
-                context.progress(done, context.size)
-                yield self._filtered(task, known, context)
-
-    def _find_failing(self, read: Read, context: Context, memory: Memory) -> None:
-        """First all tests at once; where that gives no answer, each by itself."""
+        """See `Step.run`. Remembers which tests fail, and which stay."""
         errors = error_budget(self.config.max_error_rate)
-        unclear = (t for t in read() if _open(memory, t.id) and t.reference.strip())
-        jobs = ((task, task, task.reference) for task in unclear if task.check.single_tests())
-        for done, (task, verdict) in enumerate(verdicts(jobs, context.verifier()), start=1):
-            errors.see(verdict)
-            context.progress(done, context.size)
-            count = len(task.check.single_tests())
-            if not verdict.scored:
-                memory[task.id] = {"error": verdict.detail}
-            elif verdict.passed:
-                memory[task.id] = {"failing": []}
-            elif (told := _told(verdict, count)) is not None:
-                memory[task.id] = {"failing": told}
-            else:
-                memory[task.id] = self._one_by_one(task, count, context)
+        with context.memory() as memory:
+            settle(
+                read,
+                context,
+                memory,
+                lambda task: self._looked(task, context, errors),
+                lambda found: "error" not in found,
+            )
+            for task in read():
+                yield self._filtered(task, memory[task.id], context)
 
-    def _one_by_one(self, task: Task, count: int, context: Context) -> dict[str, Any]:
-        jobs = ((number, task.with_tests([number]), task.reference) for number in range(count))
-        found = dict(verdicts(jobs, context.verifier()))
-        cause = next((verdict.detail for verdict in found.values() if not verdict.scored), None)
-        if cause is not None:
-            return {"error": cause}
-        return {"failing": [number for number, verdict in found.items() if not verdict.passed]}
+    def _looked(self, task: Task, context: Context, errors: ErrorBudget) -> Work[dict[str, Any]]:
+        """{"failing", "unique", "kept": numbers of tests, "why": why the reference fails those that are kept}; or
+        {"error": cause}.
+        """
+        tests, config = task.check.single_tests(), self.config
+        failing: list[int] = []
+        if config.failing and tests and task.reference.strip():
+            found = yield from _failing(task, len(tests), context, errors)
+            if isinstance(found, str):
+                return {"error": found}
+            failing = found
+        unique = [number for number in range(len(tests)) if number not in set(failing)]
+        if config.repeated:
+            unique = _first_of_each(tests, unique)
+        dead: list[list[int]] = []
+        if config.by == "kills" and len(unique) > (config.at_most or len(tests)):
+            dead = yield from self._kills(task, unique, context)
+        kept = capped(tests, unique, config.at_most, config.by, dead)
+        trouble = ""
+        if failing and kept:  # tests may depend on each other: without those the reference must pass the rest
+            yield [rest := context.verifier().submit(task.with_tests(kept), task.reference)]
+            if not rest.result().scored:
+                return {"error": rest.result().detail}
+            trouble = "" if rest.result().passed else why(rest.result())
+        return {"failing": failing, "unique": unique, "kept": kept, "why": trouble}
 
-    def _find_kills(self, read: Read, context: Context, known: Known) -> None:
-        """For each task with too many tests: which of its tests notice which fault."""
+    def _kills(self, task: Task, left: list[int], context: Context) -> Work[list[list[int]]]:
+        """For each small fault that is noticed, which of the tests that are left notice it."""
         from strop_curation.audit.strength import faulty_versions
 
-        settings = AuditSettings(mutants=self.config.faults)
-        for done, task in enumerate(read(), start=1):
-            left = self._unique(task, known.failing)
-            context.progress(done, context.size)
-            if task.id in known.kills or left is None or len(left) <= (self.config.at_most or 0):
-                continue
-            small = task.with_tests(left)
-            jobs = ((None, small, text) for text in faulty_versions(task, settings))
-            told = [_told(verdict, len(left)) for _, verdict in verdicts(jobs, context.verifier())]
-            known.kills[task.id] = [[left[place] for place in dead] for dead in told if dead]
+        small = task.with_tests(left)
+        texts = faulty_versions(task, AuditSettings(mutants=self.config.faults))
+        faulty = [context.verifier().submit(small, text) for text in texts]
+        yield faulty
+        told = [_told(future.result(), len(left)) for future in faulty]
+        return [[left[place] for place in dead] for dead in told if dead]
 
-    def _confirm(self, read: Read, context: Context, known: Known) -> None:
-        """Tests may depend on each other: after failing ones were removed, the reference must pass the rest."""
-        changed = (
-            (task, kept)
-            for task in read()
-            if _open(known.confirmed, task.id)
-            and known.failing.get(task.id, {}).get("failing")
-            and (kept := self._kept(task, known))
-        )
-        jobs = ((task.id, task.with_tests(kept), task.reference) for task, kept in changed)
-        for task_id, verdict in verdicts(jobs, context.verifier()):
-            known.confirmed[task_id] = {"why": "" if verdict.passed else why(verdict)} | (
-                {} if verdict.scored else {"error": verdict.detail}
-            )
-
-    def _unique(self, task: Task, failing: Memory) -> list[int] | None:
-        """Numbers of the tests that neither fail nor repeat another; None where nothing is known of the task."""
-        found = failing.get(task.id, {"failing": []})
-        if "error" in found:
-            return None
-        tests = task.check.single_tests()
-        left = [number for number in range(len(tests)) if number not in set(found["failing"])]
-        return _first_of_each(tests, left) if self.config.repeated else left
-
-    def _kept(self, task: Task, known: Known) -> list[int]:
-        """Numbers of the tests that stay; none where nothing is known, or nothing is left."""
-        unique = self._unique(task, known.failing) or []
-        dead = known.kills.get(task.id, [])
-        return capped(task.check.single_tests(), unique, self.config.at_most, self.config.by, dead)
-
-    def _filtered(self, task: Task, known: Known, context: Context) -> Task | Dropped:
-        tests = task.check.single_tests()
-        if not tests:
+    def _filtered(self, task: Task, found: dict[str, Any], context: Context) -> Task | Dropped:
+        count = len(task.check.single_tests())
+        if not count:
             context.totals["tasks without single tests"] += 1
             return task
-        unique = self._unique(task, known.failing)
-        if unique is None:
-            return drop(task, "cannot be verified", str(known.failing[task.id]["error"])[:300])
-        bad = known.failing.get(task.id, {"failing": []})["failing"]
+        if "error" in found:
+            return drop(task, "cannot be verified", str(found["error"])[:300])
+        bad, unique, kept = found["failing"], found["unique"], found["kept"]
         if not unique:
-            return drop(task, "the reference fails every test", f"{len(tests)} tests")
-        kept = self._kept(task, known)
-        if len(kept) == len(tests):
+            return drop(task, "the reference fails every test", f"{count} tests")
+        if len(kept) == count:
             return task
-        if trouble := known.confirmed.get(task.id, {"why": ""})["why"]:
-            detail = f"without {len(bad)} tests that it fails alone: {trouble}"
+        if found["why"]:
+            detail = f"without {len(bad)} tests that it fails alone: {found['why']}"
             return drop(task, "the reference fails", detail)
         gone = {
-            "failing": len(bad),
-            "repeated": len(tests) - len(bad) - len(unique),
-            "over the limit": len(unique) - len(kept),
+            "failing": bad,
+            "repeated": [n for n in range(count) if n not in {*bad, *unique}],
+            "over the limit": [n for n in unique if n not in set(kept)],
         }
-        context.totals.update({f"tests {why}": count for why, count in gone.items() if count})
-        kept_set = set(kept)
-        context.note(
-            task.id,
-            {
-                "tests": len(tests),
-                "kept": len(kept),
-                "failing": bad,
-                "repeated": [n for n in range(len(tests)) if n not in set(bad) and n not in set(unique)],
-                "over the limit": [n for n in unique if n not in kept_set],
-            },
-        )
+        context.totals.update({f"tests {why}": len(numbers) for why, numbers in gone.items() if numbers})
+        context.note(task.id, {"tests": count, "kept": len(kept), **gone})
         return task.with_tests(kept)
+
+
+def _failing(task: Task, count: int, context: Context, errors: ErrorBudget) -> Work[list[int] | str]:
+    """The tests that the reference fails: all at once, and each by itself where one stopped the others. A text says why
+    that cannot be told.
+    """
+    yield [first := context.verifier().submit(task, task.reference)]
+    verdict = errors.see(first.result())
+    if not verdict.scored:
+        return verdict.detail
+    if verdict.passed:
+        return []
+    if (told := _told(verdict, count)) is not None:
+        return told
+    alone = [context.verifier().submit(task.with_tests([n]), task.reference) for n in range(count)]
+    yield alone
+    verdicts = [future.result() for future in alone]
+    unknown = next((one.detail for one in verdicts if not one.scored), None)
+    return unknown if unknown is not None else [n for n, one in enumerate(verdicts) if not one.passed]
 
 
 def capped(
@@ -218,11 +181,6 @@ def _telling(
         rest.remove(best)
         unseen = [fault for fault in unseen if best not in fault]
     return chosen
-
-
-def _open(memory: Memory, task_id: str) -> bool:
-    """Whether that is still unknown; what could not be decided is tried again."""
-    return task_id not in memory or "error" in memory[task_id]
 
 
 def _told(verdict: Verdict, count: int) -> list[int] | None:

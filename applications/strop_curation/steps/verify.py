@@ -4,15 +4,17 @@ DeepCoder keeps a task only if its official solution passes all tests (Together,
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from pydantic import Field
 
 from strop.config.section import Section
 from strop.core.task import Task
 from strop.core.verdict import Verdict
-from strop_curation.engine.memory import Memory
+from strop.core.window import Work
+from strop_curation.engine.tally import ErrorBudget
 from strop_curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop_curation.pipeline.verdicts import again, error_budget, known_answers, verdicts, why
+from strop_curation.pipeline.verdicts import again, error_budget, known_answers, settle, why
 
 
 class VerifyStepConfig(Section):
@@ -33,49 +35,32 @@ class VerifyStep(Step[VerifyStepConfig]):
     """Drops tasks whose reference does not pass; keeps those that nothing judges."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`. Remembers, by id, the outcomes of each known answer that was tried."""
-        with context.memory() as memory:
-            for number in range(self.config.tries):
-                self._try(number, read, context, memory)
-            for task in read():
-                yield self._decide(task, memory)
-
-    def _try(self, number: int, read: Read, context: Context, memory: Memory) -> None:
-        """Runs the known answer of that number of every task that has one and needs it."""
+        """See `Step.run`. Remembers what each known answer that was tried came to."""
         errors = error_budget(self.config.max_error_rate)
-        found: list[Verdict] = []
-        done = 0
-        for (task_id, last), verdict in verdicts(self._jobs(number, read, memory), context.verifier()):
-            errors.see(verdict)
-            found.append(verdict)
-            if last:
-                memory[f"{number} {task_id}"] = self._summary(found)
-                found, done = [], done + 1
-                context.progress(done, context.size)
+        with context.memory() as memory:
+            settle(
+                read,
+                context,
+                memory,
+                lambda task: self._tried(task, context, errors),
+                lambda tried: not any(found["error"] for found in tried),
+            )
+            for task in read():
+                yield self._decide(task, memory[task.id])
 
-    def _jobs(self, number: int, read: Read, memory: Memory) -> Iterator[tuple[tuple[str, bool], Task, str]]:
-        """The runs of each task's answer, the last one marked."""
-        for task in read():
-            answers = known_answers(task)
-            if number >= len(answers) or not task.check.toolchains:
-                continue
-            if self._known(number, task.id, memory) or (number and self._passed(number - 1, task.id, memory)):
-                continue
-            for run in range(self.config.runs):
-                last = run == self.config.runs - 1
-                yield (task.id, last), task, again(answers[number], run)
+    def _tried(self, task: Task, context: Context, errors: ErrorBudget) -> Work[list[dict[str, Any]]]:
+        """The outcomes of the known answers, up to the first that passes."""
+        tried = list[dict[str, Any]]()
+        answers = known_answers(task) if task.check.toolchains else []
+        for answer in answers[: self.config.tries]:
+            runs = [context.verifier().submit(task, again(answer, run)) for run in range(self.config.runs)]
+            yield runs
+            tried.append(self._summary([errors.see(run.result()) for run in runs]))
+            if tried[-1]["passed"]:
+                break
+        return tried
 
-    def _known(self, number: int, task_id: str, memory: Memory) -> bool:
-        """Whether that answer's outcome is known; what could not be decided is tried again."""
-        key = f"{number} {task_id}"
-        return key in memory and not memory[key]["error"]
-
-    def _passed(self, number: int, task_id: str, memory: Memory) -> bool:
-        """Whether an answer up to that number passed."""
-        keys = (f"{earlier} {task_id}" for earlier in range(number + 1))
-        return any(memory[key]["passed"] for key in keys if key in memory)
-
-    def _summary(self, found: list[Verdict]) -> dict[str, object]:
+    def _summary(self, found: list[Verdict]) -> dict[str, Any]:
         passes = sum(verdict.passed for verdict in found)
         first = next((verdict for verdict in found if not verdict.passed), None)
         return {
@@ -85,7 +70,7 @@ class VerifyStep(Step[VerifyStepConfig]):
             "why": "" if first is None else why(first),
         }
 
-    def _decide(self, task: Task, memory: Memory) -> Task | Dropped:
+    def _decide(self, task: Task, tried: list[dict[str, Any]]) -> Task | Dropped:
         answers = known_answers(task)
         if task.check.rewards_alone:
             return task
@@ -93,7 +78,6 @@ class VerifyStep(Step[VerifyStepConfig]):
             return drop(task, "cannot be verified", f"no toolchain plays checks of kind {task.check.kind}")
         if not answers:
             return drop(task, "no reference")
-        tried = [memory[key] for n in range(len(answers)) if (key := f"{n} {task.id}") in memory]
         for number, found in enumerate(tried):
             if found["passed"]:
                 return task if answers[number] == task.reference else _with(task, answers, number)

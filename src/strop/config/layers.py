@@ -47,7 +47,7 @@ def read_file(word: FilePath | str, faults: list[str]) -> list[RecipeLayer]:
         raise UnreadableRecipe(f"{path}: not UTF-8 text; a recipe is a YAML file") from None
     except OSError as error:
         raise UnreadableRecipe(f"{path}: cannot be read: {error.strerror}") from None
-    return _expand(_read_text(text, str(path), path.parent), faults)
+    return _expand(read_text(text, str(path), path.parent), faults)
 
 
 def read_data(data: Mapping[str, Any], faults: list[str]) -> list[RecipeLayer]:
@@ -56,7 +56,7 @@ def read_data(data: Mapping[str, Any], faults: list[str]) -> list[RecipeLayer]:
         text = json.dumps(data)
     except (TypeError, ValueError) as error:
         raise UnreadableRecipe(f"recipe: not data as a file holds it: {error}") from None
-    return _expand(_read_text(text, "recipe", FilePath()), faults)
+    return _expand(read_text(text, "recipe", FilePath()), faults)
 
 
 def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[RecipeLayer]:
@@ -90,8 +90,8 @@ def shorten(text: str, limit: int = 100) -> str:
     return clean if len(clean) <= limit else clean[: limit - 3] + "..."
 
 
-def _read_text(text: str, name: str, base: FilePath | None = None) -> RecipeLayer:
-    """The layer of a text; its paths start at `base`."""
+def read_text(text: str, name: str, base: FilePath | None = None) -> RecipeLayer:
+    """The layer of a text, whose paths start at `base`. Raises UnreadableRecipe."""
     layer = RecipeLayer({})
 
     def remember(path: Path, line: int, number: str | None) -> None:
@@ -186,7 +186,7 @@ def _read_preset(section: str, name: str, place: str, faults: list[str]) -> Reci
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
         faults.append(f"{where}: no preset {shorten(repr(name))}; {hint}")
         return None
-    inner = _read_text(
+    inner = read_text(
         (PRESETS / section / f"{name}.yaml").read_text(encoding="utf-8"), f"preset {section}/{name}"
     )
     origins = {(section, *path): Origin(f"{place} ({o.place})", o.text) for path, o in inner.origins.items()}

@@ -107,7 +107,7 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, source: Path) -> None:
         ("source: t\nsteps:\n  - difficulty: {policy: {engine: openai, modle: x}}\n", "did you mean model?"),
         ("source: t\nsteps:\n  - difficulty: {policy: {engine: vlm}}\n", "did you mean vllm?"),
         ("source: [t\n", "not valid YAML"),
-        ("- source\n", "a pipeline is a mapping"),
+        ("- source\n", "is a mapping of sections, not list"),
         ("source: {source: t, limt: 3}\n", "did you mean limit?"),
         ("source: t\nsteps:\n  - difficulty: {scores: nothing.jsonl}\n", "nothing.jsonl; name an existing file"),
     ],
@@ -198,15 +198,3 @@ def test_killed_anywhere_and_run_again(tmp_path: Path, source: Path) -> None:
     assert curate(file, "-o", tmp_path / "torn", "--workers", 1).returncode == 0
     assert results(tmp_path / "torn") == results(tmp_path / "whole")
     assert not (tmp_path / "torn" / ".work").exists()
-
-
-def test_one_run_a_folder(tmp_path: Path, source: Path) -> None:
-    from strop.core.errors import UserError
-    from strop_curation.pipeline.folder import opened
-
-    with (
-        opened(tmp_path / "out", {"version": 1}),
-        pytest.raises(UserError, match="another `strop curate` is using"),
-        opened(tmp_path / "out", {"version": 1}),
-    ):
-        pass
