@@ -8,10 +8,9 @@ task's id. A row is such a folder: `name` and `files`, {path: {"text" or "base64
    What no jail can play is left out: tasks of several steps, with other services, with a GPU.
 2. A task that Strop exported comes back as what it was.
 
-Strop's own tasks as Harbor task folders: asked for in `instruction.md`, judged by Strop's verifier.
-
-The answer is one file below /app. The tests run in a box of their own (`environment_mode = "separate"`), into which
-that file alone is carried, without a network; there `tests/judge.py` asks the verifier, whose jail works inside a
+Tasks of other formats are written as such folders: asked for in `instruction.md`, judged by Strop's verifier. The
+answer is one file below /app. The tests run in a box of their own (`environment_mode = "separate"`), into which that
+file alone is carried, without a network; there `tests/judge.py` asks the verifier, whose jail works inside a
 container and inside Strop's jail alike. Where the grader fails it writes no reward, which Harbor reports as an error,
 never as a zero. `tests/strop-task.json` is the task itself, so that reading the folder gives it back whole.
 """
@@ -21,15 +20,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import ValidationError
-
 from strop.core.checks import TerminalCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import Adapter
 from strop.tasks.prompts import render, solution
-from strop.tasks.row_limits import parse_toml
-from strop.tasks.rows import Row
+from strop.tasks.row_limits import parse_json, parse_toml
+from strop.tasks.rows import Row, own_task
 from strop_formats import harbor_folder
 from strop_formats.fields import has, refuse_unreadable, text
 from strop_formats.harbor_folder import INSTRUCTION, SETTINGS
@@ -164,7 +161,8 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     refuse_unreadable(row, where)
     name, files = text(row, "name", where), harbor_folder.files_of(row, where)
     if TASK in files:
-        yield _exported(_text(files, TASK), f"{where}: {TASK}")
+        line = parse_json(_text(files, TASK), f"{where}: {TASK}")
+        yield own_task(line if isinstance(line, dict) else {}, f"{where}: {TASK}")
         return
     settings = parse_toml(_text(files, SETTINGS), f"{where}: {SETTINGS}")
     if why := _unplayable(files, settings):
@@ -186,13 +184,6 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,
         source=name,
     )
-
-
-def _exported(line: str, where: str) -> Task:
-    try:
-        return Task.model_validate_json(line)
-    except ValidationError as error:
-        raise UserError(f"{where}: no task of Strop: {error.errors()[0]['msg']}") from None
 
 
 def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> TerminalCheck:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests import needs
 
-from strop.core.checks import PytestCheck
+from strop.core.checks import PytestCheck, RustCheck
 from strop.core.errors import UserError
 from strop.core.task import Task
 from strop.tasks.adapters import ADAPTERS
@@ -207,3 +207,44 @@ def test_a_clone_leads_nowhere_else(tmp_path: Path) -> None:
     assert reader is not None
     with pytest.raises(UserError, match="lies outside of the exercise"):
         read("python", next(reader(tmp_path))[1])
+
+
+CRATE: dict[str, Any] = {
+    "id": "exercism/rust/two-sums", "slug": "two-sums", "instructions": "Add.", "dependencies": ["serde"],
+    "solution_stub": {
+        "src/lib.rs": "pub mod checks;",
+        "Cargo.toml": '[dependencies]\nrand = "0.10"\ntime = { version = "0.3", features = ["macros"] }\n'
+        '[dev-dependencies]\npretty_assertions = "*"\n',
+    },
+    "tests": {
+        "tests/two_sums.rs": 'use two_sums::*;\n#[test]\n#[ignore]\nfn a() {}\n'
+        '#[test]\n#[ignore = "slow"]\nfn b() {}\n',
+        "src/checks.rs": "// checks", "tests/more.rs": "// more",
+    },
+    "example": {".meta/example.rs": "// done",
+                ".meta/Cargo-example.toml": '[dependencies]\nrand = "0.8"\nitertools = "0.14"\n'},
+}  # fmt: skip
+
+
+def test_an_exercise_in_rust_is_integration_tests_with_what_belongs_to_the_package() -> None:
+    task = read("rust", CRATE)
+    check = task.check.only(RustCheck)
+    assert (task.language, task.reference, task.signature) == ("rust", "// done", "pub mod checks;")
+    assert (check.crate, check.edition, check.files) == ("two_sums", "2024", {"src/checks.rs": "// checks"})
+    assert check.tests == "use two_sums::*;\n#[test]\nfn a() {}\n#[test]\nfn b() {}\n", "none is ignored"
+    versions = ['rand = "0.10"', 'time = { version = "0.3", features = ["macros"] }']
+    assert check.crates == [*versions, "pretty_assertions", "itertools", "serde"], (
+        "the example's in any version"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"solution_stub": {"Cargo.toml": "[dependencies"}}, "x:1: Cargo.toml"),
+        ({"tests": {"tests/other.rs": ""}}, "x:1: no test file tests/two_sums.rs, only tests/other.rs"),
+    ],
+)
+def test_bad_crates_are_told_with_their_place(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        read("rust", CRATE | change)

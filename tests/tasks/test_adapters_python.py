@@ -24,12 +24,16 @@ from strop_formats.livecodebench import unpacked
 
 NAMES = (
     "acecode",
+    "code-contests",
+    "cruxeval",
     "evalplus",
     "humaneval",
     "humaneval-rust",
+    "humaneval-x",
     "infilling",
     "livecodebench",
     "mbpp",
+    "mbxp",
     "quixbugs",
 )
 
@@ -54,9 +58,8 @@ def passed(verdict: Verdict) -> list[bool]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_references_pass_and_broken_versions_fail(name: str, verify: Any) -> None:
-    adapter = ADAPTERS[name]
-    for row in adapter.sample():
-        task = read(name, row)
+    tasks = [(row, task) for row in ADAPTERS[name].sample() for task in ADAPTERS[name].read(row, "x")]
+    for row, task in tasks:
         for answer in filter(None, [task.reference, *task.metadata.get("references", [])]):
             assert verify(task, answer).outcome == "passed", row
         if "broken" in task.metadata:
@@ -270,6 +273,20 @@ def test_an_answer_may_be_called_as_the_tests_function_is(verify: Any) -> None:
     task = read("humaneval", CHECK)
     assert verify(task, task.reference).outcome == "passed"
     assert verify(task, "def check(n): return True").outcome == "failed"
+
+
+def test_functions_in_rust_to_continue_are_closed() -> None:
+    row = {
+        "id": "h/1", "prompt": "// Adds one.\nfn f(x: i32) -> i32 {\n", "canonical_solution": "x + 1\n",
+        "edition": "2021", "test": "#[cfg(test)]\nmod tests { #[test] fn t() {} }\n", "entry_point": "f",
+    }  # fmt: skip
+    task = read("humaneval-rust", row)
+    assert (task.statement, task.signature, task.prompt) == (
+        "Adds one.",
+        "fn f(x: i32) -> i32",
+        row["prompt"],
+    )
+    assert task.reference == "// Adds one.\nfn f(x: i32) -> i32 {\nx + 1\n}\n"
 
 
 # --- lists of asserts

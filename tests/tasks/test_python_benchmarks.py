@@ -12,7 +12,7 @@ from strop.tasks.adapters import ADAPTERS
 from strop.verification import open_verifier
 from strop.verification.verifier import OpenVerifier
 
-INFILLING = {"single-line": 679, "multi-line": 487, "random-span-light": 116}
+INFILLING = ("single-line", "multi-line", "random-span-light")
 
 CHANGES_NOTHING = {
     # The removed line or lines do not change what the function returns, or not on any input of its tests.
@@ -56,19 +56,6 @@ def outcomes(tasks: list[Task], verifier: OpenVerifier) -> tuple[dict[str, str],
         {task.id: future.result().outcome.value for task, future in zip(tasks, good, strict=True)},
         {task.id: future.result().outcome.value for task, future in zip(tasks, bad, strict=True)},
     )
-
-
-@pytest.mark.parametrize(
-    ("adapter", "name", "count"),
-    [("quixbugs", "quixbugs.jsonl", 29), ("humaneval-rust", "humaneval-rust.jsonl", 113)]
-    + [("infilling", f"humaneval-infilling-{kind}.jsonl", count) for kind, count in INFILLING.items()],
-)
-def test_every_row_comes_through(adapter: str, name: str, count: int) -> None:
-    found = rows(name)
-    tasks = read(adapter, found)
-    assert len(tasks) == len(found) >= count
-    assert len({task.id for task in tasks}) == len(tasks)
-    assert all(ADAPTERS[adapter].fits(row) for row in found)
 
 
 @pytest.mark.soak(20)

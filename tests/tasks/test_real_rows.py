@@ -203,6 +203,20 @@ def test_suites_in_a_column_run(tmp_path: Path, verifier: OpenVerifier, text: st
     assert outcome(verifier, task, "def f(n):\n    return n") == "failed"
 
 
+@pytest.mark.jail
+def test_rows_of_leetcode_come_in_by_their_columns(tmp_path: Path, verifier: OpenVerifier) -> None:
+    row = {
+        "q": "Twice.", "p": "from typing import *\n\n", "e": "Solution().f",
+        "s": "class Solution:\n    def f(self, n: Optional[int]) -> int:\n        ",
+        "a": "class Solution:\n    def f(self, n: Optional[int]) -> int:\n        return 2 * n\n",
+        "t": "def check(candidate):\n    assert candidate(n = 2) == 4\n    assert candidate(n = -1) == -2\n",
+    }  # fmt: skip
+    columns = {"statement": "q", "signature": "s", "reference": "p+a", "tests": "t", "entry_point": "e"}
+    (task,) = load_tasks(written(tmp_path / "r.jsonl", row), columns=columns)
+    assert outcome(verifier, task, task.reference) == "passed"
+    assert outcome(verifier, task, task.reference.replace("2 * n", "4")) == "failed"
+
+
 @pytest.mark.parametrize(
     "tests",
     [
@@ -347,21 +361,6 @@ def test_expected_values_are_not_in_the_files_of_tests_that_are_taken_apart() ->
     check = check_of(row["test"])
     assert check.steps[-1].stdout == '[{"2":1,"10":1}]\n' and "'2':1" not in check.files["calls.json"]
     assert check_of(row["test"].replace("{'2':1,'10':1}", "other()")).strength() == "exit status only"
-
-
-NEW = ["code-contests", "cruxeval", "humaneval-x", "mbxp"]
-
-
-@pytest.mark.parametrize("name", NEW)
-@pytest.mark.jail
-def test_references_of_made_up_rows_pass(tmp_path: Path, verifier: OpenVerifier, name: str) -> None:
-    (tmp_path / "r.jsonl").write_text("\n".join(sample(name)))
-    for task in load_tasks(f"{name}:{tmp_path / 'r.jsonl'}"):
-        if task.check.kind in ("workspace", "rust"):
-            continue
-        assert outcome(verifier, task, task.reference) == "passed", task.id
-        if isinstance(broken := task.metadata.get("broken"), str):
-            assert outcome(verifier, task, broken) == "failed"
 
 
 def test_what_the_new_formats_leave_out_is_said(tmp_path: Path) -> None:
