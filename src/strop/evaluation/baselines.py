@@ -269,7 +269,7 @@ def _world(recipe: Recipe, name: str, task: Task) -> str:
     return "\n".join(form.write(ToolCall(tool, dict(given)), tools) for tool, given in calls)
 
 
-_ANSWERS = {
+_ANSWERS: Mapping[str, tuple[type[Any], Callable[[Recipe, str, Task], str]]] = {
     "search": (RetrievalCheck, _search),
     "next-edit": (NextEditCheck, _edit),
     "world": (WorldCheck, _world),
