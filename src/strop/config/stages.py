@@ -16,18 +16,20 @@ from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig
 def _some_of(section: type[Section], place: str, names: str, **nested: type[Section]) -> Any:
     """The section's fields of these names, each with its own bounds and "as in the recipe" by default."""
     fields: dict[str, Any] = {
-        name: (kind, Field(default=kind(), description=f"Its {name}.")) for name, kind in nested.items()
+        name: (inner, Field(default=inner(), description=f"Its {name}.")) for name, inner in nested.items()
     }
     for name in names.split():
-        field = section.model_fields[name]
-        told = Field(description=f"In place of {place}.{name}.")
-        fields[name] = (Annotated[(field.annotation | None, *field.metadata, told)], None)
+        field, told = section.model_fields[name], Field(description=f"In place of {place}.{name}.")
+        kind: Any = field.annotation
+        fields[name] = (Annotated[(kind | None, *field.metadata, told)], None)
     doc = f"What a stage may change of `{place}`."
     return create_model(f"Stage{section.__name__}", __base__=Section, __doc__=doc, **fields)
 
 
 if TYPE_CHECKING:
-    StageSampling = StageGrpo = StageOptim = Section
+    StageSampling = Section
+    StageGrpo = Section
+    StageOptim = Section
 else:
     StageSampling = _some_of(SamplingConfig, "sampling", "temperature top_p max_tokens")
     StageGrpo = _some_of(
