@@ -97,13 +97,15 @@ class OperatorTable(dict[str, Operator[Text]]):
         to   what takes its place; {a}: the text of the capture `a`
         line whether the rest of its line goes, too, if nothing else is on it
         """
-        places = cut.split() if " " in cut else (f"^{cut}", f"{cut}$")
+        first, last = cut.split() if " " in cut else (f"^{cut}", f"{cut}$")
 
         def find(text: Text) -> Iterator[Edit]:
             for found in matches(text, at):
-                start, end = (_position(found, place) for place in places)
-                new = to.format_map({name: text.string(node) for name, node in found.items()})
-                yield (*(whole_line(text.data, start, end) if line else (start, end)), new)
+                start, end = _position(found, first), _position(found, last)
+                if line:
+                    start, end = whole_line(text.data, start, end)
+                new = to.format_map({capture: text.string(node) for capture, node in found.items()})
+                yield start, end, new
 
         self._extend(name, kinds, find)
 
@@ -121,12 +123,9 @@ class OperatorTable(dict[str, Operator[Text]]):
 
     def swap(self, name: str, *kinds: Kind, at: str) -> None:
         """Registers a rule that puts the captures `a` and `b` into each other's place."""
-
-        def find(text: Text) -> Iterator[Edit]:
-            source = text.source if isinstance(text, Routine) else text
-            return (swapped(source, found["a"], found["b"]) for found in matches(text, at))
-
-        self._extend(name, kinds, find)
+        self._extend(
+            name, kinds, lambda text: (swapped(text, one["a"], one["b"]) for one in matches(text, at))
+        )
 
     def _extend(self, name: str, kinds: tuple[Kind, ...], find: Finder[Text]) -> None:
         before = self.get(name)
@@ -172,7 +171,7 @@ def replace(node: Node, text: str) -> Edit:
     return node.start_byte, node.end_byte, text
 
 
-def swapped(source: Source, left: Node, right: Node) -> Edit:
+def swapped(source: Routine | Source, left: Node, right: Node) -> Edit:
     """The two nodes in each other's place, with what is between them kept."""
     between = source.data[left.end_byte : right.start_byte].decode("utf-8", "surrogatepass")
     return left.start_byte, right.end_byte, f"{source.string(right)}{between}{source.string(left)}"
