@@ -260,11 +260,6 @@ def test_bad_description_names_file_and_field(
 
 
 @pytest.mark.parametrize("name", [C, JS])
-def test_version(command: CommandToolchain, name: str) -> None:
-    assert any(character.isdigit() for character in command.version(name))
-
-
-@pytest.mark.parametrize("name", [C, JS])
 def test_every_jail(name: str) -> None:
     for jail in jail_names():
         command = CommandToolchain(Settings(limits=Limits(), jail=jail))

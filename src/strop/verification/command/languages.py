@@ -42,7 +42,6 @@ class Language(BaseModel):
     lint: list[str] = Field(default_factory=list)
     """Program and arguments of the lint stage, which never changes the outcome; empty = none."""
     run: list[str] = Field(min_length=1)
-    version: list[str] = Field(default_factory=list)
     read: list[str] = Field(default_factory=list)
     """Further paths that the programs may read and execute."""
     environment: dict[str, str] = Field(default_factory=dict)

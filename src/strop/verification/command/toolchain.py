@@ -15,7 +15,7 @@ from strop.core.errors import SandboxError, VerificationError, WorkerDied
 from strop.core.task import Task
 from strop.core.verdict import Outcome, Stage, Verdict
 from strop.sandbox import Box, Work, open_box
-from strop.verification.command.languages import BUILD, Language, language, languages, require, require_for
+from strop.verification.command.languages import BUILD, Language, language, languages, require_for
 from strop.verification.command.steps import (
     Budget,
     account,
@@ -54,16 +54,6 @@ class CommandToolchain:
         program, UserError for a bad language description.
         """
         return [self._judge(task, answer) for task, answer in jobs]
-
-    def version(self, name: str) -> str:
-        """The first line of what the language's version command prints. Raises like `judge`."""
-        described = language(name)
-        require(described.needs, described.environment, f"language {name!r}")
-        if not described.version:
-            return ""
-        with self._opened().work() as work:
-            result = run(work, described.version, b"", described.for_build(), "run", described)
-        return result.stdout.decode(errors="replace").partition("\n")[0].strip()
 
     def close(self) -> None:
         """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
