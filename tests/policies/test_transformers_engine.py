@@ -13,6 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import scale
+from tests.scored import logps
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.core.errors import StropError
@@ -47,10 +48,7 @@ def test_log_probs_are_those_of_the_model(policy: TransformersPolicy) -> None:
     assert sorted(sampled) == list(range(6))
     assert len({tuple(c.token_ids) for c in sampled.values()}) > 2
     for row, completion in sampled.items():
-        ids = torch.tensor([prompts[row] + completion.token_ids])
-        with torch.no_grad():
-            logits = policy._model(ids).logits[0, len(prompts[row]) - 1 : -1] / 0.7
-        expected = torch.log_softmax(logits, -1).gather(1, torch.tensor(completion.token_ids)[:, None])[:, 0]
+        expected = logps(policy._model, prompts[row] + completion.token_ids, len(prompts[row]), 0.7)
         assert torch.allclose(expected, torch.tensor(completion.logprobs), atol=1e-4)
 
 

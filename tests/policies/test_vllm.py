@@ -4,6 +4,7 @@ import importlib.util
 import random
 
 import pytest
+from tests.scored import logps
 
 from strop.core.errors import UserError
 from strop.core.rollout import SamplingParams
@@ -55,18 +56,10 @@ def play(policy, params, prompts=PROMPTS, seeds=None):
     return [found[i] for i in range(len(ids))]
 
 
-def scores(model, prompt, completion, temperature=1.0):
-    with torch.no_grad():
-        logits = (
-            model(input_ids=torch.tensor([prompt + completion.token_ids])).logits[0].float() / temperature
-        )
-    steps = logits.log_softmax(-1)[len(prompt) - 1 : -1]
-    return steps.gather(1, torch.tensor(completion.token_ids)[:, None])[:, 0]
-
-
 def agree(model, policy, completions, temperature=1.0):
     for prompt, completion in zip(PROMPTS, completions, strict=True):
-        expected = scores(model, policy.tokenizer.encode(prompt), completion, temperature)
+        ids = policy.tokenizer.encode(prompt)
+        expected = logps(model, [*ids, *completion.token_ids], len(ids), temperature)
         assert torch.allclose(torch.tensor(completion.logprobs), expected, atol=1e-2)
 
 

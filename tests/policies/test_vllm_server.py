@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.processes import alive, family
+from tests.scored import logps
 from tests.small_models import byte_tokenizer
 from tests.waiting import DEADLINE, wait_until
 
@@ -189,10 +190,7 @@ def distance(model, played):
     """Largest difference of a completion's log-probs from transformers'."""
     most = 0.0
     for prompt, found in played:
-        with torch.no_grad():
-            logits = model(input_ids=torch.tensor([[*prompt, *found.token_ids]])).logits[0].float()
-        steps = logits.log_softmax(-1)[len(prompt) - 1 : -1]
-        ours = steps.gather(1, torch.tensor(found.token_ids)[:, None])[:, 0]
+        ours = logps(model, [*prompt, *found.token_ids], len(prompt))
         assert len(found.logprobs) == len(found.token_ids)
         most = max(most, float((ours - torch.tensor(found.logprobs)).abs().max()))
     return most

@@ -13,10 +13,11 @@ from tests.scale import some
 from tests.warm import strop
 
 from strop.algorithms.losses import Tokens, UpdateSize, objective
+from strop.cli.models import recipe_for as served_recipe
+from strop.cli.models import trained_in
 from strop.cli.online import _ALWAYS
 from strop.cli.options import EngineOptions
-from strop.cli.serve_edits import _next_edit_sampling
-from strop.cli.serve_edits import _recipe as served_recipe
+from strop.cli.serve_edits import _sampling
 from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
 from strop.config.load import load_recipe
 from strop.config.training import GrpoConfig
@@ -268,7 +269,7 @@ def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     words = ["online", str(RECIPE), f"model.name={tiny_model}", f"tasks.source={edits}", f"run.dir={folder}"]
     done = strop(
         *words, "optim.steps=1", "online.batch=4", "online.user=nearer", "evaluation.limit=3", "sampling.max_tokens=8",
-        "tasks.max_prompt_tokens=4096", r'sampling.stop=["\n\\${q", "\"#"]',
+        "tasks.max_prompt_tokens=4096", r'sampling.stop=["\n${q", "\"#"]',
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "alarm at round 1: silence" in done.stderr and "1 rounds" in done.stdout
@@ -285,8 +286,10 @@ def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
         file.write_bytes(data)
     # It is served with the sampling that it is trained with, where nobody says otherwise.
     model, asked = str(folder / "served"), ([], ["sampling.temperature=0.3"])
-    trained = _next_edit_sampling(model)
-    served = [served_recipe(model, EngineOptions(), words, 64, trained).sampling for words in asked]
+    trained = trained_in(model, "next-edit")
+    assert trained
+    options = _sampling(64, trained[0].sampling)
+    served = [served_recipe(model, EngineOptions(), options, words).sampling for words in asked]
     assert [one.temperature for one in served] == [0.7, 0.3] and recipe.sampling.temperature == 0.7
     assert [one.stop for one in served] == [["\n${q", '"#']] * 2
 

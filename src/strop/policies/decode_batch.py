@@ -8,7 +8,7 @@ then nothing is masked.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from transformers import DynamicCache, PreTrainedModel
@@ -29,6 +29,10 @@ COMPACT = 0.85
 FEW = 4
 
 
+Decoder = Callable[[PreTrainedModel, int], "DecodedRows"]
+"""Makes an empty batch of rows of a model, with a padding token."""
+
+
 class NobodyWaits(Exception):
     """All requests of a computation that goes on were cancelled."""
 
@@ -41,13 +45,6 @@ class DecodedRow:
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
-
-
-class Decoder(Protocol):
-    """Makes an empty batch of rows of a model."""
-
-    def __call__(self, model: PreTrainedModel, pad_id: int) -> "DecodedRows":
-        """The batch."""
 
 
 class DecodedRows:

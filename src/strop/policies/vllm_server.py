@@ -27,7 +27,7 @@ from strop.policies.asking import AskingPolicy
 from strop.policies.sampling_server import SamplingServer, ServerLost, ServerRefused, open_client
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_engine import check_room, completion_of, sampling_of
-from strop.policies.weight_sync import UNTRAINED, AsLoaded, Processes, Published, Weights, WeightSync
+from strop.policies.weight_sync import UNTRAINED, Processes, Published, Weights, WeightSync
 
 _TRIES = 5
 """How often a row is asked for, where its server is lost each time."""
@@ -70,7 +70,7 @@ class VllmServerPolicy(AskingPolicy):
         """Samples by the weights that the servers loaded at their start, until `update`. Raises UserError where one was
         given others since.
         """
-        self.sync, self._served = AsLoaded(), Published(UNTRAINED, self.name)
+        self.sync, self._served = WeightSync(), Published(UNTRAINED, self.name)
         served = self._served
         self._run_each(lambda server: self._give(server, served))
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -38,19 +38,6 @@ class Published:
     model: str
     version: str = UNTRAINED
     folder: Path | None = None
-
-
-class WeightSync(Protocol):
-    """One way. `publish` is collective: every training process calls it and reads the weights; one of them writes."""
-
-    def publish(self, name: str, weights: Weights) -> Published:
-        """Makes weights ready for servers. Raises StropError."""
-
-    async def held(self, server: SamplingServer, weights: Published) -> bool:
-        """Whether a server would sample by them."""
-
-    async def send(self, server: SamplingServer, weights: Published) -> None:
-        """Has a server, which does not hold them, take them. Raises StropError, ServerLost."""
 
 
 class Processes:
@@ -84,24 +71,28 @@ class Processes:
                     raise fault or one
 
 
-class AsLoaded:
-    """The weights that a server loaded at its start, for an evaluation."""
+class WeightSync:
+    """How weights get to servers. By this one they do not: an evaluation samples by those that a server loaded at its
+    start.
+    """
 
     def publish(self, name: str, weights: Weights) -> Published:
-        """See `WeightSync`; there is nothing to publish."""
+        """Makes weights ready for servers. Collective: every training process calls it and reads the weights; one of
+        them writes. Raises StropError.
+        """
         raise StropError("these vLLM servers are sampled from as they are")
 
     async def held(self, server: SamplingServer, weights: Published) -> bool:
-        """See `WeightSync`."""
+        """Whether a server would sample by them."""
         found = await server.ask("GET", "/weight_info")
         return bool(found["weight_version"] == weights.version)
 
     async def send(self, server: SamplingServer, weights: Published) -> None:
-        """See `WeightSync`. Raises UserError: it holds others."""
+        """Has a server, which does not hold them, take them. Raises StropError, ServerLost."""
         raise UserError(f"{server.url} holds weights of a training run; start it again")
 
 
-class FileSync(AsLoaded):
+class FileSync(WeightSync):
     """The whole model in a folder that the servers see; their workers read it (`vllm_worker.WeightFiles`)."""
 
     def __init__(self, folder: Path, model: str, dtype: torch.dtype, processes: Processes) -> None:
@@ -134,7 +125,7 @@ class FileSync(AsLoaded):
             save_file(dict(shard), folder / f"model-{number:05}.safetensors")
 
 
-class AdapterSync:
+class AdapterSync(WeightSync):
     """LoRA adapters as PEFT saves them, loaded under the name of the weights. The model below them stays as it is.
 
     Before adapters are in place (an evaluation before training) the model itself is sampled from.
