@@ -179,12 +179,8 @@ def show_card(card: Mapping[str, Any], *, title: str) -> None:
     table = new_table(title, "AUC", "within a task", "pooled", "reward model minus it")
     for name, one in card["signals"].items():
         minus = one.get("model_minus")
-        cells = (
-            _estimate(one["within"]),
-            _estimate(one["pooled"]),
-            difference_text(minus and _difference(minus)),
-        )
-        table.add_row(Text(name), *cells)
+        last = difference_text(Difference(minus["delta"], *minus["interval"]) if minus else None)
+        table.add_row(Text(name), _estimate(one["within"]), _estimate(one["pooled"]), last)
     hard = card["hard_pairs"]
     table.add_row(
         Text(f"reward model, {hard['pairs']} hard pairs"), _estimate(hard["auc"]), Text("-"), Text("-")
@@ -398,7 +394,3 @@ def _json(found: Estimate) -> dict[str, Any]:
 
 def _estimate(found: Mapping[str, Any] | None) -> Text:
     return estimate_text(Estimate(found["value"], *found["interval"]) if found else None)
-
-
-def _difference(found: Mapping[str, Any]) -> Difference:
-    return Difference(found["delta"], *found["interval"])
