@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from strop.code.python import source as pysource
 from strop.core.checks import AssertsCheck, PytestCheck
 from strop.core.errors import UserError
+from strop.tasks.mapped_tests import can_fail
 
 SUITE = "test_answer.py"
 _VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind)}
@@ -23,14 +24,15 @@ def check_of(
 ) -> AssertsCheck | PytestCheck:
     """The check of assert statements below `setup`; `reference`, if known, tells what is a class.
 
-    Without an entry point it is the name that the tests call most, of those that the reference defines if it has any.
+    Without an entry point it is what `check(...)` is given at the end, else the name that the tests call most, of those
+    that the reference defines if it has any.
     Raises UserError for what is not Python, asserts nothing, or calls nothing of an answer.
     """
     if not tests:
         raise UserError(f"{where}: the task has no tests")
     bodies = [_parsed(test, f"{where}: test {number}") for number, test in enumerate(tests, start=1)]
     for number, body in enumerate(bodies, start=1):
-        if not any(isinstance(node, ast.Assert) for node in _walk(body)):
+        if not any(map(can_fail, _walk(body))):
             raise UserError(f"{where}: test {number} asserts nothing: {tests[number - 1].strip()[:60]!r}")
     before = _parsed(setup, f"{where}: set-up code")
     everything = [*before, *(line for body in bodies for line in body)]
@@ -38,8 +40,8 @@ def check_of(
     setup = "".join(f"import {name}\n" for name in modules) + setup
     names = _called(everything, set(modules), reference)
     own = pysource.defined(reference, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    first = [entry_point] if entry_point else [name for name in names if name in own]
-    names = list(dict.fromkeys([*first, *names]))
+    given = [entry_point] if entry_point else _checked(everything)
+    names = list(dict.fromkeys([*(given or [name for name in names if name in own]), *names]))
     if not names:
         raise UserError(f"{where}: the tests call no function of an answer")
     if _has_objects(everything, names, reference):
@@ -47,6 +49,14 @@ def check_of(
     code = "\n".join(filter(None, [setup.strip("\n"), *(test.strip("\n") for test in tests)])) + "\n"
     helpers = [name for name in names[1:] if not hasattr(builtins, name)]
     return AssertsCheck(entry_point=names[0], helpers=helpers, code=code)
+
+
+def _checked(body: Sequence[ast.stmt]) -> list[str]:
+    """The name in `check(NAME)` as the last statement: there it may be an argument's name, too, which hides it."""
+    match body[-1]:
+        case ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)])):
+            return [name]
+    return []
 
 
 def body_of_check(test: str, name: str) -> list[ast.stmt]:

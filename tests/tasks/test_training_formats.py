@@ -140,6 +140,8 @@ def test_code_that_is_no_python_stays():
         ("def check(c):\n    assert c(1) == 2\n\ncheck(Solution().inc)", "", "", "inc"),
         ("import math\nassert math.isclose(inc(1), 2)", "", "", "inc"),
         ("x = 1\nassert Solution().inc(x) == 2", "", "", "inc"),
+        ("if inc(1) != 2:\n    raise ValueError", "", "", "inc"),
+        ("def check(inc):\n    assert inc(1) == 2\n\ncheck(inc)", "", "", "inc"),
         ("assert helper(inc(1)) == 2", "", "def inc(x): return x", "inc"),
         ("assert a(b(1)) == 2", "Solution().b", "", "b"),
     ],

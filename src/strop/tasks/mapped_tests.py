@@ -119,12 +119,12 @@ def _of_code(tests: Any, setup: str, entry_point: str, where: str, reference: st
     name = known(entry_point, where)
     if "def check(" in code and "\ncheck(" not in code:
         code = with_call(code, name)
-    if not any(_asserts(node) for node in ast.walk(tree)):
+    if not any(can_fail(node) for node in ast.walk(tree)):
         raise UserError(f"{where}: the tests assert nothing: {' '.join(joined(tests).split())[:60]!r}")
     return AssertsCheck(entry_point=name, code=code)
 
 
-def _asserts(node: ast.AST) -> bool:
+def can_fail(node: ast.AST) -> bool:
     """Whether it can fail on a value: an assert, a raise, or a call such as `assertEqual(...)` and `sys.exit(1)`."""
     called = getattr(node, "func", None)
     name = getattr(called, "attr", getattr(called, "id", ""))
@@ -139,7 +139,7 @@ def _refuse_idle(text: str, where: str, entry_point: str) -> None:
         return
     nodes = [node for statement in body for node in ast.walk(statement)]
     idle = body and all(isinstance(statement, ast.Expr) for statement in body)
-    if not any(map(_asserts, nodes)) and idle and not _is_docstring(body) and not _calls_checker(body):
+    if not any(map(can_fail, nodes)) and idle and not _is_docstring(body) and not _calls_checker(body):
         raise UserError(f"{where} asserts nothing: {' '.join(text.split())[:60]!r}")
 
 
