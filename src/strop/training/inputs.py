@@ -1,20 +1,29 @@
-"""What a run is made of before a model is loaded: task sets, rewards and environment, by the recipe or the caller."""
+"""What a run is made of before a model is loaded: task sets, rewards and environment, by the recipe or the caller; and
+a task as played by who knows its answer.
+"""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from strop.config.schema import Recipe
 from strop.core.errors import UserError
-from strop.core.ids import content_hash
-from strop.core.protocols import Environment
+from strop.core.ids import content_hash, rng
+from strop.core.protocols import Environment, Verifier
+from strop.core.rollout import Rollout, SamplingParams
 from strop.core.task import Task
 from strop.environments.kinds import Kind, Played, played_by
+from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import RubricBySet, WeightedRubric
+from strop.rollouts.dispatcher_factory import dispatcher_of
+from strop.tasks.prompts import render, solution
+from strop.tasks.public_tests import shows_tests
 from strop.tasks.splits import assign_splits
 from strop.tasks.task_sets import TaskSet, split_tasks, task_sets
+from strop.verification.project.needs import copies_left
 
 GIVEN = "given.json"
 """File of a run folder that notes what the process that began it brought."""
@@ -119,3 +128,46 @@ def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Played |
     if len(sets) == 1:
         return makers[sets[0].name]
     return PlayedBySet(makers, {task.id: one.name for one in sets for task in one.tasks})
+
+
+def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> tuple[Rollout, bool]:
+    """The task as played by its environment's own expert, where there is one, else by a policy that always says its
+    reference; and whether it was the expert.
+    """
+    config, said = one.recipe.task_set, ""
+    with suppress(UserError):  # its environment has prompts of its own
+        said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
+    environment, shown = environment_of([one], given.environment), list[Iterator[str]]()
+
+    def made(task: Task) -> Environment:
+        playing = environment(task)
+        if show := getattr(playing, "demonstrate", None):
+            shown.append(show(rng(one.recipe.seed, "preflight", task.id)))
+        return playing
+
+    def answer(prompt: Sequence[int], seed: int, number: int) -> str:
+        return next(shown[-1], said) if shown else said
+
+    play = one.recipe.play.model_copy(update={"max_tokens": None})  # counted in a model's tokens
+    recipe = one.recipe.model_copy(update={"play": play})
+    player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
+    (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
+    return rollout, bool(shown)
+
+
+def unseen(one: TaskSet) -> Iterator[str]:
+    """What a set's plays are not told, and what they may find that they should not: a line each."""
+    environment = one.recipe.task_set.environment
+    place = f"{one.name}: " if one.name else ""
+    if (
+        environment.type in ("feedback", "workspace")
+        and environment.options.get("tell") is None
+        and one.tasks
+    ):
+        hidden = sum(not shows_tests(task) for task in one.tasks)
+        told = f"{place}{hidden} of {len(one.tasks)} tasks show no tests, so plays are told only whether they passed"
+        yield from [f"{told}; tasks.environment.tell=true tells what failed, by the tests that judge"] * bool(
+            hidden
+        )
+    for line in copies_left(one.tasks):
+        yield f"{place}{line}; it may hold what the task asks for"

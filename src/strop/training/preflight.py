@@ -39,9 +39,8 @@ from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
 from strop.training.feed import failed, reference_verdicts, why
-from strop.training.inputs import NOTHING, Given, environment_of
+from strop.training.inputs import NOTHING, Given, environment_of, shown_play, unseen
 from strop.training.machine import Comparison, disk, memory
-from strop.training.shown_play import shown_play, unseen
 from strop.training.sinks import check_sinks
 from strop.verification import open_configured
 from strop.verification.toolchains import missing_programs
