@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.scored import logps
 from tests.small_models import byte_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -134,11 +135,7 @@ def test_what_a_prompt_has_in_common_with_the_last_one_is_not_computed_again(
         held.computed.clear()
         made = held.edits.suggest(state(text)).result(60)
         assert held.computed[0] == {"y": 1, "1": 4, "x": 8}[text[-1]]
-        ids = torch.tensor([[*made.prompt, *made.completion.token_ids]])
-        with torch.no_grad():
-            logits = held.model(input_ids=ids).logits[0, len(made.prompt) - 1 : -1].float()
-        logs = torch.log_softmax(logits / 0.8, -1)
-        chosen = logs.gather(1, torch.tensor(made.completion.token_ids)[:, None])[:, 0]
+        chosen = logps(held.model, [*made.prompt, *made.completion.token_ids], len(made.prompt), 0.8)
         assert chosen.tolist() == pytest.approx(made.completion.logprobs, abs=1e-4)
 
 
