@@ -427,8 +427,8 @@ def test_a_hostile_project_stays_in_its_folder_and_the_others_go_on(tmp_path: Pa
     assert "its tests do not come to an end" in done.stdout
 
 
-def wheel(folder: Path) -> None:
-    """A package of one module, as an index would have it."""
+def network_of(folder: Path) -> dict[str, str]:
+    """The environment of a machine whose index has one package of one module."""
     folder.mkdir()
     info = "sumsdep-1.5.dist-info"
     with zipfile.ZipFile(folder / "sumsdep-1.5-py3-none-any.whl", "w") as file:
@@ -438,16 +438,20 @@ def wheel(folder: Path) -> None:
             f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
         file.writestr(f"{info}/RECORD", f"sumsdep.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+    index = {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(folder),
+        "UV_NO_INDEX": "1",
+        "UV_FIND_LINKS": str(folder),
+    }
+    return {**os.environ, **index, "UV_OFFLINE": "1"}
 
 
 @pytest.mark.soak(20)
 def test_an_environment_has_its_packages_and_is_made_again_from_its_lock(
     tmp_path: Path, verifier: Any
 ) -> None:
-    wheel(tmp_path / "index")
-    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index")}
-    index |= {"UV_NO_INDEX": "1", "UV_FIND_LINKS": str(tmp_path / "index"), "UV_OFFLINE": "1"}
-    network = {**os.environ, **index}
+    network = network_of(tmp_path / "index")
     repo = Made(tmp_path / "sums")
     asks = PYPROJECT + 'dependencies = ["sumsdep==1.2", "nothing-of-this-name"]\n'  # neither is there
     tests = ADDS.replace("\n\ndef test_add", "\n\nimport sumsdep\n\n\ndef test_add").replace(
@@ -515,9 +519,7 @@ def test_why_there_is_no_environment_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.soak(12)
 def test_an_agent_finds_what_the_rules_do_not(tmp_path: Path) -> None:
-    wheel(tmp_path / "index")
-    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "index"), "UV_NO_INDEX": "1"}
-    network = {**os.environ, **index, "UV_FIND_LINKS": str(tmp_path / "index"), "UV_OFFLINE": "1"}
+    network = network_of(tmp_path / "index")
     repo = Made(tmp_path / "sums")
     tests = (
         "import sumsdep\nfrom sums import made\n\n\ndef test_a():\n    assert made.VERSION == sumsdep.FIVE\n"

@@ -4,11 +4,11 @@ It has tools in a jailed folder without a network. What it says is a file, `envi
 installed after the play as for the rules, and texts of files that an installation would write. Nothing else counts.
 """
 
-import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+
+from pydantic import BaseModel, ValidationError
 
 from strop.config.schema import Recipe
 from strop.core.checks import EditCheck, ProjectCheck
@@ -36,6 +36,11 @@ Find out what they need, and write it to {FILE}:
 requirements: packages that the tests or the project import, as pip takes them. They are installed when you have
 finished; there is no network here. files: what an installation of the project would write and is not there, such as a
 file with its version. Nothing else that you change counts."""
+
+
+class _AgentSaid(BaseModel):
+    requirements: list[str] = []
+    files: dict[str, str] = {}
 
 
 def by_agent(
@@ -76,15 +81,14 @@ def _said(answer: str, tree: Files, install: ProjectInstall) -> ProjectInstall:
         text = apply_answer(answer, {}, "whole-file").get(FILE)
         if text is None:
             raise ValueError("it was not written")
-        said: Any = json.loads(text)
-        asked, files = list(said.get("requirements") or ()), dict(said.get("files") or {})
-        if not all(isinstance(word, str) for word in (*asked, *files, *files.values())):
-            raise ValueError("requirements is a list of texts, files maps paths to texts")
-        for path in files:
+        said = _AgentSaid.model_validate_json(text)
+        for path in said.files:
             check_path(path)
             if path in tree:
                 raise ValueError(f"{path} is there already")
-    except (EditError, ValueError, TypeError, AttributeError) as error:
+    except ValidationError:
+        raise UserError(f"{FILE}: requirements is a list of texts, files maps paths to texts") from None
+    except (EditError, ValueError) as error:
         raise UserError(f"{FILE}: {' '.join(str(error).split())}") from None
-    requirements = tuple(sorted(set(wanted(asked, ""))))
-    return replace(install, requirements=requirements, written={**install.written, **files}, refused="")
+    requirements = tuple(sorted(set(wanted(said.requirements, ""))))
+    return replace(install, requirements=requirements, written={**install.written, **said.files}, refused="")
