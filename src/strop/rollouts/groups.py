@@ -142,17 +142,23 @@ class MixedStream:
 
     def state(self) -> dict[str, Any]:
         """Everything that a resumed run needs."""
-        sets = {name: [one.number, one.queue, one.rest] for name, one in self._sets.items()}
-        tasks = {"silent": self._silent, "faults": self._faults, "refused": self._refused}
-        return {"owed": self._owed, "sets": sets, **tasks}
+        of_tasks = {"silent": self._silent, "faults": self._faults, "refused": self._refused}
+        sets = {
+            name: {"pass": one.number, "queue": one.queue, "rest": one.rest}
+            | {what: {k: v for k, v in table.items() if k in one.tasks} for what, table in of_tasks.items()}
+            for name, one in self._sets.items()
+        }
+        return {"owed": self._owed, "sets": sets}
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes over a state given by `state`."""
-        self._owed, self._silent = dict(state["owed"]), dict(state["silent"])
-        self._faults, self._refused = dict(state["faults"]), dict(state["refused"])
+        self._owed, self._silent, self._faults, self._refused = dict(state["owed"]), {}, {}, {}
         for name, passes in self._sets.items():
-            number, queue, rest = state["sets"][name]
-            passes.number, passes.queue, passes.rest = number, list(queue), dict(rest)
+            kept = state["sets"][name]
+            passes.number, passes.queue, passes.rest = kept["pass"], list(kept["queue"]), dict(kept["rest"])
+            self._silent |= kept["silent"]
+            self._faults |= kept.get("faults", {})
+            self._refused |= kept.get("refused", {})
 
 
 def scored(
