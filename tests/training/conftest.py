@@ -1,5 +1,6 @@
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -111,6 +112,15 @@ def six_steps(peaked_model: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 def weights(folder: Path) -> str:
     """A digest of the final model's."""
     return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
+
+
+def stopped_after(run: Path, update: int) -> None:
+    """Leaves a run as a kill does: no end, no later checkpoint that is whole."""
+    (run / "summary.json").unlink()
+    shutil.rmtree(run / "final", ignore_errors=True)
+    for path in (run / "checkpoints").glob("checkpoint-*"):
+        if int(path.name.removeprefix("checkpoint-")) > update:
+            (path / "STROP_COMPLETE").unlink()
 
 
 def metrics(folder: Path) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from tests.processes import alive
 from tests.rollouts.agents import ask, play, post, said, user
+from tests.scored import logps
 from tests.waiting import wait_until
 from tests.warm import strop
 
@@ -24,6 +25,8 @@ from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.training.batch import samples_of
+
+from .test_environments import rollouts
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "agents" / "openai_agent.py"
 THINKS = (
@@ -67,8 +70,6 @@ def conversation(url: str, task: Any, workspace: Any) -> None:
 def test_what_was_sampled_through_the_endpoint_is_scored_the_same_again(
     template: str | None, tiny_model: Path, verifier: Any
 ) -> None:
-    import torch
-
     inner = load_tokenizer(str(tiny_model))
     inner.chat_template = template or inner.chat_template
     policy = Asked(load_model(str(tiny_model), device="cpu"), HubTokenizer(inner))
@@ -82,14 +83,10 @@ def test_what_was_sampled_through_the_endpoint_is_scored_the_same_again(
         sampled = [number for turn in row for number in turn.completion.token_ids]
         assert [n for n, keep in zip(sample.ids, sample.mask, strict=True) if keep] == sampled
         assert sample.ids[: -len(row[-1].completion.token_ids)] in policy.asked
-        with torch.no_grad():
-            logits = policy._model(input_ids=torch.tensor([sample.ids])).logits[0].float()
-        scored = torch.log_softmax(logits, dim=-1)
-        for at, (token, keep, logprob) in enumerate(
-            zip(sample.ids, sample.mask, sample.logprobs, strict=True)
-        ):
-            if keep:
-                assert float(scored[at - 1, token]) == pytest.approx(logprob, abs=1e-4)
+        again = logps(policy._model, sample.ids, 1)
+        kept = [at for at, keep in enumerate(sample.mask) if keep]
+        expected = pytest.approx([sample.logprobs[at] for at in kept], abs=1e-4)
+        assert [float(again[at - 1]) for at in kept] == expected
 
 
 @pytest.mark.train(3)
@@ -146,14 +143,6 @@ COMMON = (
 )
 
 
-def steps(run: Path) -> list[dict[str, Any]]:
-    from strop.reports.run_folder import RunFolder
-
-    folder = RunFolder.read(run)
-    assert folder.rollout_steps() == [1, 2] and len((run / "metrics.jsonl").read_text().splitlines()) == 2
-    return [r.model_dump() for step in (1, 2) for group in folder.iter_groups(step) for r in group.rollouts]
-
-
 @pytest.mark.train(60)
 def test_a_script_with_the_openai_client_trains(
     recipe_words: Callable[..., list[str]], tmp_path: Path
@@ -163,7 +152,7 @@ def test_a_script_with_the_openai_client_trains(
     words = [*recipe_words("run"), *COMMON, f"tasks.environment={kind}", "tasks.max_prompt_tokens=1000"]
     done = strop("train", *words, timeout=900)
     assert done.returncode == 0, done.stderr
-    for rollout in steps(tmp_path / "run"):
+    for rollout in rollouts(tmp_path / "run"):
         assert "stop_reason" not in rollout and rollout["reward"] is not None and rollout["turns"]
         assert len({turn.get("row", 0) for turn in rollout["turns"]}) == 1
         assert "status 0" in rollout["turns"][-1]["events"][-1]["result"]
@@ -198,7 +187,7 @@ def test_mini_swe_agent_trains_as_it_is(recipe_words: Callable[..., list[str]], 
     words = [*recipe_words("run"), *COMMON, f"tasks.environment={kind}"]
     done = strop("train", *words, *(f"{key}={value}" for key, value in few.items()), timeout=1800)
     assert done.returncode == 0, done.stderr
-    played = steps(tmp_path / "run")
+    played = rollouts(tmp_path / "run")
     assert len(played) == 4
     for rollout in played:
         assert "stop_reason" not in rollout and rollout["reward"] is not None and len(rollout["turns"]) == 2

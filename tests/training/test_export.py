@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from tests import scored
 from tests.training.conftest import recipe
 from tests.warm import strop
 from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig
@@ -40,15 +41,10 @@ def logps(model: Any, run: Path) -> Iterator[tuple[float, float]]:
     """(what the model gives a sampled token, what the run's policy gave it when it sampled it)."""
     for rollout in RunFolder.read(run).iter_evaluation_rollouts("after"):
         (turn,) = rollout.turns
-        ids = torch.tensor([[*turn.prompt_ids, *turn.completion.token_ids]])
-        with torch.no_grad():
-            found = model(ids).logits[0, len(turn.prompt_ids) - 1 : -1].log_softmax(-1)
         if rollout.index == 0:  # the greedy answer's are those of a distribution without choice
-            yield from zip(
-                found.gather(1, ids[0, len(turn.prompt_ids) :, None])[:, 0].tolist(),
-                turn.completion.logprobs,
-                strict=True,
-            )
+            ids = [*turn.prompt_ids, *turn.completion.token_ids]
+            found = scored.logps(model, ids, len(turn.prompt_ids)).tolist()
+            yield from zip(found, turn.completion.logprobs, strict=True)
 
 
 def check_same(folder: Path, run: Path) -> None:

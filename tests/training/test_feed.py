@@ -1,19 +1,18 @@
 """Groups from elsewhere train the model, and a checkpoint comes when it is asked for."""
 
-import hashlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
+from tests.scored import logps
+from tests.waiting import wait_until
 from tests.warm import strop
 
 from strop.api import recipe as recipe_of
@@ -27,7 +26,7 @@ from strop.training.ranks import Ranks
 from strop.training.run import train
 from strop.training.setup import RunParts, set_up
 
-from .conftest import metrics
+from .conftest import metrics, weights
 
 PROMPT, GOOD, BAD = [5, 17, 90], [11, 12, 13], [21, 22, 23]
 
@@ -63,12 +62,8 @@ def parts(recipe_words: Callable[..., list[str]]) -> Iterator[tuple[Recipe, RunP
 
 def likelihoods(model: Any) -> tuple[float, float]:
     """Log-probabilities of the good and the bad completion."""
-    found = []
-    for ids in (GOOD, BAD):
-        with torch.no_grad():
-            logps = model(torch.tensor([PROMPT + ids])).logits[0, len(PROMPT) - 1 : -1].log_softmax(-1)
-        found.append(float(logps[range(3), ids].sum()))
-    return found[0], found[1]
+    good, bad = (float(logps(model, PROMPT + ids, len(PROMPT)).sum()) for ids in (GOOD, BAD))
+    return good, bad
 
 
 def trained(recipe: Recipe, parts: RunParts, feed: Feed) -> list[dict[str, Any]]:
@@ -121,13 +116,6 @@ def test_idle_seconds_of_both_sides_add_up(recipe_words: Callable[..., list[str]
         assert all(line["seconds_update_idle"] >= line["seconds_rollouts"] for line in lines)
 
 
-def wait_for(condition: Callable[[], object], process: "subprocess.Popen[bytes]") -> None:
-    end = time.monotonic() + 120
-    while not condition():
-        assert process.poll() is None and time.monotonic() < end
-        time.sleep(0.01)
-
-
 @pytest.mark.train(15)
 def test_a_signal_while_the_model_loads_is_no_end(
     recipe_words: Callable[..., list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -137,7 +125,7 @@ def test_a_signal_while_the_model_loads_is_no_end(
     try:
         assert process.stdout and any("loading" in line for line in process.stdout)
         process.send_signal(signal.SIGUSR2)
-        wait_for(lambda: [*(tmp_path / "early").glob("rollouts/step-*.zst")], process)
+        wait_until(lambda: [*(tmp_path / "early").glob("rollouts/step-*.zst")], process)
     finally:
         process.kill()
         process.communicate()
@@ -162,9 +150,9 @@ def test_a_signal_has_a_checkpoint_saved_that_resumes_to_the_same_bits(
         [sys.executable, "-m", "strop.cli", "train", *words], stdout=subprocess.DEVNULL
     )
     try:
-        wait_for(lambda: [*run.glob("rollouts/step-*.zst")], process)
+        wait_until(lambda: [*run.glob("rollouts/step-*.zst")], process)
         process.send_signal(signal.SIGUSR2)
-        wait_for(lambda: [*run.glob("checkpoints/*/STROP_COMPLETE")], process)
+        wait_until(lambda: [*run.glob("checkpoints/*/STROP_COMPLETE")], process)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -177,8 +165,5 @@ def test_a_signal_has_a_checkpoint_saved_that_resumes_to_the_same_bits(
     assert done.returncode == 0 and f"from checkpoint-{min(numbers)}" in done.stdout, (
         done.stdout + done.stderr
     )
-
-    def weights(folder: Path) -> str:
-        return hashlib.sha256((folder / "final" / "model.safetensors").read_bytes()).hexdigest()
 
     assert weights(run) == weights(six_steps) and metrics(run) == metrics(six_steps)

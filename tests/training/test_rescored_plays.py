@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 from tests.scale import most
+from tests.scored import logps
 
 from strop.config.tasks import EnvironmentConfig
 from strop.core.protocols import Environment, Request
@@ -72,8 +73,6 @@ def test_what_was_sampled_is_scored_the_same_again(
     name: str, source: str, options: dict[str, Any], tiny_model: Path, verifier: Any
 ) -> None:
     """The model samples each turn; what its environment takes it for is drawn."""
-    import torch
-
     rng = random.Random(f"{name} {options}")
     policy = Recorded(
         load_model(str(tiny_model), device="cpu"), HubTokenizer(load_tokenizer(str(tiny_model)))
@@ -106,14 +105,10 @@ def test_what_was_sampled_is_scored_the_same_again(
             *last.prompt_ids,
         ]
         assert asked in policy.asked and sample.ids == [*asked, *last.completion.token_ids]
-        for turn, then in pairwise(rollout.turns):  # control ids are the template's alone
+        for _, then in pairwise(rollout.turns):  # control ids are the template's alone
             assert then.prompt_ids.count(start) == 2
             assert sum(number in control for number in then.prompt_ids) in (3, 4)
-        with torch.no_grad():
-            logits = policy._model(input_ids=torch.tensor([sample.ids])).logits[0].float()
-        scored = torch.log_softmax(logits, dim=-1)
-        for at, (token, keep, logprob) in enumerate(
-            zip(sample.ids, sample.mask, sample.logprobs, strict=True)
-        ):
-            if keep:
-                assert float(scored[at - 1, token]) == pytest.approx(logprob, abs=1e-4)
+        again = logps(policy._model, sample.ids, 1)
+        kept = [at for at, keep in enumerate(sample.mask) if keep]
+        expected = pytest.approx([sample.logprobs[at] for at in kept], abs=1e-4)
+        assert [float(again[at - 1]) for at in kept] == expected

@@ -1,7 +1,6 @@
 """Stages: one after the other in one run, counted on, the same bits when stopped between or within them."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,22 +14,13 @@ from strop.config.run_stages import stage_at, stages_of
 from strop.core.errors import ConfigError
 from strop.reports.run_folder import RunFolder
 
-from .conftest import metrics, weights
+from .conftest import metrics, stopped_after, weights
 
 STAGES = (
     "[{until: 3, sampling: {max_tokens: 4}}, "
     "{grpo: {tasks_per_step: 8, minibatches: 2}, optim: {learning_rate: 0.001}}]"
 )
 SHORT = {"optim__steps": 5, "evaluation__before": "false", "evaluation__after": "false", "stages": STAGES}
-
-
-def without_stage(folder: Path, step: int) -> None:
-    """The folder as a kill after that checkpoint would leave it, with what came later torn."""
-    shutil.rmtree(folder / "final")
-    (folder / "summary.json").unlink()
-    for path in (folder / "checkpoints").glob("checkpoint-*"):
-        if int(path.name.removeprefix("checkpoint-")) > step:
-            (path / "STROP_COMPLETE").unlink()
 
 
 @pytest.mark.train(40)
@@ -58,7 +48,7 @@ def test_stages_follow_each_other_and_resume_to_the_bit(
     }
     final = weights(run)
     for update, step in ((3, 3), (5, 4), (2, 2)):
-        without_stage(run, update)
+        stopped_after(run, update)
         done = strop("train", "--resume", str(run))
         assert done.returncode == 0 and f"checkpoint-{update}" in done.stdout, done.stderr
         assert weights(run) == final and metrics(run) == lines
@@ -76,7 +66,7 @@ def test_adapters_and_a_reference_model_go_through_stages(
     lines = metrics(run)
     adapter = (run / "final" / "adapter_model.safetensors").read_bytes()
     assert lines[3]["kl"] > 0  # the reference is the model as it came, not as stage 2 found it
-    without_stage(run, 3)
+    stopped_after(run, 3)
     done = strop("train", "--resume", str(run))
     assert done.returncode == 0 and "checkpoint-3" in done.stdout, done.stderr
     assert metrics(run) == lines

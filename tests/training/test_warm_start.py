@@ -17,7 +17,7 @@ from strop.policies.open import tokenizer_of
 from strop.tasks.task_sets import task_sets
 from strop.training.supervised import as_example
 
-from .conftest import metrics
+from .conftest import metrics, stopped_after
 
 EOS, END = 257, 260
 WARM = {
@@ -29,14 +29,6 @@ WARM = {
 
 def weights(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.glob("*.safetensors")}
-
-
-def stopped_after(run: Path, update: int) -> None:
-    """As a kill leaves it: no later checkpoint, no end."""
-    (run / "summary.json").unlink()
-    for path in (run / "checkpoints").glob("checkpoint-*"):
-        if int(path.name.removeprefix("checkpoint-")) > update:
-            (path / "STROP_COMPLETE").unlink()
 
 
 @pytest.mark.train(30)
