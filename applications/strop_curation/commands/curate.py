@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def _steps(wanted: bool) -> None:
     if not wanted:
         return
-    from strop_curation.pipeline.read import settings_of, step_kind
-    from strop_curation.steps import STEPS
+    from strop_curation.pipeline.read import STEPS, settings_of, step_kind
 
     for name in STEPS:
         kind = step_kind(name)

@@ -8,16 +8,12 @@ first error, or by the tests for the kinds without codes. Faults of Python have 
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar, get_args
+from typing import Generic, Literal, TypeVar, get_args
 
 from strop.code.mutate.sites import Change
-from strop.code.trees import Node, Source
+from strop.code.trees import Node, Source, found_by
 from strop_curation.faults.routines import Routine
-
-if TYPE_CHECKING:
-    from tree_sitter import Query
 
 Kind = Literal[
     "types", "borrows", "moves", "names", "mutability", "lifetimes", "returns", "matches", "off-by-one", "logic"
@@ -139,25 +135,12 @@ def _position(found: Mapping[str, Node], place: str) -> int:
     return node.start_byte if place[0] == "^" else node.end_byte
 
 
-@cache
-def _query(language: str, text: str) -> "Query":
-    import tree_sitter
-    import tree_sitter_python
-    import tree_sitter_rust
-
-    grammar = tree_sitter_rust if language == "rust" else tree_sitter_python
-    return tree_sitter.Query(tree_sitter.Language(grammar.language()), text)
-
-
 def matches(text: Routine | Source, query: str) -> Iterator[dict[str, Node]]:
     """The captures of each place that a query finds; of a routine those whose `at` may be changed."""
-    import tree_sitter
-
     source, top = (text.source, text.node) if isinstance(text, Routine) else (text, text.root)
-    cursor = tree_sitter.QueryCursor(_query(source.language, query))
-    for _, found in cursor.matches(top) if top is not None else ():
-        if not isinstance(text, Routine) or text.is_open(found["at"][0]):
-            yield {name: nodes[0] for name, nodes in found.items()}
+    for found in found_by(query, top, source.language) if top is not None else ():
+        if not isinstance(text, Routine) or text.is_open(found["at"]):
+            yield found
 
 
 PYTHON: OperatorTable[Routine] = OperatorTable()

@@ -22,7 +22,6 @@ from strop.config.unions import DEFAULT_KINDS
 from strop.config.yaml12 import Origin
 from strop.core.errors import ConfigError, UserError
 from strop_curation.pipeline.step import Step
-from strop_curation.steps import STEPS
 
 S = TypeVar("S", bound=Section)
 
@@ -67,6 +66,21 @@ class Pipeline(Section):
         given = [source.name for source in self.source if source.name]
         for name in sorted({name for name in given if given.count(name) > 1}):
             yield "source", f"two sources are named {name!r}; name them differently"
+
+
+STEPS = {
+    "audit": "audit.Audit",
+    "decontaminate": "decontaminate.Decontaminate",
+    "dedupe": "dedupe.Dedupe",
+    "difficulty": "difficulty.Difficulty",
+    "filter-tests": "filter_tests.FilterTests",
+    "min-tests": "selection.MinTests",
+    "sample": "selection.SampleStep",
+    "shuffle": "selection.Shuffle",
+    "split": "split.Split",
+    "verify": "verify.VerifyStep",
+}
+"""The steps by name: module and class, such as `Shuffle(Step[ShuffleConfig])`, with its settings."""
 
 
 def step_kind(name: str) -> type[Step[Any]]:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, cast
 from strop.core.errors import UserError
 
 if TYPE_CHECKING:
+    from tree_sitter import Language, Parser, Query
     from tree_sitter import Node as Node
-    from tree_sitter import Parser
 else:
     try:
         from tree_sitter import Node
@@ -46,7 +46,7 @@ _steps: ContextVar[list[float]] = ContextVar("steps", default=[inf])  # noqa: B0
 
 
 @lru_cache
-def _parser(language: str) -> "Parser":
+def _grammar(language: str) -> "Language":
     try:
         import tree_sitter
         import tree_sitter_python
@@ -57,7 +57,30 @@ def _parser(language: str) -> "Parser":
     if language not in LANGUAGES:
         raise UserError(f"tests in {language!r} are not understood; known: {', '.join(LANGUAGES)}")
     grammar = tree_sitter_rust if language == "rust" else tree_sitter_python
-    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+    return tree_sitter.Language(grammar.language())
+
+
+@lru_cache
+def _parser(language: str) -> "Parser":
+    grammar = _grammar(language)  # says what to install
+    import tree_sitter
+
+    return tree_sitter.Parser(grammar)
+
+
+@lru_cache(maxsize=256)
+def _query(text: str, language: str) -> "Query":
+    import tree_sitter
+
+    return tree_sitter.Query(_grammar(language), text)
+
+
+def found_by(query: str, top: Node, language: str) -> Iterator[dict[str, Node]]:
+    """{name: node} of the captures of each place within `top` that a query of tree-sitter finds."""
+    import tree_sitter
+
+    for _, captures in tree_sitter.QueryCursor(_query(query, language)).matches(top):
+        yield {name: nodes[0] for name, nodes in captures.items()}
 
 
 @lru_cache(maxsize=8)

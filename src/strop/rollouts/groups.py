@@ -142,7 +142,11 @@ class MixedStream:
 
     def state(self) -> dict[str, Any]:
         """Everything that a resumed run needs."""
-        of_tasks = {"silent": self._silent, "faults": self._faults, "refused": self._refused}
+        of_tasks: dict[str, dict[str, Any]] = {
+            "silent": self._silent,
+            "faults": self._faults,
+            "refused": self._refused,
+        }
         sets = {
             name: {"pass": one.number, "queue": one.queue, "rest": one.rest}
             | {what: {k: v for k, v in table.items() if k in one.tasks} for what, table in of_tasks.items()}
