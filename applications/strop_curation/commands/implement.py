@@ -76,11 +76,11 @@ def _tested(
     """Tasks that the project's tests judge. Its snapshot is written after the last one."""
     from strop.core import files
     from strop.core.snapshots import archive as packed
+    from strop_curation.implement.archive import stem
     from strop_curation.implement.build import tasks
     from strop_curation.implement.project import judged, project_files
-    from strop_curation.implement.sources import tree_name
 
-    origin = tree_name(Path(source).resolve())
+    origin = stem(Path(source).resolve())
     found = _shown(project_files(project, origin, tally, settings.max_file_chars), tally, progress)
     made = judged(tasks(found, settings, tally), project, str(archive.resolve()), tally, settings.seed)
     yield from islice(made, settings.limit)

@@ -5,7 +5,8 @@ What is left out is counted by its reason.
 """
 
 import os
-from collections.abc import Generator, Iterable, Iterator
+import stat
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -15,10 +16,9 @@ from strop.core.errors import UserError
 from strop.edits import EditError
 from strop.edits.paths import check_path
 from strop.tasks import places
-from strop.verification.project.snapshot import read_project
 from strop_curation.engine.tally import LeftOut, Tally
+from strop_curation.implement import archive
 
-SUFFIXES = (".tar.gz", ".tar.bz2", ".tar.xz", ".tar", ".tgz")
 BYTES_PER_CHARACTER = 4
 """Most that UTF-8 takes; a file of more bytes is not read."""
 _NO_SOURCES = ("__pycache__", "node_modules", "site-packages")
@@ -44,20 +44,20 @@ def read_sources(
 ) -> Generator[SourceFile, None, None]:
     """The files of a source, in the order of their paths, of the archive or of the rows.
 
-    source     a folder that holds .py files, somewhere; a .py file; a packed project, as `read_project` takes it; or
-               any place that rows come from (`strop.tasks.places`)
+    source     a folder that holds .py files, somewhere; a .py file; a .tar, .tar.gz, .tgz, .tar.bz2 or .tar.xz; or any
+               place that rows come from (`strop.tasks.places`)
     max_chars  longer texts are left out
     column     the field of a row that holds the text of a file
 
     Raises UserError for a source that is not there or holds nothing of all this.
     """
     path = Path(source).expanduser()
-    if path.name.endswith(SUFFIXES):
-        yield from _texts(read_project(path).items(), tree_name(path), tally, max_chars)
+    if archive.is_archive(path):
+        yield from _packed(path, tally, max_chars)
     elif path.suffix == ".py" and path.is_file():
-        yield from _texts([(path.name, path)], path.resolve().parent.name, tally, max_chars)
-    elif path.is_dir() and (first := next(found := _walk(path), None)):
-        yield from _texts(chain([first], found), path.resolve().name, tally, max_chars)
+        yield from _tree(path.parent, iter([path.name]), tally, max_chars)
+    elif path.is_dir() and (first := next(paths := _walk(path, tally), "")):
+        yield from _tree(path, chain([first], paths), tally, max_chars)
     elif places.is_place(source):
         yield from _rows(source, tally, max_chars, column)
     else:
@@ -67,20 +67,20 @@ def read_sources(
         )
 
 
-def tree_name(path: Path) -> str:
-    """The name of a packed tree without its ending; an sdist's folder is called so."""
-    return path.name.removesuffix(next(filter(path.name.endswith, SUFFIXES), ""))
-
-
-def _texts(
-    files: Iterable[tuple[str, bytes | Path]], origin: str, tally: Tally, max_chars: int
-) -> Iterator[SourceFile]:
-    """The Python files of a tree, of those by their content or where it lies."""
-    for name, data in files:
+def _tree(root: Path, paths: Iterator[str], tally: Tally, max_chars: int) -> Iterator[SourceFile]:
+    origin = root.resolve().name
+    for path in paths:
         with tally.leaving_out("skipped"):
-            if name.endswith(".py"):
-                content = _read(data, max_chars) if isinstance(data, Path) else data
-                yield SourceFile(_checked(name), _decoded(content, max_chars), origin)
+            yield SourceFile(_checked(path), _read(root / path, max_chars), origin)
+
+
+def _packed(path: Path, tally: Tally, max_chars: int) -> Iterator[SourceFile]:
+    limit = max_chars * BYTES_PER_CHARACTER
+    origin = archive.stem(path)
+    for name, data in archive.members(path, ".py", limit, tally.skipped):
+        with tally.leaving_out("skipped"):
+            inner = name.removeprefix("./").removeprefix(origin + "/")
+            yield SourceFile(_checked(inner), _decoded(data, max_chars), origin)
 
 
 def _rows(source: str, tally: Tally, max_chars: int, column: str) -> Iterator[SourceFile]:
@@ -109,20 +109,26 @@ def _checked(path: str) -> str:
         raise LeftOut("bad path") from error
 
 
-def _read(path: Path, max_chars: int) -> bytes:
-    """The content of a regular file, a byte more of one that is too long."""
-    if path.is_symlink() or not path.is_file():
-        raise LeftOut("no regular file")
+def _read(path: Path, max_chars: int) -> str:
+    """The text of a regular file. Opened without following a link, or waiting for a pipe."""
     try:
-        with path.open("rb") as file:
-            return file.read(BYTES_PER_CHARACTER * max_chars + 1)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise LeftOut("cannot be read") from error
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise LeftOut("no regular file")
+        limit = max_chars * BYTES_PER_CHARACTER
+        if about.st_size > limit:
+            raise LeftOut("too long")
+        try:
+            return _decoded(file.read(limit + 1), max_chars)
+        except OSError as error:
+            raise LeftOut("cannot be read") from error
 
 
 def _decoded(data: bytes, max_chars: int) -> str:
-    if len(data) > BYTES_PER_CHARACTER * max_chars:
-        raise LeftOut("too long")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -132,12 +138,29 @@ def _decoded(data: bytes, max_chars: int) -> str:
     return text
 
 
-def _walk(root: Path) -> Iterator[tuple[str, Path]]:
-    """The files below a folder, hidden, installed and cached folders left out; a folder's files first."""
-    for top, folders, names in os.walk(root):
-        if Path(top) != root and "pyvenv.cfg" in names:
-            folders.clear()
+def _walk(root: Path, tally: Tally) -> Iterator[str]:
+    """The .py files below a folder, links and hidden, installed and cached folders left out; a folder's files first."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(root / folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            if not folder:
+                raise UserError(f"cannot read the folder {root}: {error.strerror or error}") from error
+            tally.skipped["cannot be read"] += 1
             continue
-        folders[:] = sorted(name for name in folders if name[0] != "." and name not in _NO_SOURCES)
-        for path in (Path(top, name) for name in sorted(names) if name.endswith(".py")):
-            yield path.relative_to(root).as_posix(), path
+        if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
+            continue
+        inner = []
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            if entry.is_symlink():
+                tally.skipped["symbolic link"] += 1
+            elif entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(".") and entry.name not in _NO_SOURCES:
+                    inner.append(f"{path}/")
+            elif entry.name.endswith(".py"):
+                yield path
+        waiting += reversed(inner)
