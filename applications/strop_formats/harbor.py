@@ -152,7 +152,7 @@ def _dockerfile(language: str) -> str:
     )
 
 
-_SOLUTION, _TEST = "solution/solve.sh", "tests/test.sh"
+_SOLVE, _TEST_SH = "solution/solve.sh", "tests/test.sh"
 _ARTIFACTS = "/logs/artifacts"
 _LEVELS = {"easy": 1, "medium": 2, "hard": 3}
 
@@ -168,7 +168,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     if why := _unplayable(files, settings):
         raise UserError(f"{where}: it needs {why}, which no jail has: left out")
     statement = _text(files, INSTRUCTION)
-    for path, there in ((INSTRUCTION, statement), (_TEST, _TEST in files)):
+    for path, there in ((INSTRUCTION, statement), (_TEST_SH, _TEST_SH in files)):
         if not there:
             raise UserError(f"{where}: no {path}: a task folder of Harbor has one")
     about = _table(settings, "metadata")
@@ -178,7 +178,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
         family="terminal",
         language="bash",
         statement=statement,
-        reference=_text(files, _SOLUTION),
+        reference=_text(files, _SOLVE),
         check=_check(files, settings),
         topic=category if isinstance(category, str) else "",
         level=_LEVELS.get(level, 0) if isinstance(level, str) else 0,

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from strop.cli.options import EngineOptions, grouped, say
 from strop.core.errors import StropError, UserError
 from strop.core.text import printable
-from strop_repair.record import RepairPlan
+from strop_repair.plan import RepairPlan
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe

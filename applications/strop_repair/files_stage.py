@@ -13,7 +13,8 @@ from strop.core.rollout import Message
 from strop.core.text import without_thinking
 from strop.evaluation.baselines import tokens
 from strop_repair.asking import Asker, prompt
-from strop_repair.record import By, FoundFile
+from strop_repair.plan import By
+from strop_repair.record import FoundFile
 from strop_repair.repository import RepositoryTexts, is_code
 
 _LONGEST_ANSWER, _MOST_LINES, _LONGEST_LINE = 50_000, 400, 400

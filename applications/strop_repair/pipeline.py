@@ -13,7 +13,8 @@ from strop_repair import files_stage, lines_stage
 from strop_repair.asking import Asker, prompt
 from strop_repair.candidates import Applied, collect
 from strop_repair.outline import pieces
-from strop_repair.record import Edit, FoundFile, RepairPlan, RepairReport, passes, rerank, why_not_most
+from strop_repair.plan import RepairPlan
+from strop_repair.record import Edit, FoundFile, RepairReport, passes, rerank, why_not_most
 from strop_repair.repository import RepositoryTexts
 from strop_repair.reproduce import TestFile, test_files
 from strop_repair.testing import Bench, ProjectTests, RepairWatch

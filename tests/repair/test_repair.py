@@ -13,7 +13,7 @@ from strop.config.tasks import SandboxConfig
 from strop.policies.scripted import ScriptedPolicy
 from strop_repair.asking import Asker
 from strop_repair.pipeline import repair
-from strop_repair.record import RepairPlan
+from strop_repair.plan import RepairPlan
 from strop_repair.testing import ProjectTests
 
 from .conftest import BREAKS, ISSUE, NEEDLESS, OLD, RIGHT, RIGHT_TOO, block
