@@ -39,13 +39,18 @@ def export_command(
     code 2 if no task came through.
     """
     from strop.tasks.formats import adapter_named, write_format
+    from strop.tasks.sources import iter_tasks
 
     if (verifiers is None) == (harbor is None):
         raise UserError("say what for: --verifiers NAME, or --harbor DIR")
     if harbor is not None and output is not None:
         raise UserError("-o is for --verifiers; --harbor DIR names the folder itself")
     log = Log(verbose=False)
-    wanted = chosen(_stream(source, filters.column, log, split), filters)
+    if split:
+        tasks = _stream(source, filters.column, log, split)
+    else:  # who reads them assigns the splits
+        tasks = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
+    wanted = chosen(tasks, filters)
     try:
         if verifiers is not None:
             folder = output or Path(verifiers.replace("-", "_"))
