@@ -34,24 +34,24 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.ids import rng
-from strop.core.play import PlayLimits
-from strop.core.protocols import Request
-from strop.core.rollout import Completion, SamplingParams
-from strop.core.snapshots import Files, data_uri, digest_of
-from strop.core.task import Task
-from strop.edits import FORMATS
 from strop.environments.kinds import find_environment, framed
 from strop.environments.task_tree import tree_of
 from strop.environments.toolbox import installed
 from strop.environments.workspace import Workspace
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
-from strop.sandbox import Folder, Limits
 from strop.tasks import load_tasks
-from strop.verification import open_verifier
-from strop.verification.project.snapshot import read_project
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.ids import rng
+from strop_verify.core.play import PlayLimits
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Completion, SamplingParams
+from strop_verify.core.snapshots import Files, data_uri, digest_of
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS
+from strop_verify.sandbox import Folder, Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.project.snapshot import read_project
 
 STEP_SECONDS = 0.25
 REPOSITORY = "more-itertools"

@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from strop.core.checks import EditCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.edits import FORMATS
 from strop.tasks.sources import load_tasks
-from strop.verification import open_verifier
+from strop_verify.core.checks import EditCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.edits import FORMATS
+from strop_verify.verification import open_verifier
 
 COMMENT = "\n# unchanged\n"
 

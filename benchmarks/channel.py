@@ -35,10 +35,10 @@ CALLS = 8
 
 def serve() -> None:
     """Prints the CPU milliseconds of each check, a round a line read."""
-    from strop.core.checks import AssertsCheck, Case, CasesCheck
-    from strop.core.task import Task
-    from strop.sandbox import Limits
-    from strop.verification import open_verifier
+    from strop_verify.core.checks import AssertsCheck, Case, CasesCheck
+    from strop_verify.core.task import Task
+    from strop_verify.sandbox import Limits
+    from strop_verify.verification import open_verifier
 
     limits = Limits(cpu_seconds=20, wall_seconds=120, result_bytes=64 << 20)
     tasks = {}

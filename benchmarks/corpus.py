@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 from corpus_parts import Problem, code, problem, solve, statement
 
-from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.ids import rng
-from strop.core.task import Task
 from strop.tasks import load_tasks, write_tasks
+from strop_verify.core.checks import Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.ids import rng
+from strop_verify.core.task import Task
 
 SHARE = 0.02
 DUPLICATES = ("exact", "renamed", "reformatted", "paraphrased")

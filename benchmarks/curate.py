@@ -31,9 +31,9 @@ from curate_pipeline import pipeline, report
 from datasketch import MinHash, MinHashLSH
 
 from strop.tasks.splits import similar_pairs
-from strop_curation.similar.hashes import Hashes, jaccard, shingled, shingles, words
-from strop_curation.similar.minhash import near, rows_of
-from strop_curation.similar.store import Store
+from strop_tasks.curation.similar.hashes import Hashes, jaccard, shingled, shingles, words
+from strop_tasks.curation.similar.minhash import near, rows_of
+from strop_tasks.curation.similar.store import Store
 
 WIDTH = 3
 Pairs = set[tuple[int, int]]

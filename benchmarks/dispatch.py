@@ -25,16 +25,16 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.ids import unit_interval
-from strop.core.play import Do, Done, Next, Opening, Say, Verify
-from strop.core.protocols import Request
-from strop.core.rollout import Completion, Message, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.admission import Order
 from strop.rollouts.dispatcher import Dispatcher
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.ids import unit_interval
+from strop_verify.core.play import Do, Done, Next, Opening, Say, Verify
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Completion, Message, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 STEPS, STEP_SECONDS = 10, 0.005
 USUAL, SLOW, ONE_IN = 0.05, 1.5, 40

@@ -33,16 +33,16 @@ from typing import Any
 import httpx
 
 from strop.cli.models import read_models, recipes_of
-from strop.core.edit_events import read_events, read_suggestions
-from strop.core.listening import listen
-from strop.core.protocols import Request
-from strop.core.rollout import Completion, SamplingParams
 from strop.policies.open import open_policy
 from strop.serve import edit_server
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_http import EditHttp
 from strop.serve.edit_model import EditModel
 from strop.serve.edit_prompt import EditState, FimPrompt
+from strop_verify.core.edit_events import read_events, read_suggestions
+from strop_verify.core.listening import listen
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Completion, SamplingParams
 
 CONTEXT, TOKENS = 1152, 32
 _STARTED = time.perf_counter()

@@ -22,18 +22,18 @@ from typing import Any
 
 from strop.config.load import load_recipe
 from strop.config.schema import Recipe
-from strop.core.checks import EditCheck
-from strop.core.rollout import Rollout, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.edits import FORMATS
 from strop.environments.kinds import played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.tasks.sources import load_tasks
-from strop.verification import open_configured, open_verifier
-from strop_curation.demos import build_demos
+from strop_tasks.curation.demos import build_demos
+from strop_verify.core.checks import EditCheck
+from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.edits import FORMATS
+from strop_verify.verification import open_configured, open_verifier
 
 TURNS = 60
 FINISH = "<finish></finish>"

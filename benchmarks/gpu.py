@@ -187,10 +187,10 @@ def sampled(size: Size, engine: str, dtype: Any) -> Result:
     """Tokens a second, and how far log-probabilities are from the update's, after new weights."""
     import torch
 
-    from strop.core.rollout import SamplingParams
     from strop.policies.loading import EMBEDDED, load_model, load_tokenizer, named_weights
     from strop.policies.open import answers
     from strop.policies.tokenizer import HubTokenizer
+    from strop_verify.core.rollout import SamplingParams
 
     model, tokenizer = load_model(EMBEDDED), HubTokenizer(load_tokenizer(EMBEDDED))
     policy = opened(engine, model, tokenizer, size, dtype)
@@ -247,8 +247,8 @@ def gaps_of(model: Any, tokenizer: Any, pairs: list[tuple[list[int], Any]], dtyp
     """
     import torch
 
-    from strop.core.rollout import Sample
     from strop.training.logps import row_logps
+    from strop_verify.core.rollout import Sample
 
     samples = []
     for prompt, completion in pairs:

@@ -36,9 +36,9 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from strop.core.rollout import Sample
     from strop.policies.proof import plain_logps
     from strop.training import logps
+    from strop_verify.core.rollout import Sample
 
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)

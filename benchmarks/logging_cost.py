@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 import strop
-from strop.core.rollout import Group
 from strop.reports.run_folder import RunFolder
 from strop.reports.sinks.data_repository import DataRepository
+from strop_verify.core.rollout import Group
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))

@@ -17,16 +17,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from strop.code.mutate.mutants import mutants
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Stage, Verdict
-from strop.sandbox import Limits, run_command
-from strop.verification import open_verifier
-from strop.verification.rust.own_tests import MUTANTS
-from strop.verification.strength import judge, own_tests_hold
-from strop.verification.strength.measure import neutral
-from strop.verification.verifier import OpenVerifier
+from strop_verify.code.mutate.mutants import mutants
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, Verdict
+from strop_verify.sandbox import Limits, run_command
+from strop_verify.verification import open_verifier
+from strop_verify.verification.rust.own_tests import MUTANTS
+from strop_verify.verification.strength import judge, own_tests_hold
+from strop_verify.verification.strength.measure import neutral
+from strop_verify.verification.verifier import OpenVerifier
 
 NO_BUILD = 77
 LIMITS = Limits(

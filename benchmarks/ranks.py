@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from strop.core.rollout import Group
+    from strop_verify.core.rollout import Group
 
 MOST = 1e-5
 """The largest difference between one process and several: a sum in another order, in float32."""
@@ -183,7 +183,7 @@ def digest(run: Path) -> str:
 
 def drawn(step: int) -> list["Group"]:
     """The groups of a step: random tokens, rewards and log-probabilities, the same in every process."""
-    from strop.core.rollout import Completion, Group, Rollout, Turn
+    from strop_verify.core.rollout import Completion, Group, Rollout, Turn
 
     rng = random.Random(step)
 

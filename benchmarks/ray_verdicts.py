@@ -28,11 +28,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
-from strop.core.verdict import Verdict
-from strop.sandbox.limits import Limits
-from strop.verification import open_on_ray, open_verifier
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_on_ray, open_verifier
 
 LIMITS = Limits(cpu_seconds=1, wall_seconds=20)
 TASK = Task(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
 from strop.tasks import load_tasks
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
 
 _SWAPS = [("+", "-"), ("<", "<="), ("==", "!="), ("&&", "||"), (" 1", " 2"), (" 0", " 1"), (".iter()", ".into_iter()"),
           ("&", ""), ("mut ", ""), ("usize", "i32"), ("i32", "i64"), (";", ""), ("(", ""), ("}", ""), ("let ", "let mut "),

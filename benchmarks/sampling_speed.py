@@ -18,8 +18,6 @@ from collections.abc import Callable
 from typing import Any
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
-from strop.core.protocols import OnePlay, Request
-from strop.core.rollout import SamplingParams
 from strop.policies.loading import (
     EMBEDDED,
     load_model,
@@ -32,6 +30,8 @@ from strop.policies.open import answers
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.policies.vllm_engine import VllmPolicy
+from strop_verify.core.protocols import OnePlay, Request
+from strop_verify.core.rollout import SamplingParams
 
 PROMPT = 'def task_{}(values: list[int]) -> int:\n    """Return the sum of all values above {}, or 0 for none."""\n'
 

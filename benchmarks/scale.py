@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from strop.config.load import load_recipe
-from strop.core.rollout import Completion
 from strop.policies.model_shape import PUBLISHED, ModelShape
 from strop.training.memory import memory_plan
+from strop_verify.core.rollout import Completion
 
 MODELS = {
     "1.5B": "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B",

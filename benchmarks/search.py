@@ -15,14 +15,14 @@ from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
-from strop.core.checks import RetrievalCheck
-from strop.core.task import Task
 from strop.environments.calls import MOST_CALLS
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import release
 from strop.environments.toolbox import UseTool
 from strop.rollouts.services import PlayServices, Threads
-from strop.sandbox.programs import Programs
+from strop_verify.core.checks import RetrievalCheck
+from strop_verify.core.task import Task
+from strop_verify.sandbox.programs import Programs
 
 LINES = 120
 PATTERNS = (

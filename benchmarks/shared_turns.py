@@ -20,12 +20,12 @@ from typing import Any
 import torch
 
 from strop.config.load import load_recipe
-from strop.core.rollout import Sample
 from strop.policies.attention import prefix_tree
 from strop.policies.loading import load_model
 from strop.reports.run_folder import RunFolder
 from strop.training.batch import sample_of
 from strop.training.logps import micro_batches, row_logps, token_logps
+from strop_verify.core.rollout import Sample
 
 
 def parted(sample: Sample, number: int) -> Sample:

@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT))
 from tests.rewards.edit_pairs import edited, real_pairs
 
 from strop.rewards.edits import change_overlap
-from strop_published import code_repair, ratio
+from strop_tasks.published import code_repair, ratio
 
 
 class Pair(NamedTuple):

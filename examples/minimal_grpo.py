@@ -16,7 +16,7 @@ import torch
 
 from strop.policies.loading import load_model, load_tokenizer
 from strop.tasks import load_tasks, render
-from strop.verification import open_verifier
+from strop_verify.verification import open_verifier
 
 
 def advantages(rewards_B: torch.Tensor, group_size: int, *, scale: bool = True) -> torch.Tensor:

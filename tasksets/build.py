@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import zstandard
 
-from strop.core.task import Task
 from strop.tasks import builtin
 from strop.tasks.splits import clusters
+from strop_verify.core.task import Task
 from tasksets import read_python, read_rust, read_rust_from_python
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from strop.verification import open_verifier
+from strop_verify.verification import open_verifier
 from tasksets import read_python
 from tasksets.read_rust_from_python import read_topic, topics
 

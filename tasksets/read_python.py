@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from strop.code.python import source as pysource
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
 from strop.tasks import doctests as docs
+from strop_verify.code.python import source as pysource
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
 
 PACKAGE = "tasksets.python_functions"
 

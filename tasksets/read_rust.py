@@ -29,9 +29,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
 from strop.tasks.rust_prompts import documented
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
 
 FOLDER = Path(__file__).with_name("rust_functions")
 EDITION = "2021"

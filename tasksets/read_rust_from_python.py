@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from strop.core.checks import CasesCheck, RustCheck
-from strop.core.task import Task
 from strop.tasks.rust_prompts import documented
-from strop_curation.rust_build.cases import call, literal, parse_head, rust_tests
+from strop_tasks.curation.rust_build.cases import call, literal, parse_head, rust_tests
+from strop_verify.core.checks import CasesCheck, RustCheck
+from strop_verify.core.task import Task
 from tasksets.read_rust import EDITION
 
 FOLDER = Path(__file__).with_name("rust_from_python")

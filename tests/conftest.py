@@ -16,7 +16,7 @@ import pytest
 from tests import installs, needs, scale, tiers
 
 if TYPE_CHECKING:
-    from strop.verification.verifier import OpenVerifier
+    from strop_verify.verification.verifier import OpenVerifier
 
 SUSPECT = pytest.StashKey[list[str]]()
 """Tests that are in more than one tier or in none."""
@@ -34,8 +34,8 @@ hypothesis.settings.register_profile("full", max_examples=300, deadline=None)
 @pytest.fixture(scope="session")
 def verifier() -> "Iterator[OpenVerifier]":
     """One whose answers have little time, with the default settings otherwise, for every test that needs no other."""
-    from strop.sandbox.limits import Limits
-    from strop.verification import open_verifier
+    from strop_verify.sandbox.limits import Limits
+    from strop_verify.verification import open_verifier
 
     with open_verifier(workers=1, limits=Limits()) as opened:
         yield opened

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.errors import VerificationError
-from strop.verification.rust.installation import find_installation
+from strop_verify.core.errors import VerificationError
+from strop_verify.verification.rust.installation import find_installation
 
 DATA = Path(os.environ.get("STROP_DATA", "../shared/data"))
 """The folder of the shared data sets."""

@@ -7,11 +7,11 @@ import torch
 
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
-from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import join, leave
 from strop.training.sharded_backends import load_backend
+from strop_verify.core.rollout import Completion, Group, Rollout, Turn
 
 
 def groups(step: int, prompt: int = 3) -> list[Group]:

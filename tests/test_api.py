@@ -11,10 +11,10 @@ import pytest
 
 import strop
 from strop.config.load import dump_recipe, load_recipe
-from strop.core.errors import ConfigError, UserError
 from strop.environments.kinds import find_environment
 from strop.policies.open import open_policy
 from strop.rewards.rubric import find_reward
+from strop_verify.core.errors import ConfigError, UserError
 
 TASKS = strop.load_tasks("python-functions", limit=1)
 POLICY = strop.ScriptedPolicy(lambda prompt, seed, asked: "pass")

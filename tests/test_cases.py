@@ -7,9 +7,9 @@ from tests.needs import case
 from typer.testing import CliRunner
 
 from strop.cli import app
-from strop.core.verdict import Outcome
 from strop.tasks import load_tasks
 from strop.tasks.answers import answer_in
+from strop_verify.core.verdict import Outcome
 
 FOLDERS = [
     "answer-fence-tags",

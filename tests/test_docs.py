@@ -17,7 +17,7 @@ from strop.cli import app
 from strop.config.explain import keys
 from strop.config.load import load_recipe
 from strop.config.recipes import find_recipe
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

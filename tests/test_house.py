@@ -50,7 +50,7 @@ def test_a_class_name_means_one_thing() -> None:
 
 def test_config_and_core_load_no_torch() -> None:
     code = (
-        "import sys, strop, strop.config.load, strop.config.revision, strop.core.protocols\n"
+        "import sys, strop, strop.config.load, strop.config.revision, strop_verify.core.protocols\n"
         "print(sorted({'torch', 'transformers', 'trl', 'vllm'} & set(sys.modules)))"
     )
     done = subprocess.run(

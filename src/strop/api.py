@@ -12,11 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from strop.config.load import load_recipe
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.protocols import BatchReward, Policy, Reward, Verifier
-from strop.core.rollout import Group, Rollout
-from strop.core.task import Task
-from strop.core.verdict import Verdict
 from strop.environments.kinds import Kind, find_environment, played_by
 from strop.evaluation.evaluate import check, evaluate_with
 from strop.evaluation.result import Evaluation
@@ -25,10 +20,15 @@ from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.groups import play_groups
 from strop.tasks.answers import answer_in
-from strop.verification import open_configured
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import BatchReward, Policy, Reward, Verifier
+from strop_verify.core.rollout import Group, Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+from strop_verify.verification import open_configured
 
 if TYPE_CHECKING:
-    from strop.verification.verifier import OpenVerifier
+    from strop_verify.verification.verifier import OpenVerifier
 
 _DEFAULTS = Recipe()
 Say = Callable[[str], None]

@@ -13,15 +13,15 @@ from collections.abc import Callable
 
 import pytest
 
-from strop.core.checks import CasesCheck
-from strop.core.task import Task
-from strop.sandbox.spawn import source_folder
-from strop_attack.bench import Row, counts, run
-from strop_attack.canary import Canaries
-from strop_attack.grader import Grade
-from strop_attack.leftovers import LeftoverWatch
-from strop_attack.suite import Trial, load_suite, trial
-from strop_attack.tasks import build
+from strop_verify.attacks.bench import Row, counts, run
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.grader import Grade
+from strop_verify.attacks.leftovers import LeftoverWatch
+from strop_verify.attacks.suite import Trial, load_suite, trial
+from strop_verify.attacks.tasks import build
+from strop_verify.core.checks import CasesCheck
+from strop_verify.core.task import Task
+from strop_verify.sandbox.spawn import source_folder
 
 
 class Weak:
@@ -195,8 +195,8 @@ import os, time
 if os.fork():
     os._exit(0)
 os.setsid()
-from strop.sandbox import confine
-from strop.sandbox.limits import Limits
+from strop_verify.sandbox import confine
+from strop_verify.sandbox.limits import Limits
 confine.enter(read=("/",), allow_exec=True, settings=confine.WorkerSettings(unsafe=True))
 confine.seal(Limits(cpu_seconds=9), tolerant=True)
 os.write(1, b"confined")
@@ -246,7 +246,7 @@ def test_only_what_came_out_of_a_box_is_ended() -> None:
 
 
 def test_what_another_strop_makes_meanwhile_is_no_leftover(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("strop_attack.leftovers.PLACES", (str(tmp_path),))
+    monkeypatch.setattr("strop_verify.attacks.leftovers.PLACES", (str(tmp_path),))
 
     def rows() -> list[Row]:
         watch = LeftoverWatch("token")

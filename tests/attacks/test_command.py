@@ -8,9 +8,9 @@ import pytest
 from tests import needs
 
 from strop.cli import app
-from strop.core.task import Task
-from strop.sandbox import jail_names
-from strop_attack.grader import Foreign
+from strop_verify.attacks.grader import Foreign
+from strop_verify.core.task import Task
+from strop_verify.sandbox import jail_names
 
 TASK = {
     "id": "inc",

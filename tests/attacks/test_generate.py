@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from tests.scale import full, most, seed
 
-from strop.sandbox import jail_names
-from strop_attack.canary import Canaries
-from strop_attack.generate import LANGUAGES, Payload, generate, shrunk
-from strop_attack.projects import PROJECTS
-from strop_attack.suite import FAMILIES, load_answers
-from strop_attack.tasks import build
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.generate import LANGUAGES, Payload, generate, shrunk
+from strop_verify.attacks.projects import PROJECTS
+from strop_verify.attacks.suite import FAMILIES, load_answers
+from strop_verify.attacks.tasks import build
+from strop_verify.sandbox import jail_names
 
 PROJECT_IDS = {f"attacked/{name}" for name in PROJECTS}
 
@@ -64,11 +64,11 @@ def test_an_act_that_is_not_needed_goes() -> None:
 CARELESS = """
 import sys
 from pathlib import Path
-from strop_attack.bench import run
-from strop_attack.canary import Canaries
-from strop_attack.generate import generate, keep
-from strop_attack.grader import Grade
-from strop_attack.tasks import build
+from strop_verify.attacks.bench import run
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.generate import generate, keep
+from strop_verify.attacks.grader import Grade
+from strop_verify.attacks.tasks import build
 
 class Careless:
     name = "careless"

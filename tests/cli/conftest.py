@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tests import warm
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
 from strop.tasks import write_tasks
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 COMMAND = [sys.executable, "-c", "from strop.cli import main; main()"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests import warm
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
 
 KILLED = """import os, sys, threading, time
 journal, least, how = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

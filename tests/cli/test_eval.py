@@ -3,9 +3,9 @@ import json
 import pytest
 
 from strop.cli.models import model_folder
-from strop.core.errors import UserError
 from strop.tasks import write_tasks
-from strop_generators.needs_feedback import generate
+from strop_tasks.generators.needs_feedback import generate
+from strop_verify.core.errors import UserError
 
 GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}
 BAD = {"add": "\n    return a\n", "double": "\n    return x\n"}

@@ -12,9 +12,9 @@ import pytest
 from tests.without import without
 
 from strop.cli.models import Model, check_there, read_models, recipes_of, split_words
-from strop.core.errors import ConfigError, UserError
 from strop.tasks import write_tasks
 from strop.tasks.sources import load_tasks
+from strop_verify.core.errors import ConfigError, UserError
 
 GOOD = {"add": "\n    return a + b\n", "double": "\n    return 2 * x\n"}
 BAD = {"add": "\n    return (a\n", "double": "\n    return x\n"}  # the first one does not build

@@ -12,11 +12,11 @@ import pytest
 from tests import warm
 from tests.waiting import wait_until
 
-from strop.core import files
-from strop.core.task import Task
 from strop.reports.run_folder import RunFolder
 from strop.tasks import write_tasks
-from strop_generators.needs_feedback import generate
+from strop_tasks.generators.needs_feedback import generate
+from strop_verify.core import files
+from strop_verify.core.task import Task
 
 pytest.importorskip("openai", reason="openai is not installed")
 

@@ -5,7 +5,7 @@ from tests.warm import strop
 
 from strop.config.explain import explain, keys
 from strop.config.messages import ALIASES
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 
 def one(name: str) -> str:

@@ -9,7 +9,7 @@ from tests.scale import some
 
 from strop import __version__
 from strop.cli import Commands, tell
-from strop.core.errors import ConfigError, SandboxError, UserError
+from strop_verify.core.errors import ConfigError, SandboxError, UserError
 
 HEAVY = ("torch", "transformers", "trl", "vllm", "pydantic", "omegaconf", "numpy", "rich", "datasets", "yaml")
 
@@ -115,7 +115,7 @@ def test_a_signal_that_comes_while_an_object_is_freed_is_not_lost(sent, code, sa
 
 
 def test_doctor_for_programs(strop):
-    from strop.sandbox import jail_names, probe
+    from strop_verify.sandbox import jail_names, probe
 
     done = strop("doctor", "--json")
     said = json.loads(done.stdout)
@@ -128,7 +128,7 @@ def test_doctor_for_programs(strop):
 
 
 def test_doctor_reports_the_jail(strop):
-    from strop.sandbox import jail_names, probe
+    from strop_verify.sandbox import jail_names, probe
 
     done = strop("doctor")
     assert done.returncode == (0 if probe().safe else 1)

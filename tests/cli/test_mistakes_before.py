@@ -13,9 +13,9 @@ import pytest
 from tests.without import without
 
 from strop.cli import app
-from strop.core.checks import Case, CasesCheck, CommandCheck, CommandStep
-from strop.core.task import Task
 from strop.tasks import write_tasks
+from strop_verify.core.checks import Case, CasesCheck, CommandCheck, CommandStep
+from strop_verify.core.task import Task
 
 REWARDS = """
 import helper

@@ -10,7 +10,7 @@ from tests import waiting
 from tests.reports.made_runs import make_run
 from tests.reports.terminals import strop_on_terminal
 
-from strop.core.rollout import Rollout
+from strop_verify.core.rollout import Rollout
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "environments"
 TRY_AGAIN = f"{EXAMPLES / 'try_again.py'}:TryAgain"

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from strop.core.checks import AssertsCheck
-from strop.core.task import Task
 from strop.evaluation.public_runs import public_runs, shown_part
 from strop.reports.page.run_data import run_data
 from strop.tasks.sources import load_tasks
-from strop_generators.needs_feedback import generate
+from strop_tasks.generators.needs_feedback import generate
+from strop_verify.core.checks import AssertsCheck
+from strop_verify.core.task import Task
 
 SAMPLES = 4
 

@@ -11,10 +11,10 @@ from tests.waiting import DEADLINE, wait_until
 
 from strop.cli.verdict_log import VerdictLog
 from strop.cli.verify import VerifierOptions
-from strop.core.checks import PytestCheck
-from strop.core.task import Task
-from strop.core.verdict import Verdict
 from strop.tasks import load_tasks, write_tasks
+from strop_verify.core.checks import PytestCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
 
 
 def write_answers(path, *rows):
@@ -81,7 +81,7 @@ def test_limits_are_those_of_a_recipe_that_sets_none(monkeypatch):
     from strop.config.tasks import SandboxConfig
 
     given = {}
-    monkeypatch.setattr("strop.verification.open_verifier", lambda **options: given.update(options))
+    monkeypatch.setattr("strop_verify.verification.open_verifier", lambda **options: given.update(options))
     VerifierOptions().open()
     usual = SandboxConfig()
     assert (given["limits"].cpu_seconds, given["limits"].wall_seconds) == (

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import some
 
-from strop.code.mutate.mutants import Mutant, mutants
-from strop.code.trees import Source
-from strop.core.errors import UserError
-from strop.verification.strength import count_assertions, own_tests_hold
+from strop_verify.code.mutate.mutants import Mutant, mutants
+from strop_verify.code.trees import Source
+from strop_verify.core.errors import UserError
+from strop_verify.verification.strength import count_assertions, own_tests_hold
 
 RUST = """\
 //! Sums, with a ü in front.

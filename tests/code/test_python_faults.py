@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import some
 
-from strop_curation.faults.draw import faults
-from strop_curation.faults.python import OPERATORS
-from strop_curation.faults.routines import routines
+from strop_tasks.curation.faults.draw import faults
+from strop_tasks.curation.faults.python import OPERATORS
+from strop_tasks.curation.faults.routines import routines
 
 LOOP = """def f(xs, k=0):
     total = 0

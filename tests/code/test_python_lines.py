@@ -2,8 +2,8 @@
 
 import ast
 
-from strop.code.python.source import lines_of, segment, signature_of
 from strop.tasks.doctests import load
+from strop_verify.code.python.source import lines_of, segment, signature_of
 
 ODD = "\f\x0b\x1c\x1d\x1e\x85\u2028\u2029"
 SOURCE = f'''A = "{ODD[1:]}"

@@ -1,12 +1,12 @@
 import pytest
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop_curation.faults.draw import RARE, Faults
-from strop_curation.faults.operators import CODES, KINDS
-from strop_curation.faults.rust import OPERATORS
-from strop_curation.rust_fix.build import first_error
-from strop_curation.rust_fix.rustc import open_rustc
+from strop_tasks.curation.faults.draw import RARE, Faults
+from strop_tasks.curation.faults.operators import CODES, KINDS
+from strop_tasks.curation.faults.rust import OPERATORS
+from strop_tasks.curation.rust_fix.build import first_error
+from strop_tasks.curation.rust_fix.rustc import open_rustc
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
 
 WORDS = """pub fn words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

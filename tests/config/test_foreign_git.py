@@ -11,9 +11,9 @@ import pytest
 
 from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
-from strop.core.errors import UserError
-from strop.verification.project.snapshot import read_project
-from strop_curation.edits.repository import Repository
+from strop_tasks.curation.edits.repository import Repository
+from strop_verify.core.errors import UserError
+from strop_verify.verification.project.snapshot import read_project
 
 WHO = {f"GIT_{role}_{part}": "a@b" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
 

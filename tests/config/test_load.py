@@ -11,7 +11,7 @@ from strop.config.algorithms import CispoLoss, DapoLoss, DrGrpoLoss, GspoLoss, T
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
 from strop.config.training import GrpoConfig
-from strop.core.errors import ConfigError
+from strop_verify.core.errors import ConfigError
 
 
 def write(folder: Path, text: str, name: str = "r.yaml") -> Path:

@@ -6,8 +6,8 @@ import pytest
 
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.recipes import GENERATED, RECIPES, facts_of, find_recipe, is_recipe, recipe_names
-from strop.core.errors import ConfigError, UserError
 from strop.tasks import sources
+from strop_verify.core.errors import ConfigError, UserError
 
 RECIPE = """
 model: {name: ./model, chat_template: chat.jinja}

@@ -4,7 +4,7 @@ import os
 import threading
 from pathlib import Path
 
-from strop.core import files
+from strop_verify.core import files
 
 
 def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.text import THOUGHTS, without_thinking
+from strop_verify.core.text import THOUGHTS, without_thinking
 
 PARTS = ["<think>", "</think>", "\n", " ", "a", "```\n", "'", "# ", "def f(x):\n"]
 

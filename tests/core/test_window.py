@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from strop.core.window import ahead, played
+from strop_verify.core.window import ahead, played
 
 
 def test_items_come_in_order_and_only_so_many_are_taken_ahead() -> None:

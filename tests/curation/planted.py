@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.checks import (
+from strop_verify.core.checks import (
     AssertsCheck,
     Case,
     CasesCheck,
@@ -15,7 +15,7 @@ from strop.core.checks import (
     StdioCheck,
     WorkspaceCheck,
 )
-from strop.core.task import Task
+from strop_verify.core.task import Task
 
 SQUARES = "def f(x):\n    return x * x + 1\n"
 

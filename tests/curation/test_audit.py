@@ -5,8 +5,8 @@ from planted import fit, sound, unfit
 from tests.scale import full, some
 
 from strop.tasks import load_tasks
-from strop.verification import open_verifier
-from strop_curation.audit import CODES, AuditSettings, TaskAudit, audit_tasks
+from strop_tasks.curation.audit import CODES, AuditSettings, TaskAudit, audit_tasks
+from strop_verify.verification import open_verifier
 
 JUSTIFIED = {f"humaneval/HumanEval/{n}": "few-tests" for n in (29, 34, 35)}
 """Tasks of HumanEval with one or two assertions, each."""

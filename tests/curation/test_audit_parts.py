@@ -8,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from planted import DOUBLE, PAIRS, SQUARES, asserts, programs, sound
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck
-from strop.core.errors import UserError
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.inputs import changed, more_inputs
-from strop_curation.audit import TaskAudit
-from strop_curation.audit.answers import constant_possible, decided, places_possible, probes
-from strop_curation.audit.flakiness import MOVES, moved_clock, sources_of_chance
-from strop_curation.audit.form import form_findings, leak_findings
-from strop_curation.audit.journal import audits_beside, resumed
-from strop_curation.audit.judge import wording_findings
-from strop_curation.audit.record import AuditSettings
-from strop_curation.audit.strength import faulty_versions
+from strop_tasks.curation.audit import TaskAudit
+from strop_tasks.curation.audit.answers import constant_possible, decided, places_possible, probes
+from strop_tasks.curation.audit.flakiness import MOVES, moved_clock, sources_of_chance
+from strop_tasks.curation.audit.form import form_findings, leak_findings
+from strop_tasks.curation.audit.journal import audits_beside, resumed
+from strop_tasks.curation.audit.judge import wording_findings
+from strop_tasks.curation.audit.record import AuditSettings
+from strop_tasks.curation.audit.strength import faulty_versions
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck
+from strop_verify.core.errors import UserError
 
 LOOP = "def f(x):\n    total = 0\n    for n in range(x):\n        total += n * n\n    return total + 1\n"
 

@@ -13,20 +13,20 @@ from pathlib import Path
 import pytest
 from tests.waiting import DEADLINE, wait_until
 
-from strop.core.checks import Case, CasesCheck, EditCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.core.verdict import Outcome
 from strop.policies.connection import Connection
-from strop_curation.bugs import LAYOUT, BugSettings
-from strop_curation.bugs.issue import IssueWriter, docstring, unfit
-from strop_curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
-from strop_curation.bugs.server import open_server
-from strop_curation.bugs.task_bugs import PATH, bugs_of_tasks
-from strop_curation.engine.tally import Tally
-from strop_curation.faults.body_replacement import NoFault
-from strop_curation.faults.draw import rust_functions
-from strop_curation.faults.routines import routines
+from strop_tasks.curation.bugs import LAYOUT, BugSettings
+from strop_tasks.curation.bugs.issue import IssueWriter, docstring, unfit
+from strop_tasks.curation.bugs.rewrites import KINDS, Rewriter, python_subject, rust_subject
+from strop_tasks.curation.bugs.server import open_server
+from strop_tasks.curation.bugs.task_bugs import PATH, bugs_of_tasks
+from strop_tasks.curation.engine.tally import Tally
+from strop_tasks.curation.faults.body_replacement import NoFault
+from strop_tasks.curation.faults.draw import rust_functions
+from strop_tasks.curation.faults.routines import routines
+from strop_verify.core.checks import Case, CasesCheck, EditCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
 
 pytest.importorskip("openai", reason="openai is not installed")
 

@@ -6,19 +6,19 @@ import sys
 import pytest
 from tests import warm
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.verdict import Outcome
-from strop.edits import FORMATS
 from strop.tasks import load_tasks
-from strop.verification.project import open_project, pack
-from strop.verification.project.runs import TestReach
-from strop_curation.bugs import LAYOUT
-from strop_curation.bugs.issue import project_issue, same_message
-from strop_curation.bugs.project_bugs import Factory, ProjectPlace, split_of
-from strop_curation.bugs.targets import Targets, judges
-from strop_curation.commands.bugs import _until_stopped
-from strop_curation.engine.tally import Tally
-from strop_curation.faults.draw import both_changes, rust_faults, rust_functions
+from strop_tasks.curation.bugs import LAYOUT
+from strop_tasks.curation.bugs.issue import project_issue, same_message
+from strop_tasks.curation.bugs.project_bugs import Factory, ProjectPlace, split_of
+from strop_tasks.curation.bugs.targets import Targets, judges
+from strop_tasks.curation.commands.bugs import _until_stopped
+from strop_tasks.curation.engine.tally import Tally
+from strop_tasks.curation.faults.draw import both_changes, rust_faults, rust_functions
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.verdict import Outcome
+from strop_verify.edits import FORMATS
+from strop_verify.verification.project import open_project, pack
+from strop_verify.verification.project.runs import TestReach
 
 PRICES = '''"""Prices."""
 

@@ -1,15 +1,15 @@
 import pytest
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, EditCheck, RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, TestResult, Verdict
-from strop.edits import FORMATS, apply_answer
 from strop.tasks import load_tasks
-from strop.verification import open_verifier
-from strop_curation.bugs import LAYOUT, BugSettings, TaskChoice
-from strop_curation.bugs.issue import failing_call
-from strop_curation.bugs.task_bugs import PATH, bugs_of_tasks
-from strop_curation.engine.tally import Tally
+from strop_tasks.curation.bugs import LAYOUT, BugSettings, TaskChoice
+from strop_tasks.curation.bugs.issue import failing_call
+from strop_tasks.curation.bugs.task_bugs import PATH, bugs_of_tasks
+from strop_tasks.curation.engine.tally import Tally
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, EditCheck, RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, TestResult, Verdict
+from strop_verify.edits import FORMATS, apply_answer
+from strop_verify.verification import open_verifier
 
 TOTAL = Task(
     statement="Return the sum of the numbers that are above low.",

@@ -8,12 +8,12 @@ import pytest
 from tests import warm
 from tests.curation.test_retrieval import Made
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.verdict import Outcome
 from strop.tasks import load_tasks
-from strop_curation.bugs import LAYOUT
-from strop_curation.bugs.undone_fixes import undone_fixes
-from strop_curation.engine.tally import Tally
+from strop_tasks.curation.bugs import LAYOUT
+from strop_tasks.curation.bugs.undone_fixes import undone_fixes
+from strop_tasks.curation.engine.tally import Tally
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.verdict import Outcome
 
 PYPROJECT = '[project]\nname = "sums"\nversion = "1.2"\n'
 FIRST = '''"""Sums."""

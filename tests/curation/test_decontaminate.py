@@ -5,13 +5,13 @@ import re
 import pytest
 from tests.scale import some
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import load_tasks
-from strop_curation.pipeline.step import Context, Dropped
-from strop_curation.similar.leaks import DecontaminateConfig
-from strop_curation.steps.decontaminate import Decontaminate, statements_in
+from strop_tasks.curation.pipeline.step import Context, Dropped
+from strop_tasks.curation.similar.leaks import DecontaminateConfig
+from strop_tasks.curation.steps.decontaminate import Decontaminate, statements_in
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 SWAPS = {"list": "sequence", "return": "give back", "given": "provided", "string": "text", "number": "value"}
 

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.task import Task
-from strop_curation.pipeline.step import Context, Dropped
-from strop_curation.similar.evidence import DedupeConfig
-from strop_curation.steps.dedupe import Dedupe
+from strop_tasks.curation.pipeline.step import Context, Dropped
+from strop_tasks.curation.similar.evidence import DedupeConfig
+from strop_tasks.curation.steps.dedupe import Dedupe
+from strop_verify.core.checks import Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.task import Task
 
 ASKED = "Given a list of integers, return the sum of all those that are greater than {k}, or {k} if there are none."
 CODE = """def total_above(numbers):

@@ -19,19 +19,19 @@ import pytest
 from tests import warm
 from tests.curation.test_retrieval import Files, Made
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.edits import FORMATS
 from strop.environments.task_tree import tree_of
-from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks
-from strop.verification.project import backend
-from strop.verification.settings import Settings
-from strop_curation.engine.tally import LeftOut
-from strop_curation.histories.commits import new_lines, touched_tests
-from strop_curation.histories.installation import installation_of
-from strop_curation.histories.statement import cleaned, holds, patch_lines
+from strop_tasks.curation.engine.tally import LeftOut
+from strop_tasks.curation.histories.commits import new_lines, touched_tests
+from strop_tasks.curation.histories.installation import installation_of
+from strop_tasks.curation.histories.statement import cleaned, holds, patch_lines
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.edits import FORMATS
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.project import backend
+from strop_verify.verification.settings import Settings
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from environments import agents

@@ -13,15 +13,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.curation.implement_second import refused
 
-from strop.code.python.source import Unreadable, functions, parse
-from strop.core.checks import EditCheck
-from strop.edits import FORMATS, HOLE, apply_answer
 from strop.tasks import render
-from strop_curation.engine.tally import Tally
-from strop_curation.implement import LAYOUT, ImplementSettings
-from strop_curation.implement.build import tasks
-from strop_curation.implement.filters import FILTERS, SETS
-from strop_curation.implement.sources import SourceFile, read_sources
+from strop_tasks.curation.engine.tally import Tally
+from strop_tasks.curation.implement import LAYOUT, ImplementSettings
+from strop_tasks.curation.implement.build import tasks
+from strop_tasks.curation.implement.filters import FILTERS, SETS
+from strop_tasks.curation.implement.sources import SourceFile, read_sources
+from strop_verify.code.python.source import Unreadable, functions, parse
+from strop_verify.core.checks import EditCheck
+from strop_verify.edits import FORMATS, HOLE, apply_answer
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 EXAMPLE = '''\

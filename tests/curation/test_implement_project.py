@@ -5,8 +5,8 @@ import json
 import pytest
 from tests import warm
 
-from strop.core.task import Task
-from strop.edits import FORMATS
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS
 
 MODULE = '''\
 def double(number):

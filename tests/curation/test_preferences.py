@@ -9,10 +9,10 @@ import pytest
 from tests.warm import strop
 
 from strop.config.load import dump_recipe, load_recipe
-from strop.core.rollout import Completion, Group, Rollout, Turn
-from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.reports.run_folder import RunFolder
 from strop.tasks.sources import load_tasks
+from strop_verify.core.rollout import Completion, Group, Rollout, Turn
+from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
 
 RIGHT = "def {0}(n):\n    return n * 2"
 TWIN = "def {0}(m):\n    # twice\n    return m * 2"

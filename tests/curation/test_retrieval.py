@@ -13,18 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import warm
 
-from strop.core.checks import EditCheck, ProjectCheck, RetrievalCheck
-from strop.core.errors import UserError
-from strop.core.ranges import write_ranges
-from strop.core.snapshots import archive, digest_of
-from strop.core.task import Task
 from strop.environments.search_tree import tree_of_check
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.sources import iter_tasks
-from strop_curation.engine.tally import split_of
-from strop_curation.retrieval.commits import changed_lines, names_file, not_blank
-from strop_curation.retrieval.function_tasks import changed
-from strop_curation.retrieval.trees import gather
+from strop_tasks.curation.engine.tally import split_of
+from strop_tasks.curation.retrieval.commits import changed_lines, names_file, not_blank
+from strop_tasks.curation.retrieval.function_tasks import changed
+from strop_tasks.curation.retrieval.trees import gather
+from strop_verify.core.checks import EditCheck, ProjectCheck, RetrievalCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.ranges import write_ranges
+from strop_verify.core.snapshots import archive, digest_of
+from strop_verify.core.task import Task
 
 CORE = "import os\n\n\ndef add(a, b):\n    return a - b\n\n\ndef double(x):\n    return add(x, x)\n"
 SHOW = """def as_text(a):

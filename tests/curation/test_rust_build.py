@@ -11,7 +11,7 @@ import pytest
 from tests.waiting import wait_until
 
 from strop.tasks import load_tasks
-from strop.verification.verifier import OpenVerifier
+from strop_verify.verification.verifier import OpenVerifier
 
 pytest.importorskip("openai", reason="openai is not installed")
 pytestmark = pytest.mark.rust

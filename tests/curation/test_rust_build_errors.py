@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from strop.core.journal import try_lock
+from strop_verify.core.journal import try_lock
 
 pytest.importorskip("openai", reason="openai is not installed")
 pytestmark = pytest.mark.rust

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.errors import UserError
-from strop.core.journal import Appender, JournalReader, scan
 from strop.policies.connection import Prices, Usage
-from strop_curation.rust_build import answer, sources
-from strop_curation.rust_build.answer import NotKept
-from strop_curation.rust_build.outputs import Member, assign, duplicates
-from strop_curation.rust_build.questions import CostEstimate
+from strop_tasks.curation.rust_build import answer, sources
+from strop_tasks.curation.rust_build.answer import NotKept
+from strop_tasks.curation.rust_build.outputs import Member, assign, duplicates
+from strop_tasks.curation.rust_build.questions import CostEstimate
+from strop_verify.core.errors import UserError
+from strop_verify.core.journal import Appender, JournalReader, scan
 
 TESTS = "#[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn t() { assert_eq!(f(1), 2); }\n}\n"
 

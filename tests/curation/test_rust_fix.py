@@ -3,19 +3,19 @@ import json
 
 import pytest
 
-from strop.core.checks import RustCheck
-from strop.core.errors import TooManyErrors
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks, render
 from strop.tasks.jsonl import write_tasks
-from strop.verification import open_verifier
-from strop_curation.engine.tally import Tally
-from strop_curation.faults.operators import BEHAVIOUR, CODES, KINDS
-from strop_curation.rust_fix import LAYOUT
-from strop_curation.rust_fix.build import MOST_CHARACTERS, first_error, first_failure, fixes
-from strop_curation.rust_fix.rustc import open_rustc
+from strop_tasks.curation.engine.tally import Tally
+from strop_tasks.curation.faults.operators import BEHAVIOUR, CODES, KINDS
+from strop_tasks.curation.rust_fix import LAYOUT
+from strop_tasks.curation.rust_fix.build import MOST_CHARACTERS, first_error, first_failure, fixes
+from strop_tasks.curation.rust_fix.rustc import open_rustc
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.errors import TooManyErrors
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
 
 TESTS = """#[cfg(test)]
 mod tests {
@@ -139,7 +139,7 @@ def test_tasks_that_cannot_be_used_are_counted(verifiers):
 def test_a_verifier_that_fails_ends_the_build():
     class Broken:
         def submit(self, task, answer):
-            from strop.verification.verifier import error_verdict, resolved
+            from strop_verify.verification.verifier import error_verdict, resolved
 
             return resolved(error_verdict("no disk"))
 

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, CommandCheck, CommandStep
-from strop.core.task import Task
 from strop.tasks.splits import joined, similar_pairs
-from strop_curation.similar.form import form
-from strop_curation.similar.hashes import jaccard, set_of, shingled, shingles, words
-from strop_curation.similar.leaks import Grams
-from strop_curation.similar.minhash import near, rows_of
-from strop_curation.similar.store import Store
-from strop_curation.similar.table import agreement, numbers_of, plain_words, prose_of
-from strop_curation.similar.table import tests_of as read_tests
-from strop_curation.steps.split import clusters
+from strop_tasks.curation.similar.form import form
+from strop_tasks.curation.similar.hashes import jaccard, set_of, shingled, shingles, words
+from strop_tasks.curation.similar.leaks import Grams
+from strop_tasks.curation.similar.minhash import near, rows_of
+from strop_tasks.curation.similar.store import Store
+from strop_tasks.curation.similar.table import agreement, numbers_of, plain_words, prose_of
+from strop_tasks.curation.similar.table import tests_of as read_tests
+from strop_tasks.curation.steps.split import clusters
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, CommandCheck, CommandStep
+from strop_verify.core.task import Task
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9)
 

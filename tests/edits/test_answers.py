@@ -3,8 +3,8 @@
 import random
 import re
 
-from strop.core.text import without_thinking
-from strop.edits import apply_answer, edit_in
+from strop_verify.core.text import without_thinking
+from strop_verify.edits import apply_answer, edit_in
 
 BLOCK = "<<<<<<< SEARCH\n<answer>\n=======\n</answer>\n>>>>>>> REPLACE\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.rewards.edit_pairs import real_pairs
 
-from strop.edits.diff_writer import write_diff
+from strop_verify.edits.diff_writer import write_diff
 
 
 def git(folder: Path, *words: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from tests.edits.test_round_trip import LINES, PATHS, changed, pair, read, written
 from tests.scale import most, seed
 
-from strop.edits import EXACT, FORMATS, Delete, EditError, Tolerance
+from strop_verify.edits import EXACT, FORMATS, Delete, EditError, Tolerance
 
 FORM = FORMATS["unified-diff"]
 OFFSET = Tolerance(offset=True)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import some
 
-from strop.edits import FORMATS, LENIENT, EditError, Parsed, apply_answer, convert, edit_in
-from strop.edits.paths import check_path, looks_like_path, read_path, write_path
+from strop_verify.edits import FORMATS, LENIENT, EditError, Parsed, apply_answer, convert, edit_in
+from strop_verify.edits.paths import check_path, looks_like_path, read_path, write_path
 
 PIECES = [
     "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE", "(no newline)", "<<<<<", "=====", "```", "````", "~~~", "### ",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.scale import most
 
-from strop.edits import FORMATS, HOLE, LENIENT, EditError, apply_answer, convert
+from strop_verify.edits import FORMATS, HOLE, LENIENT, EditError, apply_answer, convert
 
 LINES = [
     "", "", "a", "b", "c", "    x = 1", "\ty", "z  ", "\r", "x\r", "\r\r", "mid\rdle", "\u2028", "a\x85b", "\x0c",

@@ -4,7 +4,7 @@ from textwrap import indent
 
 import pytest
 
-from strop.edits import EXACT, FORMATS, LENIENT, Create, Delete, EditError, Rename, Replace, Tolerance
+from strop_verify.edits import EXACT, FORMATS, LENIENT, Create, Delete, EditError, Rename, Replace, Tolerance
 
 FORM = FORMATS["search-replace"]
 FILE = "def f(x):\n    y = x\n\n    return y\n\n\ndef g(x):\n    y = x\n    return -y\n"

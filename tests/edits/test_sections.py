@@ -2,7 +2,7 @@
 
 import pytest
 
-from strop.edits import FORMATS, EditError, apply_answer
+from strop_verify.edits import FORMATS, EditError, apply_answer
 
 FENCE = "```"
 

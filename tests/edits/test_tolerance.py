@@ -2,7 +2,7 @@
 
 import pytest
 
-from strop.edits import EXACT, FORMATS, LENIENT, EditError, Tolerance
+from strop_verify.edits import EXACT, FORMATS, LENIENT, EditError, Tolerance
 
 FORM = FORMATS["search-replace"]
 ENDS, TRAILING, INDENT = (Tolerance.of(n) for n in ("line_ends", "trailing_space", "indentation"))

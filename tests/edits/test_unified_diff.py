@@ -2,7 +2,7 @@
 
 import pytest
 
-from strop.edits import EXACT, FORMATS, LENIENT, Create, Delete, EditError, Rename, Replace, Tolerance
+from strop_verify.edits import EXACT, FORMATS, LENIENT, Create, Delete, EditError, Rename, Replace, Tolerance
 
 FORM = FORMATS["unified-diff"]
 OFFSET = Tolerance(offset=True)

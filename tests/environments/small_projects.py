@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.task import Task
-from strop.verification.project import pack
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.task import Task
+from strop_verify.verification.project import pack
 
 RIGHT = '''"""A cart."""
 

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.rollout import Completion
 from strop.environments.calls import (
     CALL_FORMS,
     MOST_CALLS,
@@ -17,6 +16,7 @@ from strop.environments.calls import (
 )
 from strop.environments.repository_tools import RepositoryTools
 from strop.environments.toolbox import Toolbox, tools_of
+from strop_verify.core.rollout import Completion
 
 FORMS: tuple[FormName, ...] = get_args(FormName)
 TOOLS = tools_of(RepositoryTools)

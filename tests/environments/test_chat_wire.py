@@ -15,9 +15,9 @@ from pydantic import TypeAdapter
 from tests.environments.drawn_chats import TOOLS, Chat, Drawer
 from tests.scale import most, seed
 
-from strop.core.listening import listen
 from strop.environments.chat_server import ChatServer
 from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat, parts_of, read_request, said_as
+from strop_verify.core.listening import listen
 
 PARAMS: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)
 

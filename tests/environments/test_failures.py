@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import (
+from strop.environments.feedback import clipped, failures
+from strop_verify.core.checks import (
     AssertsCheck,
     Case,
     CasesCheck,
@@ -17,13 +18,12 @@ from strop.core.checks import (
     StdioCase,
     StdioCheck,
 )  # fmt: skip
-from strop.core.task import Task
-from strop.environments.feedback import clipped, failures
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
+from strop_verify.core.task import Task
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
 
 if TYPE_CHECKING:
-    from strop.verification.verifier import OpenVerifier
+    from strop_verify.verification.verifier import OpenVerifier
 
 CASES = CasesCheck(entry_point="f", cases=[Case(args=[3], expected=9), Case(args=[4], expected=16)])
 ASSERTS = AssertsCheck(entry_point="f", code="assert f(3) == 9\nassert f(4) > 9 and f(5) == 25\n")

@@ -8,11 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from strop.config.load import load_recipe
-from strop.core.checks import Case, CasesCheck, EditCheck, ProjectCheck, RustCheck, StdioCase, StdioCheck
-from strop.core.play import Done
-from strop.core.rollout import Completion, Rollout, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.environments.feedback import told
 from strop.environments.kinds import find_environment, framed, played_by
 from strop.policies.loading import EMBEDDED, load_model, load_tokenizer
@@ -22,10 +17,23 @@ from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.public_tests import shows_tests
 from strop.training.batch import sample_of
-from strop_generators.needs_feedback import generate
+from strop_tasks.generators.needs_feedback import generate
+from strop_verify.core.checks import (
+    Case,
+    CasesCheck,
+    EditCheck,
+    ProjectCheck,
+    RustCheck,
+    StdioCase,
+    StdioCheck,
+)
+from strop_verify.core.play import Done
+from strop_verify.core.rollout import Completion, Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
 
 if TYPE_CHECKING:
-    from strop.verification.verifier import OpenVerifier
+    from strop_verify.verification.verifier import OpenVerifier
 
 CHECK = CasesCheck(
     entry_point="f", cases=[Case(args=[3], expected=9), *(Case(args=[n], expected=n * n) for n in (4, 5, 6))]

@@ -12,11 +12,6 @@ from typing import Any
 import pytest
 
 from strop.config.tasks import EnvironmentConfig
-from strop.core.checks import RetrievalCheck
-from strop.core.errors import UserError
-from strop.core.play import Opening
-from strop.core.rollout import Rollout, SamplingParams
-from strop.core.task import Task
 from strop.environments import search_tools, search_tree
 from strop.environments.kinds import find_environment, framed
 from strop.environments.search import ShortNames
@@ -26,7 +21,12 @@ from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import BUILTIN
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.services import PlayServices, Threads
-from strop.sandbox.programs import Programs
+from strop_verify.core.checks import RetrievalCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Opening
+from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.sandbox.programs import Programs
 
 pytestmark = pytest.mark.jail
 CART = "class Cart:\n    def total(self, prices):\n        return sum(prices)\n\n"

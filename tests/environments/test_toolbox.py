@@ -7,11 +7,11 @@ from typing import Any, Literal
 import pytest
 
 import strop
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import SandboxError, UserError
-from strop.core.task import Task
 from strop.environments import toolbox
 from strop.environments.toolbox import clipped, steady, tools_of
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import SandboxError, UserError
+from strop_verify.core.task import Task
 
 TASK = Task(statement="x", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=1)]))
 

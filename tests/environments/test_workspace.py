@@ -11,12 +11,6 @@ import pytest
 from tests.environments.small_projects import FILES, RIGHT, project_task
 
 from strop.config.tasks import EnvironmentConfig
-from strop.core.checks import Case, CasesCheck, EditCheck, ProjectCheck
-from strop.core.protocols import Request
-from strop.core.rollout import Message, Rollout, SamplingParams
-from strop.core.snapshots import data_uri, digest_of
-from strop.core.task import Task
-from strop.core.verdict import Outcome
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.kinds import find_environment, framed
 from strop.environments.repository_tools import RepositoryTools
@@ -27,6 +21,12 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.sources import load_tasks
 from strop.training.batch import sample_of
+from strop_verify.core.checks import Case, CasesCheck, EditCheck, ProjectCheck
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Message, Rollout, SamplingParams
+from strop_verify.core.snapshots import data_uri, digest_of
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
 
 pytestmark = pytest.mark.jail
 FORMS: tuple[FormName, ...] = get_args(FormName)

@@ -10,10 +10,6 @@ import pytest
 from tests.warm import strop
 
 from strop.config.tasks import EnvironmentConfig
-from strop.core.checks import WorldCheck
-from strop.core.errors import UserError
-from strop.core.rollout import Rollout, SamplingParams
-from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.kinds import find_environment, framed
 from strop.environments.toolbox import tools_of
@@ -24,6 +20,10 @@ from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.demos import read_demos
 from strop.tasks.tool_worlds import WORLDS, generate, task_of
 from strop.tasks.tool_worlds.world import replayed
+from strop_verify.core.checks import WorldCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.task import Task
 
 pytestmark = pytest.mark.jail
 FORMS: tuple[FormName, ...] = get_args(FormName)

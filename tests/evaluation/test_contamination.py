@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.evaluation.contamination import contamination
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.models import show_all
 from strop.evaluation.result import Evaluation, compare
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, TestResult, Verdict
 
 CHECK = CasesCheck(entry_point="f", cases=[Case(args=[n], expected=n) for n in range(4)])
 WORDS = "Return the sum of all even numbers in the list, or zero where there is none, as an integer"

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.rollout import Completion, Rollout, SamplingParams, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.result import Evaluation
 from strop.evaluation.table import control_table, show
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.rollout import Completion, Rollout, SamplingParams, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 PASSED, FAILED = Verdict(outcome=Outcome.PASSED), Verdict(outcome=Outcome.FAILED, detail="no")
 ERROR = Verdict(outcome=Outcome.ERROR, detail="ours")

@@ -3,15 +3,15 @@ import json
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck, NoneCheck
-from strop.core.errors import TooManyErrors, UserError
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.models import show_all
 from strop.evaluation.result import Evaluation, compare, paired_json
 from strop.evaluation.table import topic_table
+from strop_verify.core.checks import Case, CasesCheck, NoneCheck
+from strop_verify.core.errors import TooManyErrors, UserError
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 
 def task(name, topic=""):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck, RustCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
 from strop.evaluation.hack_audit import ANSWERS, audit, flagged, hacks
 from strop.tasks import load_tasks
+from strop_verify.core.checks import Case, CasesCheck, RustCheck
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
 
 TASK = Task(
     language="rust",

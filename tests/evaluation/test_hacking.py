@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from tests.scale import some
 
-from strop.core.rollout import Completion, Group, Rollout, Score, Turn
-from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.hacking import hacking_curve, hacking_table, write_hacking
 from strop.reports.alarms import AlarmWatch
 from strop.rollouts.step_metrics import step_metrics
+from strop_verify.core.rollout import Completion, Group, Rollout, Score, Turn
+from strop_verify.core.verdict import Outcome, Verdict
 
 TASKS, SIZE, STEPS, RATE = 8, 12, 100, 0.3
 SEEDS = some(range(6), 2)

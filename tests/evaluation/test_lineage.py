@@ -6,12 +6,12 @@ import pytest
 
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.recipes import RECIPES
-from strop.core.checks import StdioCase, StdioCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.evaluation.contamination import other_prompts, run_of, seen
 from strop.tasks import write_tasks
 from strop.tasks.task_sets import chosen_tasks, split_tasks
+from strop_verify.core.checks import StdioCase, StdioCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from strop.code.near.dress import DRESSES, commented, padded, renamed
-from strop.code.near.labels import python_labels
 from strop.evaluation.reward_card import MODEL, auc, findings, hacked, pooled_auc, reward_card
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
+from strop_verify.code.near.dress import DRESSES, commented, padded, renamed
+from strop_verify.code.near.labels import python_labels
 
 SOURCE = '''import math
 

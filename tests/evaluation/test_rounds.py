@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 import pytest
 from tests.scale import most
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.rollout import Completion, Rollout, SamplingParams, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.evaluate import resampled
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation, TaskCounts
 from strop.evaluation.rounds import rounds
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.rollout import Completion, Rollout, SamplingParams, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 TASKS = [
     Task(

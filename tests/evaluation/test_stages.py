@@ -3,13 +3,21 @@ import json
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck, CommandCheck, CommandStep, RustCheck, StdioCase, StdioCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Stage, Verdict
 from strop.evaluation.evaluate import evaluate
 from strop.evaluation.models import show_all
 from strop.evaluation.result import Evaluation, compare, paired_json
+from strop_verify.core.checks import (
+    Case,
+    CasesCheck,
+    CommandCheck,
+    CommandStep,
+    RustCheck,
+    StdioCase,
+    StdioCheck,
+)
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, Verdict
 
 RUST = RustCheck(tests="#[cfg(test)] mod tests {}")
 CASES = CasesCheck(entry_point="f", cases=[Case(expected=1)])

@@ -48,7 +48,7 @@ def _node(number: int, words: list[str], wait: float, trick: str, out: str) -> N
 
 def _refuse_layers() -> None:
     """From here on the kernel refuses Landlock and seccomp, as a host that has neither does."""
-    from strop.sandbox import kernel, seccomp
+    from strop_verify.sandbox import kernel, seccomp
 
     kernel.no_new_privs()
     prctl, filtering = (157, 317) if os.uname().machine == "x86_64" else (167, 277)

@@ -10,8 +10,8 @@ from tests import needs
 from tests.warm import strop
 
 from strop.config.launch import SiteConfig, read_site
-from strop.core.errors import ConfigError, UserError
 from strop.launch import local, plan, slurm
+from strop_verify.core.errors import ConfigError, UserError
 
 HOSTILE = "x y'$(touch hacked)\"`touch hacked`;touch hacked;%j #&|>hacked"
 

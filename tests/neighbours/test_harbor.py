@@ -13,8 +13,8 @@ from tests.neighbours.venvs import neighbour
 from tests.scale import full
 from tests.warm import strop
 
-from strop.sandbox.machine import Machine
 from strop.tasks.sources import iter_tasks
+from strop_verify.sandbox.machine import Machine
 
 COUNT = 20
 EQUAL = "class Any:\n    def __eq__(self, other): return True\n\ndef {0}(*a, **k): return Any()\n"
@@ -112,7 +112,7 @@ def runs(python: str) -> str | None:
 def rewards(harbor, folder, agent, tmp_path):
     """Each trial's reward, or what kept it from one."""
     out = tmp_path / f"{folder.name}-{agent}"
-    environment = "strop_neighbours.harbor:JailEnvironment"
+    environment = "strop.neighbours.harbor:JailEnvironment"
     done = harbor.run(
         "harbor", "run", "-p", folder, "-a", agent, "--env", environment, "-n", "2", "-o", out, "-y"
     )

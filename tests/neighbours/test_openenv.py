@@ -16,11 +16,11 @@ from tests.waiting import wait_until
 from tests.warm import strop as command
 
 import strop
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
+from strop.neighbours import openenv
 from strop.tasks.jsonl import write_tasks
-from strop_neighbours import openenv
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 connect = pytest.importorskip("websockets.sync.client").connect
 ConnectionClosed = pytest.importorskip("websockets.exceptions").ConnectionClosed

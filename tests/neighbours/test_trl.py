@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import strop
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop_neighbours.trl import tool_environment
+from strop.neighbours.trl import tool_environment
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 RIGHT, WRONG = (f"def double(x):\n    return {body}\n" for body in ("2 * x", "0"))
 EQUAL = (

@@ -11,12 +11,12 @@ from tests.neighbours.venvs import neighbour
 from tests.scale import full
 from tests.warm import strop
 
-from strop.core.errors import UserError
-from strop.core.registry import Registry
+from strop.neighbours.verifiers_package import write_package
 from strop.tasks import load_tasks
 from strop.tasks.jsonl import write_tasks
 from strop.tasks.prompts import render
-from strop_neighbours.verifiers_package import write_package
+from strop_verify.core.errors import UserError
+from strop_verify.core.registry import Registry
 
 COUNT = 20
 EQUAL = "class Any:\n    def __eq__(self, other): return True\n    __ne__ = None\ndef {0}(*a, **k): return Any()\n"

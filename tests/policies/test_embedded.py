@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.errors import UserError
 from strop.policies.loading import embedded_gguf
+from strop_verify.core.errors import UserError
 
 
 @pytest.mark.parametrize("pip", ["offline", "absent"])

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.small_models import GEMMA, GLM, byte_tokenizer, piece_tokenizer, write_speaker
 
 from strop.config.schema import Recipe
-from strop.core.play import Opening
-from strop.core.rollout import Completion, Message, SamplingParams
 from strop.policies.loading import EMBEDDED, load_end_ids, load_tokenizer
 from strop.policies.open import answers, open_policy, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.encoding import opening_ids, turn_ids
+from strop_verify.core.play import Opening
+from strop_verify.core.rollout import Completion, Message, SamplingParams
 
 ASK = [Message(role="user", content="hi")]
 EOS, BOS, START, END = 257, 258, 259, 260

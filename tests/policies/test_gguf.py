@@ -17,11 +17,11 @@ from tokenizers import pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.rollout import Message, SamplingParams
 from strop.policies import loading, model_files
 from strop.policies.gguf import convert
 from strop.policies.open import answers, open_policy, tokenizer_of
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Message, SamplingParams
 
 CHAT = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"

@@ -4,10 +4,10 @@ import sys
 import pytest
 
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.protocols import Policy
-from strop.core.rollout import SamplingParams
 from strop.policies.open import answers, open_policy
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import Policy
+from strop_verify.core.rollout import SamplingParams
 
 
 def test_scripted(tmp_path):

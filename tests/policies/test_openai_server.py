@@ -10,9 +10,9 @@ import pytest
 from tests.waiting import DEADLINE, wait_until
 
 from strop.config.model import OpenAIPolicyConfig as Config
-from strop.core.errors import UserError
-from strop.core.rollout import Message, SamplingParams
 from strop.policies.open import answers
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Message, SamplingParams
 
 pytest.importorskip("openai", reason="openai is not installed")
 

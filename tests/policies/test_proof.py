@@ -17,9 +17,6 @@ from transformers import (
     PreTrainedModel,
 )
 
-from strop.core.errors import UserError
-from strop.core.protocols import Request
-from strop.core.rollout import Sample, SamplingParams
 from strop.policies.attention import PREFIX
 from strop.policies.decode_batch import DecodeBatch
 from strop.policies.proof import Yardstick, decoder_of, plain_logps, random_ids, turns
@@ -27,6 +24,9 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.training.logps import no_dropout, token_logps, update_of
 from strop.training.ways import WAYS
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Sample, SamplingParams
 
 SMALL = dict(
     vocab_size=280, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,

@@ -12,14 +12,14 @@ from tests.small_models import byte_tokenizer
 from tests.waiting import DEADLINE, wait_until
 
 from strop.config.model import VllmServerPolicyConfig as Config
-from strop.core.errors import StropError, UserError
-from strop.core.protocols import Request
-from strop.core.rollout import SamplingParams
 from strop.policies.open import answers
 from strop.policies.sampling_server import read_key
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_server import VllmServerPolicy
 from strop.policies.weight_sync import FileSync, Processes, Published
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import SamplingParams
 
 KEY = "k" * 32
 

@@ -9,11 +9,11 @@ from tests.small_models import GEMMA, GLM, LLAMA, byte_tokenizer, piece_tokenize
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from strop.core.errors import UserError
-from strop.core.rollout import Message
 from strop.policies.loading import EMBEDDED, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import extract_code
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Message
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n{% endfor %}"

@@ -16,15 +16,15 @@ from tests import scale
 from tests.scored import logps
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from strop.core.errors import StropError
-from strop.core.protocols import OnePlay, Request, Trainable
-from strop.core.rollout import Completion, SamplingParams
 from strop.policies import decode_batch
 from strop.policies.decoding import choose, uniforms
 from strop.policies.loading import load_model, load_tokenizer, named_weights
 from strop.policies.open import answers
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
+from strop_verify.core.errors import StropError
+from strop_verify.core.protocols import OnePlay, Request, Trainable
+from strop_verify.core.rollout import Completion, SamplingParams
 
 pytestmark = pytest.mark.train(5)
 

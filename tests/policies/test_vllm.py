@@ -6,9 +6,9 @@ import random
 import pytest
 from tests.scored import logps
 
-from strop.core.errors import UserError
-from strop.core.rollout import SamplingParams
 from strop.policies.open import answers
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import SamplingParams
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
@@ -85,7 +85,7 @@ def test_stop_string_keeps_its_token_and_leaves_the_text(engines):
 
 
 def test_eos_is_in_the_tokens_and_not_in_the_text(engines):
-    from strop.core.rollout import Message
+    from strop_verify.core.rollout import Message
 
     _, theirs, ours = engines
     prompt = ours.tokenizer.encode_chat([Message(role="user", content="Say hello.")])
@@ -177,8 +177,8 @@ def test_a_model_with_two_end_tokens_stops_at_the_second(tmp_path):
     from tests.small_models import byte_tokenizer, write_speaker
 
     from strop.config.schema import Recipe
-    from strop.core.rollout import Message
     from strop.policies.open import open_policy
+    from strop_verify.core.rollout import Message
 
     inner = byte_tokenizer()
     eos, end = inner.convert_tokens_to_ids(["<eos>", "<end_of_turn>"])

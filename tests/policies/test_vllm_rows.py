@@ -3,10 +3,10 @@
 import pytest
 from tests.small_models import byte_tokenizer
 
-from strop.core.protocols import Request
-from strop.core.rollout import SamplingParams
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_engine import completion_of
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import SamplingParams
 
 
 @pytest.mark.parametrize(("stop", "said"), [("END", "ab"), ("elsewhere", "abENDc")])

@@ -19,10 +19,10 @@ from tests.small_models import byte_tokenizer
 from tests.waiting import DEADLINE, wait_until
 
 from strop.config.schema import Recipe
-from strop.core.errors import StropError, UserError
-from strop.core.protocols import Request
-from strop.core.rollout import SamplingParams
 from strop.policies.open import answers, open_policy, open_trainable
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import SamplingParams
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.errors import UserError
-from strop.core.protocols import Policy
-from strop.core.rollout import Message, SamplingParams
 from strop.policies.open import answers
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import WireTokenizer
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import Policy
+from strop_verify.core.rollout import Message, SamplingParams
 
 WIRE = WireTokenizer()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))

@@ -2,7 +2,7 @@ import textwrap
 
 import pytest
 
-from strop_repair.repository import read_repository
+from strop.repair.repository import read_repository
 
 FILES = {
     "README.md": "# Prices\n\nAdds up the total of prices with a discount.\n",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strop.edits import EXACT, LENIENT
-from strop_repair.candidates import NoCandidate, changed, collect, diff_size
+from strop.repair.candidates import NoCandidate, changed, collect, diff_size
+from strop_verify.edits import EXACT, LENIENT
 
 from .conftest import BREAKS, OLD, RIGHT, RIGHT_TOO, block
 
@@ -78,7 +78,7 @@ def test_what_is_no_candidate(repository, answer, code):
 
 
 def test_a_file_that_is_not_read_is_not_replaced(folder):
-    from strop_repair.repository import read_repository
+    from strop.repair.repository import read_repository
 
     (folder / "shop/data.bin").write_bytes(b"\xff\xfe\x00")
     (folder / "shop/linked.py").symlink_to("/etc/passwd")

@@ -11,10 +11,10 @@ from tests import warm
 
 from strop.config.tasks import SandboxConfig
 from strop.policies.scripted import ScriptedPolicy
-from strop_repair.asking import Asker
-from strop_repair.pipeline import repair
-from strop_repair.plan import RepairPlan
-from strop_repair.testing import ProjectTests
+from strop.repair.asking import Asker
+from strop.repair.pipeline import repair
+from strop.repair.plan import RepairPlan
+from strop.repair.testing import ProjectTests
 
 from .conftest import BREAKS, ISSUE, NEEDLESS, OLD, RIGHT, RIGHT_TOO, block
 
@@ -131,7 +131,7 @@ def test_without_tests_the_majority_decides_and_that_is_said(repository):
 
 
 def test_a_repository_without_passing_tests_says_so(folder):
-    from strop_repair.repository import read_repository
+    from strop.repair.repository import read_repository
 
     (folder / "tests/test_totals.py").write_text("def test_no():\n    assert False\n")
     made = ProjectTests(folder, "python", SandboxConfig(workers=1))
@@ -161,7 +161,7 @@ def test_files_fall_back_on_words_and_that_is_said(repository):
 
 
 def test_lines_are_localised_where_files_do_not_fit(repository, folder):
-    from strop_repair.repository import read_repository
+    from strop.repair.repository import read_repository
 
     path = folder / "shop/totals.py"
     path.write_text(

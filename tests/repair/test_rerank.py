@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop_repair.record import RULES, Edit, passes, rerank, scored, why_not_most
+from strop.repair.record import RULES, Edit, passes, rerank, scored, why_not_most
 
 
 def edit(group, samples, *, broken=None, reproduced=None, size=2):

@@ -1,11 +1,11 @@
 """Localisation, prompts and reproduction tests, each alone."""
 
-from strop.core.rollout import Message
 from strop.policies.scripted import ScriptedPolicy
-from strop_repair import files_stage, lines_stage
-from strop_repair.asking import Asker, prompt
-from strop_repair.outline import grown, numbered, pieces
-from strop_repair.reproduce import test_files as found_tests
+from strop.repair import files_stage, lines_stage
+from strop.repair.asking import Asker, prompt
+from strop.repair.outline import grown, numbered, pieces
+from strop.repair.reproduce import test_files as found_tests
+from strop_verify.core.rollout import Message
 
 from .conftest import ISSUE
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 import zstandard
 
-from strop.core import files
+from strop_verify.core import files
 
 from .made_runs import make_run
 from .xss import CORPUS, SHORT

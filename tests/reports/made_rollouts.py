@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from strop.core.rollout import Completion, Rollout, Score, Turn
-from strop.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop_verify.core.rollout import Completion, Rollout, Score, Turn
+from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
 
 from .made_answers import answer_of, pieces_of, prompt_of, rust_error
 

@@ -14,8 +14,8 @@ from typing import Any
 import zstandard
 
 from strop.config.load import dump_recipe, load_recipe
-from strop.core.rollout import Group, Rollout
 from strop.reports.run_folder import RunFolder
+from strop_verify.core.rollout import Group, Rollout
 
 from .made_rollouts import Maker, task_id
 

@@ -13,8 +13,8 @@ import json
 import sys
 from pathlib import Path
 
-from strop.core import files
 from strop.reports.run_folder import METRICS, RECIPE, SUMMARY, RunFolder
+from strop_verify.core import files
 
 
 def main() -> None:

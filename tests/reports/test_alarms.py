@@ -179,7 +179,7 @@ def test_the_watch_finds_line_by_line_what_alarms_finds_in_the_whole() -> None:
 
 
 def test_what_is_on_disk_reads_the_same_as_what_was_seen() -> None:
-    from strop.core.files import json_line
+    from strop_verify.core.files import json_line
 
     lines = [line | ({"grad_norm": math.inf} if line["step"] == 7 else {}) for line in healthy(12, 5)]
     stored = [json.loads(json_line(line)) for line in lines]

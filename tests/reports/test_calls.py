@@ -21,13 +21,13 @@ import pytest
 from tests.waiting import DEADLINE
 
 import strop
-from strop.core.checks import CasesCheck
-from strop.core.errors import UserError
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.reports.call_log import drop_torn_lines, truncate_after
 from strop.reports.sinks.short_forms import score_of, short, text_hash
+from strop_verify.core.checks import CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 
 def lines(folder: Path, name: str) -> list[dict[str, Any]]:

@@ -14,8 +14,8 @@ import pytest
 from tests.waiting import wait_until
 
 from strop.config.git import Git, GitError
-from strop.core.errors import UserError
 from strop.reports.sinks.data_repository import DataCommits, DataRepository, check_remote, local_path
+from strop_verify.core.errors import UserError
 
 ENDLESS = 120.0
 

@@ -10,7 +10,7 @@ from tests import warm
 
 from strop.tasks import write_tasks
 from strop.tasks.sources import load_tasks
-from strop_generators.needs_feedback import generate
+from strop_tasks.generators.needs_feedback import generate
 
 from .made_runs import make_run
 

@@ -4,9 +4,6 @@ from itertools import pairwise
 
 import pytest
 
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.rollout import EVENT_TEXT
 from strop.reports.page.colours import runs_of
 from strop.reports.page.rollout_data import (
     MOST_EVENTS,
@@ -24,6 +21,9 @@ from strop.reports.page.rollout_data import (
 from strop.reports.rollout_files import evaluation_file, read_whole, step_file
 from strop.reports.run_folder import RunFolder
 from strop.reports.static.sample import Picked, body
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import EVENT_TEXT
 
 from .made_runs import make_run
 

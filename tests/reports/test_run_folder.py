@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import zstandard
 
-from strop.core.errors import UserError
-from strop.core.rollout import Completion, Group, Rollout, Score, Turn
-from strop.core.verdict import Outcome, Verdict
 from strop.reports.run_folder import RunFolder
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Completion, Group, Rollout, Score, Turn
+from strop_verify.core.verdict import Outcome, Verdict
 
 VERSIONS = {"strop": "0.1.0", "git": None}
 
@@ -120,7 +120,7 @@ def test_folder_without_permission_is_refused(tmp_path):
 
 FULL = """
 import resource, sys
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 from strop.reports.run_folder import RunFolder
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))  # the system refuses longer files, as a full disk would
 try:
@@ -144,7 +144,7 @@ def test_full_disk_while_appending_is_one_line(run):
 
 APPEND = """
 import resource, sys
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 from strop.reports.run_folder import RunFolder
 run = RunFolder.resume(sys.argv[1])
 run.append_metrics({"step": 1})
@@ -275,7 +275,7 @@ def test_interrupted_write_keeps_the_old_file(run):
 
 KILLED = """
 import os, signal, sys
-from strop.core import files
+from strop_verify.core import files
 from pathlib import Path
 with files.atomic(Path(sys.argv[1])) as file:
     file.write(b"half")

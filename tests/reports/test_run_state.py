@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from strop.core.errors import UserError
 from strop.reports.page.page_run import PageRun
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
 from strop.reports.run_state import in_use, read_metrics, read_settings, state_of
+from strop_verify.core.errors import UserError
 
 from .made_runs import make_run
 

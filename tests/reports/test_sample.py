@@ -129,7 +129,7 @@ def test_damaged_files_are_left_out_whole_and_named(tmp_path):
     first, second, third = (run / "rollouts" / f"step-00000{step}.jsonl.zst" for step in (1, 2, 3))
     first.write_bytes(first.read_bytes()[:-30])
     second.write_bytes(third.read_bytes()[:-4] + b"\0\0\0\0" + b"junk")
-    from strop.core import files
+    from strop_verify.core import files
 
     files.write_jsonl_zst(third, [b'{"step": 3, "group": 0, "task_id": "a", "turns": 5}\n'])
     after = run / "evaluation" / "after.jsonl.zst"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests import warm
 
-from strop_generators.needs_feedback import generate
+from strop_tasks.generators.needs_feedback import generate
 
 pytest.importorskip("altair")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from strop.core import files
-from strop.core.rollout import Rollout
-from strop.core.verdict import Outcome
 from strop.reports.run_folder import RunFolder
+from strop_verify.core import files
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.verdict import Outcome
 
 from .hostile_runs import rewrite_lines
 from .made_runs import make_run

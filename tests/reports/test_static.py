@@ -7,12 +7,12 @@ import random
 import pytest
 from tests import warm
 
-from strop.core import files
-from strop.core.errors import UserError
 from strop.reports.page import document
 from strop.reports.rollout_files import read_whole, step_file
 from strop.reports.static import report as static
 from strop.reports.static.report import report
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
 
 from .made_runs import make_run
 

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.errors import UserError
 from strop.reports.page.rollout_index import Index, matcher
 from strop.reports.run_folder import RunFolder
+from strop_verify.core.errors import UserError
 
 from .made_runs import make_run
 

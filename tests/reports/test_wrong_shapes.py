@@ -13,14 +13,14 @@ from tests.scale import some
 from typer.testing import CliRunner
 
 from strop.cli import app
-from strop.core import files
-from strop.core.errors import UserError
 from strop.reports.page.page_run import PageRun
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import RunFolder
 from strop.reports.static.report import report
 from strop.reports.static.sample import sample
 from strop.reports.terminal.run_list import list_row
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
 
 from .made_runs import make_run
 from .viewing import viewed

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from strop.core.rollout import Rollout, Score
-from strop.core.verdict import Outcome, Verdict
 from strop.reports.run_folder import RunFolder
+from strop_verify.core.rollout import Rollout, Score
+from strop_verify.core.verdict import Outcome, Verdict
 
 from .made_runs import make_run, task_id
 

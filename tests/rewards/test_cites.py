@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import needs
 
-from strop.core.checks import LabelCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.rewards.cites import TOLERANCE, Shown, cited_lines, cites_fix, score
 from strop.rewards.rubric import WeightedRubric
 from strop.tasks.sources import iter_tasks
-from strop.verification.label import LabelToolchain
-from strop_formats.vulnerability import VULNERABILITY as ADAPTER
+from strop_tasks.formats.vulnerability import VULNERABILITY as ADAPTER
+from strop_verify.core.checks import LabelCheck
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.label import LabelToolchain
 
 PASSED = Verdict(outcome=Outcome.PASSED)
 

@@ -8,8 +8,8 @@ from difflib import SequenceMatcher
 import pytest
 from tests.rewards.edit_pairs import edited, made_text, real_pairs
 
-from strop_published import code_repair as cr
-from strop_published.blocks import published_blocks
+from strop_tasks.published import code_repair as cr
+from strop_tasks.published.blocks import published_blocks
 
 ONE = "<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE"
 TWO = ONE + "\n\n" + ONE.replace("a", "b").replace("SEbRCH", "SEARCH").replace("REPLbCE", "REPLACE")

@@ -7,11 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import block, edited, made_text, real_pairs
 
-from strop.core.checks import EditCheck, LabelCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.edits import FORMATS
 from strop.rewards.edits import (
     EDITS,
     change_overlap,
@@ -22,7 +17,12 @@ from strop.rewards.edits import (
     tokens_of,
 )
 from strop.rewards.rubric import WeightedRubric, total
-from strop_published.edits import EDITS as PUBLISHED
+from strop_tasks.published.edits import EDITS as PUBLISHED
+from strop_verify.core.checks import EditCheck, LabelCheck
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.edits import FORMATS
 
 BEFORE = "def f(a, b):\n    return a * b\n\n\ndef g(x):\n    y = x\n\n    return y\n"
 AFTER = BEFORE.replace("a * b", "a + b").replace("    y = x\n", "    y = x + 1\n")

@@ -3,12 +3,12 @@
 import pytest
 from tests.evaluation.test_control import rollout, task, turn
 
-from strop.core.protocols import JudgedRollout
-from strop.core.rollout import CUT
-from strop.core.verdict import Outcome, Stage, TestResult, Verdict
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.groups import scored
-from strop_published.many_turns import coderl, rlef
+from strop_tasks.published.many_turns import coderl, rlef
+from strop_verify.core.protocols import JudgedRollout
+from strop_verify.core.rollout import CUT
+from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
 
 BUILT, BROKEN = Stage(name="build", passed=True), Stage(name="build", passed=False)
 PASSED = Verdict(outcome=Outcome.PASSED, stages=[BUILT])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.rewards.edit_pairs import HOSTILE, edited, made_text, real_pairs
 from tests.scale import most
 
-from strop_published.ratio import changed_lines, lines_ratio, ratio, unified_diff
+from strop_tasks.published.ratio import changed_lines, lines_ratio, ratio, unified_diff
 
 
 def slow(a, b, autojunk: bool) -> float:

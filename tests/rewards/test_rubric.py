@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.errors import UserError
-from strop.core.protocols import JudgedRollout
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.rewards.rubric import RubricBySet, WeightedRubric, find_reward, total
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import JudgedRollout
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, TestResult, Verdict
 
 TASK = Task.model_validate(
     {
@@ -64,7 +64,7 @@ def test_a_reward_from_a_file_and_its_mistakes(tmp_path: Path) -> None:
 def test_a_batched_reward_is_called_once_for_all_that_are_scored(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text(
-        "from strop.core.protocols import batched\n\n@batched\ndef longest(judged):\n"
+        "from strop_verify.core.protocols import batched\n\n@batched\ndef longest(judged):\n"
         "    assert len(judged) == 3\n    return [float(len(one.rollout.answer)) for one in judged]\n\n"
         "@batched\ndef short(judged):\n    return [1.0]\n"
     )

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import strop
-from strop.core.protocols import JudgedRollout
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.rewards.rubric import WeightedRubric
+from strop_verify.core.protocols import JudgedRollout
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 FILE = Path(strop.__file__).parent / "recipes" / "rewards" / "ruff.py"
 ANSWERS = {

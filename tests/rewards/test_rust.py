@@ -3,11 +3,11 @@
 import pytest
 from tests.scale import some
 
-from strop.core.checks import RustCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Stage, Verdict
 from strop.rewards.rubric import BUILTIN, PUBLISHED, REWARDS
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, Verdict
 
 CODE = "/// Adds.\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n"
 TASK = Task(language="rust", statement="Add.", check=RustCheck())

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.rewards.edit_pairs import HOSTILE, block, edited, made_text, real_pairs
 
-from strop_published import swe_rl
-from strop_published.swe_rl import FormatError, search_replace_reward, unidiff_reward
+from strop_tasks.published import swe_rl
+from strop_tasks.published.swe_rl import FormatError, search_replace_reward, unidiff_reward
 
 PATTERN = re.compile(
     r"```.*?\n### (.*)\n<<<<<<< SEARCH\n([\s\S]*?)\n=======\n([\s\S]*?)\n>>>>>>> REPLACE\n```"

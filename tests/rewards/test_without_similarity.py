@@ -8,9 +8,9 @@ import pytest
 from tests.without import without
 
 from strop.rewards.rubric import BUILTIN, PUBLISHED
-from strop_published import rewards
-from strop_published.edits import BY_DIFFLIB
-from strop_published.ratio import PACKAGES
+from strop_tasks.published import rewards
+from strop_tasks.published.edits import BY_DIFFLIB
+from strop_tasks.published.ratio import PACKAGES
 
 
 def python(tmp_path: Path, code: str) -> "subprocess.CompletedProcess[str]":
@@ -31,10 +31,10 @@ def test_the_names_are_those_that_use_difflib() -> None:
 def test_other_rewards_need_nothing(tmp_path: Path) -> None:
     code = (
         "from strop.rewards.rubric import BUILTIN, PUBLISHED, WeightedRubric\n"
-        "from strop_published.edits import BY_DIFFLIB\nimport strop_curation.edits.file_pairs\n"
+        "from strop_tasks.published.edits import BY_DIFFLIB\nimport strop_tasks.curation.edits.file_pairs\n"
         "WeightedRubric.from_names([(n, 1.0) for n in (*BUILTIN, *PUBLISHED) if n not in BY_DIFFLIB])\n"
-        "from strop.core.checks import EditCheck\nfrom strop.rewards.edits import edit_similarity\n"
-        "from strop_published.swe_rl import search_replace_reward\n"
+        "from strop_verify.core.checks import EditCheck\nfrom strop.rewards.edits import edit_similarity\n"
+        "from strop_tasks.published.swe_rl import search_replace_reward\n"
         "edit = EditCheck(format='whole-file', files={'a': 'x = 1\\n'}, oracle={'a': 'x = 2\\n'})\n"
         "print(edit_similarity(edit, 'x = 2\\n'))"
     )
@@ -45,7 +45,7 @@ def test_other_rewards_need_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(BY_DIFFLIB))
 def test_a_published_reward_says_what_to_install(name: str, tmp_path: Path) -> None:
     code = (
-        "from strop.core.errors import UserError\nfrom strop.rewards.rubric import find_reward\n"
+        "from strop_verify.core.errors import UserError\nfrom strop.rewards.rubric import find_reward\n"
         f"try: find_reward({name!r})\nexcept UserError as error: print(error)"
     )
     done = python(tmp_path, code)
@@ -55,6 +55,6 @@ def test_a_published_reward_says_what_to_install(name: str, tmp_path: Path) -> N
 
 
 def test_a_number_asked_for_in_python_says_it_too(tmp_path: Path) -> None:
-    done = python(tmp_path, "from strop_published.ratio import ratio\nratio('a', 'b', autojunk=False)")
+    done = python(tmp_path, "from strop_tasks.published.ratio import ratio\nratio('a', 'b', autojunk=False)")
     assert "difflib's ratio needs the package 'difflib-fast'" in done.stderr
     assert "pip install 'strop[similarity]'" in done.stderr

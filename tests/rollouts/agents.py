@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.play import JailedFolder, PlayLimits
-from strop.core.protocols import Policy
-from strop.core.rollout import Message, Rollout, SamplingParams
-from strop.core.task import Task
 from strop.environments.kinds import find_environment, framed
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.dispatcher import Dispatcher
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.play import JailedFolder, PlayLimits
+from strop_verify.core.protocols import Policy
+from strop_verify.core.rollout import Message, Rollout, SamplingParams
+from strop_verify.core.task import Task
 
 WIRE = WireTokenizer()
 Agent = Callable[[str, Task, JailedFolder], object]

@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import VerificationError
-from strop.core.ids import derive_seed
-from strop.core.play import Do, Done, Next, Opening, PlayLimits, Say, Verify
-from strop.core.protocols import Request
-from strop.core.rollout import Completion, Message, Rollout, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.policies.loading import EMBEDDED, load_model, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.training.batch import sample_of
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.play import Do, Done, Next, Opening, PlayLimits, Say, Verify
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Completion, Message, Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 
 def task(number: int) -> Task:

@@ -9,12 +9,12 @@ import pytest
 from tests.rollouts.test_dispatcher import Counted, Slow, plays, script, task
 
 import strop
-from strop.core.errors import UserError
-from strop.core.play import Call, Do, Done, Next, Opening, PlayLimits, Run, Say
-from strop.core.rollout import Completion, Message
-from strop.core.task import Task
 from strop.environments.kinds import find_environment, framed
 from strop.rollouts.dispatcher import MOST_ROUNDS, Dispatcher
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Call, Do, Done, Next, Opening, PlayLimits, Run, Say
+from strop_verify.core.rollout import Completion, Message
+from strop_verify.core.task import Task
 
 USER = Message(role="user", content="again")
 ENVIRONMENTS = """
@@ -283,7 +283,7 @@ def test_a_slow_tool_holds_no_other_play_up(how: str) -> None:
     dispatcher = Dispatcher(Counted(script), Slow(), Sleeps, order="as-ready", limits=PlayLimits(grading=1))
     began, ends = time.monotonic(), {}
     for rollout in dispatcher.play(
-        [task(n) for n in range(4)], 1, strop.core.rollout.SamplingParams(), seed=1
+        [task(n) for n in range(4)], 1, strop_verify.core.rollout.SamplingParams(), seed=1
     ):
         ends[rollout.task_id] = time.monotonic() - began
     assert ends.pop("t000") > 1.9 and max(ends.values()) < 1.0
@@ -338,8 +338,8 @@ def test_a_folder_lasts_as_long_as_its_play() -> None:
 
 @pytest.mark.jail
 def test_more_folders_than_the_machine_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("strop.sandbox.programs.MOST_FOLDERS", 2)
-    monkeypatch.setattr("strop.sandbox.programs.CLOSING_SECONDS", 2.0)
+    monkeypatch.setattr("strop_verify.sandbox.programs.MOST_FOLDERS", 2)
+    monkeypatch.setattr("strop_verify.sandbox.programs.CLOSING_SECONDS", 2.0)
 
     class Holds(Forever):
         after = Done("x")

@@ -4,17 +4,17 @@ import pytest
 
 from strop.config.schema import Recipe
 from strop.config.training import GrpoConfig
-from strop.core.errors import UserError
-from strop.core.play import PlayLimits
-from strop.core.rollout import SamplingParams
-from strop.core.task import Task
 from strop.environments.kinds import framed
 from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import MixedStream, TaskShare, fill_step, play_groups
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import PlayLimits
+from strop_verify.core.rollout import SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.verification.pool.pool import VerifierPool
 
 
 def doubling(name: str) -> Task:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.rollouts.agents import RIGHT, ask, play, post, said, shown, user
 
-from strop.core.errors import UserError
-from strop.core.play import PlayLimits
 from strop.policies.scripted import ScriptedPolicy
 from strop.training.batch import samples_of
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import PlayLimits
 
 CALL = '<tool_call>\n{"name": "look", "arguments": {"path": "a.py"}}\n</tool_call>'
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {}}}]

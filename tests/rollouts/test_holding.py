@@ -14,18 +14,18 @@ from tests.processes import family
 from tests.rollouts.test_dispatcher import Counted, Slow, TryAgain, plays, script, task
 from tests.waiting import wait_until
 
-from strop.core.errors import TooManyErrors
-from strop.core.play import STOPS, Do, Done, Next, Opening, PlayLimits, Ran, Run, Say
-from strop.core.rollout import Completion, Group, Message, Rollout, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.admission import Order
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import MOST_FAULTS, MixedStream, TaskShare, scored
 from strop.rollouts.step_metrics import step_metrics
 from strop.training.batch import sample_of
 from strop.training.loop import ErrorRate
-from strop.verification.verifier import error_verdict
+from strop_verify.core.errors import TooManyErrors
+from strop_verify.core.play import STOPS, Do, Done, Next, Opening, PlayLimits, Ran, Run, Say
+from strop_verify.core.rollout import Completion, Group, Message, Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.verifier import error_verdict
 
 
 class Once:

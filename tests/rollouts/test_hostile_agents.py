@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import pytest
 from tests.rollouts.agents import RIGHT, WIRE, ask, dispatcher_of, play, post, said, shown, task, user
 
-from strop.core.play import PlayLimits
-from strop.core.rollout import SamplingParams
 from strop.policies.scripted import ScriptedPolicy
 from strop.training.batch import samples_of
+from strop_verify.core.play import PlayLimits
+from strop_verify.core.rollout import SamplingParams
 
 ASK = """
 import json, os, sys, time, socket, subprocess, urllib.request
@@ -61,7 +61,7 @@ def crash(url: str, task: Any, workspace: Any) -> None:
 
 def leave(url: str, task: Any, workspace: Any) -> None:
     """Pretends that the jail or the verifier broke."""
-    from strop.core.errors import VerificationError
+    from strop_verify.core.errors import VerificationError
 
     ask(url, [user("a")])
     raise VerificationError("worker died")

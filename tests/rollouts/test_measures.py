@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from strop.core import verdict as core
-from strop.core.rollout import Completion, Group, Rollout, Score, Turn
-from strop.core.verdict import Outcome, Stage, Verdict
 from strop.rollouts.step_metrics import contradiction, duplicates, refused, step_metrics
+from strop_verify.core import verdict as core
+from strop_verify.core.rollout import Completion, Group, Rollout, Score, Turn
+from strop_verify.core.verdict import Outcome, Stage, Verdict
 
 pytestmark = pytest.mark.unit
 

@@ -14,19 +14,19 @@ from tests.rollouts.test_dispatcher import Counted, Slow, TryAgain, plays, scrip
 from tests.rollouts.test_holding import Once
 
 from strop.config.algorithms import PerTurnAdvantage
-from strop.core.errors import StropError, UserError
-from strop.core.play import Next, PlayLimits, Say, Verify
-from strop.core.protocols import Request
-from strop.core.rollout import Completion, Message, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import play_groups
-from strop.sandbox.limits import Limits
 from strop.training.batch import Advantages
-from strop.verification import open_verifier
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.play import Next, PlayLimits, Say, Verify
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Completion, Message, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
 
 
 def solves(prompt: Sequence[int], seed: int, index: int) -> str:

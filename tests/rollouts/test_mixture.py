@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.config.tasks import TaskSetConfig, WeightPoint
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
 from strop.rollouts.groups import MixedStream, TaskShare
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
 
 CHECK = CasesCheck(entry_point="f", cases=[Case(args=[1], expected=1)])
 

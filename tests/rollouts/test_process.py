@@ -3,10 +3,7 @@
 import pytest
 from tests.rollouts.test_groups import doubling
 
-from strop.code.python.source import statement_ends
 from strop.config.algorithms import ProcessAdvantage
-from strop.core.rollout import Completion, Group, Rollout, SamplingParams, Turn
-from strop.core.verdict import Outcome, Verdict
 from strop.environments.kinds import framed
 from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
@@ -16,7 +13,10 @@ from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.groups import play_groups
 from strop.rollouts.process import step_ends, with_steps
 from strop.training.batch import Advantages, sample_of
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.code.python.source import statement_ends
+from strop_verify.core.rollout import Completion, Group, Rollout, SamplingParams, Turn
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.pool.pool import VerifierPool
 
 
 def test_statements_end_where_their_last_line_does() -> None:

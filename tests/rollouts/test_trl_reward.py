@@ -3,11 +3,11 @@ import json
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.trl_reward import _plain, verdict_reward
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 DOUBLE = Task(
     id="double",

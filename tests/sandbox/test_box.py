@@ -11,9 +11,9 @@ import pytest
 from tests.scale import some
 from tests.waiting import wait_until
 
-from strop.core.errors import NotStarted, SandboxError, UserError
-from strop.sandbox import Box, Limits, jail_names, open_box, require_jail
-from strop.sandbox.jails import choose
+from strop_verify.core.errors import NotStarted, SandboxError, UserError
+from strop_verify.sandbox import Box, Limits, jail_names, open_box, require_jail
+from strop_verify.sandbox.jails import choose
 
 LIMITS = Limits(cpu_seconds=5, wall_seconds=20, memory_bytes=256 * 2**20)
 PYTHON = os.path.realpath(sys.executable)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.waiting import wait_until
 
-from strop.core.errors import SandboxError
-from strop.sandbox import (
+from strop_verify.core.errors import SandboxError
+from strop_verify.sandbox import (
     CommandResult,
     JailReport,
     Layer,
@@ -23,7 +23,7 @@ from strop.sandbox import (
     require_jail,
     users,
 )
-from strop.sandbox import run_command as run_in_any_jail
+from strop_verify.sandbox import run_command as run_in_any_jail
 
 LIMITS = Limits(cpu_seconds=0.5, wall_seconds=20, memory_bytes=256 * 2**20, file_bytes=2**20, dir_bytes=2**22)
 PYTHON = os.path.realpath(sys.executable)
@@ -241,7 +241,7 @@ def noted(*args, **options):
         file.write(path + "\\n")
     return path
 tempfile.mkdtemp = noted
-from strop.sandbox import *
+from strop_verify.sandbox import *
 script = "(setsid sleep MARK &); sleep MARK"
 run_command(["/bin/sh", "-c", script], profile="build", limits=Limits(wall_seconds=600))
 """

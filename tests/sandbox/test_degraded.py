@@ -11,13 +11,13 @@ from tests import needs
 
 PROGRAM = """
 import json, sys
-from strop.sandbox import kernel, seccomp
+from strop_verify.sandbox import kernel, seccomp
 kernel.no_new_privs()
 kernel.install_filter(seccomp.base(allow_exec=True, allow_metadata=True))  # among others no unshare, no mount
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
-from strop.sandbox import jail_names, open_box, probe
-from strop.verification import open_verifier
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
+from strop_verify.sandbox import jail_names, open_box, probe
+from strop_verify.verification import open_verifier
 task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=2)]))
 with open_box() as box, box.work({"a": "b"}) as work:
     printed = work.run(["cat", "a"]).stdout.decode()
@@ -53,9 +53,9 @@ os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
 """
 EACH_JAIL = """
 import json
-from strop.core.task import Task
-from strop.sandbox.jails import jail_names
-from strop.verification import open_verifier
+from strop_verify.core.task import Task
+from strop_verify.sandbox.jails import jail_names
+from strop_verify.verification import open_verifier
 
 check = {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]}
 task, found = Task.model_validate({"statement": "Add one.", "check": check}), {}

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.scale import some
 
-from strop.core.errors import UserError
-from strop.sandbox.dockerfile import CopyStep, FolderStep, ImagePlan, RunStep, image_plan
-from strop.sandbox.furnish import furnish
-from strop.sandbox.machine import Machine
+from strop_verify.core.errors import UserError
+from strop_verify.sandbox.dockerfile import CopyStep, FolderStep, ImagePlan, RunStep, image_plan
+from strop_verify.sandbox.furnish import furnish
+from strop_verify.sandbox.machine import Machine
 
 READ = Path(__file__).with_name("dockerfiles") / "read_by_buildkit.jsonl.gz"
 """BuildKit's own test files, and texts drawn from a grammar, as `read.go` beside it read them."""

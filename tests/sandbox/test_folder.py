@@ -13,8 +13,8 @@ import pytest
 from tests.processes import alive, family
 from tests.waiting import wait_until
 
-from strop.core.errors import NotStarted, SandboxError
-from strop.sandbox import FileInfo, Folder, Limits, jail_names, open_box, workdir
+from strop_verify.core.errors import NotStarted, SandboxError
+from strop_verify.sandbox import FileInfo, Folder, Limits, jail_names, open_box, workdir
 
 LIMITS = Limits(cpu_seconds=20, wall_seconds=60, memory_bytes=256 * 2**20, dir_bytes=2**21, file_bytes=2**20)
 PYTHON = os.path.realpath(sys.executable)
@@ -35,7 +35,7 @@ def traces() -> object:
     threads = sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("folder"))
     ours = f"strop-{os.getpid()}-"  # other processes' groups may go while one looks, which glob does not bear
     groups = [name for _, names, _ in os.walk("/sys/fs/cgroup") for name in names if name.startswith(ours)]
-    return sorted(places), family("strop.sandbox"), threads, groups, len(os.listdir("/proc/self/fd"))
+    return sorted(places), family("strop_verify.sandbox"), threads, groups, len(os.listdir("/proc/self/fd"))
 
 
 def python(folder: Folder, script: str) -> bytes:
@@ -185,7 +185,7 @@ def test_closing_ends_what_runs(folder: Folder) -> None:
 
 def test_a_folder_whose_process_died_is_lost_not_empty(folder: Folder) -> None:
     folder.put({"a": "b"})
-    for pid in family("strop.sandbox"):
+    for pid in family("strop_verify.sandbox"):
         os.kill(pid, signal.SIGKILL)
     for _ in range(2):
         with pytest.raises(SandboxError, match="the folder is lost"):
@@ -231,7 +231,7 @@ def test_nothing_starts_before_the_first_use() -> None:
 def test_a_forgotten_folder_ends() -> None:
     folder = Folder(limits=LIMITS)
     folder.put({"a": "b"})
-    pids = family("strop.sandbox")
+    pids = family("strop_verify.sandbox")
     assert pids
     del folder
     wait_until(lambda: not any(alive(pid) for pid in pids))
@@ -239,7 +239,7 @@ def test_a_forgotten_folder_ends() -> None:
 
 OWNER = """
 import sys, time
-from strop.sandbox import Folder, open_box
+from strop_verify.sandbox import Folder, open_box
 folder = Folder(lambda: open_box(jail=sys.argv[1]))
 folder.put({"a": "b"})
 print("ready", flush=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 COPY = """
 import sys
-from strop.sandbox import interpreter
+from strop_verify.sandbox import interpreter
 interpreter._FORM = sys.argv[1]  # another Python
 print(interpreter.interpreter().name, flush=True)
 sys.stdin.read()

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from strop.sandbox import kernel, seccomp
+from strop_verify.sandbox import kernel, seccomp
 
 pytestmark = pytest.mark.skipif(
     not seccomp.supported(), reason="the system calls of this machine are not known"
@@ -12,9 +12,9 @@ pytestmark = pytest.mark.skipif(
 
 CONFINED = """
 import json, os, resource
-from strop.sandbox import kernel
-from strop.sandbox.confine import Leaf
-from strop.sandbox.limits import Limits
+from strop_verify.sandbox import kernel
+from strop_verify.sandbox.confine import Leaf
+from strop_verify.sandbox.limits import Limits
 
 kernel.no_new_privs()
 near, far = os.pipe()
@@ -52,9 +52,9 @@ print(json.dumps({"status": status, **json.loads(os.read(near, 1 << 16) or b"{}"
 
 ORPHANED = """
 import os, time
-from strop.sandbox import kernel
-from strop.sandbox.confine import Leaf
-from strop.sandbox.limits import Limits
+from strop_verify.sandbox import kernel
+from strop_verify.sandbox.confine import Leaf
+from strop_verify.sandbox.limits import Limits
 
 kernel.no_new_privs()
 ready, told = os.pipe()

@@ -3,7 +3,7 @@
 import random
 import re
 
-from strop.sandbox.pump import Capture
+from strop_verify.sandbox.pump import Capture
 
 NOTE = re.compile(r"\n?\[(\d+) lines, (\d+) characters left out\]\n|\[(\d+) characters left out\]")
 

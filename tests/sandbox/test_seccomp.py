@@ -2,8 +2,8 @@ import struct
 
 import pytest
 
-from strop.sandbox import kernel, seccomp
-from strop.sandbox.syscalls import AUDIT_ARCH, table
+from strop_verify.sandbox import kernel, seccomp
+from strop_verify.sandbox.syscalls import AUDIT_ARCH, table
 
 LINUX_EPERM, ENOSYS, ALLOW, KILL = 0x50001, 0x50026, 0x7FFF0000, 0x80000000
 

@@ -13,9 +13,9 @@ from tests.processes import alive, family
 from tests.sandbox.test_folder import traces
 from tests.waiting import wait_until
 
-from strop.core.errors import SandboxError
-from strop.sandbox import Folder, Limits, jail_names, open_box
-from strop.sandbox.programs import PlayFolder, Programs
+from strop_verify.core.errors import SandboxError
+from strop_verify.sandbox import Folder, Limits, jail_names, open_box
+from strop_verify.sandbox.programs import PlayFolder, Programs
 
 LIMITS = Limits(cpu_seconds=20, wall_seconds=60, memory_bytes=256 * 2**20, dir_bytes=2**21, file_bytes=2**20)
 PYTHON = os.path.realpath(sys.executable)
@@ -125,7 +125,7 @@ def test_nothing_of_a_hostile_play_is_there_for_the_next(programs: Programs) -> 
     first = programs.folder()
     fresh = look(first)
     first.close()
-    supervisors = family("strop.sandbox.box_supervisor")
+    supervisors = family("strop_verify.sandbox.box_supervisor")
     for number in range(2):
         mark = f"77{number}.{os.getpid()}"
         hostile = programs.folder()
@@ -139,7 +139,7 @@ def test_nothing_of_a_hostile_play_is_there_for_the_next(programs: Programs) -> 
         assert look(after) == fresh
         assert after.run(["cat", "planted.py", "mine"]).status != 0
         after.close()
-        assert family("strop.sandbox.box_supervisor") == supervisors  # it was the same jail
+        assert family("strop_verify.sandbox.box_supervisor") == supervisors  # it was the same jail
 
 
 def test_a_play_that_is_over_does_not_reach_the_next_ones_folder(programs: Programs) -> None:
@@ -160,7 +160,7 @@ def test_a_folder_that_is_in_use_or_broken_is_no_ones_again(programs: Programs) 
     with ThreadPoolExecutor(1) as thread:
         busy = programs.folder()
         busy.put({"a": "1"})
-        pids = family("strop.sandbox")
+        pids = family("strop_verify.sandbox")
         running = thread.submit(busy.run, ["sh", "-c", "touch b; sleep 4324"], seconds=300)
         wait_until(lambda: family("sleep 4324"))
         busy.close()
@@ -169,7 +169,7 @@ def test_a_folder_that_is_in_use_or_broken_is_no_ones_again(programs: Programs) 
     assert not any(alive(pid) for pid in pids)
     broken = programs.folder()
     broken.put({"a": "1"})
-    for pid in family("strop.sandbox"):
+    for pid in family("strop_verify.sandbox"):
         os.kill(pid, 9)
     broken.close()
     after = programs.folder()

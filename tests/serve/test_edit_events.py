@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import some
 
-from strop.core.edit_events import (
+from strop.serve.edit_events import EditEventLog
+from strop.serve.edit_model import Suggested
+from strop.serve.edit_prompt import TextEdit
+from strop_verify.core.edit_events import (
     BRIEF,
     LOST,
     EditAccepted,
@@ -22,11 +25,8 @@ from strop.core.edit_events import (
     read_events,
     read_suggestions,
 )
-from strop.core.errors import UserError
-from strop.core.rollout import Completion, SamplingParams
-from strop.serve.edit_events import EditEventLog
-from strop.serve.edit_model import Suggested
-from strop.serve.edit_prompt import TextEdit
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Completion, SamplingParams
 
 Stories = list[tuple[str, list[Any]]]
 STORIES = ("taken", "left", "left at once", "replaced", "silent", "secret", "unseen")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.checks import PastEdit
-from strop.core.edit_events import EditLog, read_events, read_suggestions
-from strop.core.rollout import Completion, SamplingParams
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_model import Suggested
 from strop.serve.edit_prompt import TextEdit
 from strop.serve.edit_server import EditFollower, EditHistory, FollowedEdit, characters_kept
+from strop_verify.core.checks import PastEdit
+from strop_verify.core.edit_events import EditLog, read_events, read_suggestions
+from strop_verify.core.rollout import Completion, SamplingParams
 
 FILE, OTHER = "file:///a.py", "file:///b.py"
 BEFORE, AT, TEXT = "def f():\n    \nf()\n", 13, "return 1"

@@ -9,13 +9,13 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from strop.core.edit_events import read_events, read_suggestions
-from strop.core.rollout import SamplingParams
 from strop.policies.scripted import ScriptedPolicy
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_http import MOST_BYTES, EditHttp
 from strop.serve.edit_model import EditModel
 from strop.serve.edit_prompt import FimPrompt, parts_of
+from strop_verify.core.edit_events import read_events, read_suggestions
+from strop_verify.core.rollout import SamplingParams
 
 # As the programs write them: in this order, with these spaces and headers.
 LLAMA_VIM = (

@@ -12,7 +12,7 @@ import pytest
 from tests import needs
 from tests.waiting import DEADLINE
 
-from strop.core.edit_events import EditLog, read_events, read_suggestions
+from strop_verify.core.edit_events import EditLog, read_events, read_suggestions
 
 pytest.importorskip("pygls")
 from lsprotocol import types

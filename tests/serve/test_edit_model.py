@@ -15,15 +15,15 @@ from tests.scored import logps
 from tests.small_models import byte_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from strop.core.checks import PastEdit
-from strop.core.errors import UserError
-from strop.core.rollout import Completion, SamplingParams
 from strop.policies.model_files import weights_digest
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer, WireTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.serve.edit_model import EditModel
 from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit, WindowPrompt
+from strop_verify.core.checks import PastEdit
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Completion, SamplingParams
 
 pytestmark = pytest.mark.train(4)
 LAYERS = 4

@@ -24,12 +24,12 @@ import uvicorn
 from tests.reports.made_runs import make_run
 from tests.warm import strop
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
-from strop.core.listening import RequestGuard, listen, read_json, read_key, server_config
-from strop.core.task import Task
 from strop.tasks.jsonl import write_tasks
-from strop.verification.remote.protocol import job_line, task_json
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.listening import RequestGuard, listen, read_json, read_key, server_config
+from strop_verify.core.task import Task
+from strop_verify.verification.remote.protocol import job_line, task_json
 
 pytestmark = pytest.mark.jail(1)
 TOKEN = "a-token-of-tests-0123456789"

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from tests import needs
 
-from strop.core.checks import PytestCheck, RustCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.prompts import render, solution
 from strop.tasks.suite_tests import UnreadableTests, test_ids
+from strop_verify.core.checks import PytestCheck, RustCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 TRACKS = ("rust", "python")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from strop.core.checks import TerminalCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks.formats import write_format
 from strop.tasks.sources import iter_tasks, load_tasks
-from strop_formats import harbor_folder
-from strop_formats.harbor import HARBOR as ADAPTER
+from strop_tasks.formats import harbor_folder
+from strop_tasks.formats.harbor import HARBOR as ADAPTER
+from strop_verify.core.checks import TerminalCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 SETTINGS = '[metadata]\ndifficulty = "hard"\ncategory = "games"\n[environment]\ndocker_image = "a/b:1"\n'
 

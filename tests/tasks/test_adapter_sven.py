@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import needs
 
-from strop.core.checks import LabelCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import STYLES, render, solution
 from strop.tasks.splits import assign_splits
-from strop.verification.label import LabelToolchain, label_of
-from strop_formats.vulnerability import SAFE, changed_lines
-from strop_formats.vulnerability import SVEN as ADAPTER
+from strop_tasks.formats.vulnerability import SAFE, changed_lines
+from strop_tasks.formats.vulnerability import SVEN as ADAPTER
+from strop_verify.core.checks import LabelCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.verification.label import LabelToolchain, label_of
 
 
 def sample() -> list[dict[str, Any]]:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from strop.core.checks import WorkspaceCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.edits.languages import language_of
 from strop.tasks.adapters import ADAPTERS
-from strop_formats.swe import reverse
+from strop_tasks.formats.swe import reverse
+from strop_verify.core.checks import WorkspaceCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.edits.languages import language_of
 
 NAMES = ("swe-bench", "swe-smith")
 

@@ -4,12 +4,12 @@ from functools import cache
 
 import pytest
 
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import builtin, sources
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.formats import guessed, tasks_of, write_format
-from strop_formats import humaneval
+from strop_tasks.formats import humaneval
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 WRITTEN = [name for name, adapter in ADAPTERS.items() if adapter.write]
 

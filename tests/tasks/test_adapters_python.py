@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.core.verdict import Verdict
 from strop.tasks import render
 from strop.tasks.adapters import ADAPTERS
-from strop.verification.verifier import OpenVerifier
-from strop_formats.evalplus import literal
-from strop_formats.livecodebench import unpacked
+from strop_tasks.formats.evalplus import literal
+from strop_tasks.formats.livecodebench import unpacked
+from strop_verify.core.checks import AssertsCheck, CasesCheck, PytestCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+from strop_verify.verification.verifier import OpenVerifier
 
 NAMES = (
     "acecode",

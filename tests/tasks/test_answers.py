@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.code.python.source import tree_of
-from strop.core.fences import TAGS, blocks, tag_of
-from strop.core.task import Task
 from strop.tasks import extract_code
 from strop.tasks.answers import answer_in, until_fence
 from strop.tasks.names import names_of
+from strop_verify.code.python.source import tree_of
+from strop_verify.core.fences import TAGS, blocks, tag_of
+from strop_verify.core.task import Task
 
 CODE = "def f(x):\n    return x"
 line = st.text(
@@ -191,7 +191,7 @@ def test_code_above_words_and_a_whole_block(text, expected, language, names):
 def test_much_code_above_fences_is_parsed_a_few_times(monkeypatch):
     code = "print(f(1))\n" * 1_500
     parsed = []
-    for module in ("strop.code.python.source", "strop.tasks.answers"):
+    for module in ("strop_verify.code.python.source", "strop.tasks.answers"):
         monkeypatch.setattr(f"{module}.tree_of", lambda text: parsed.append(len(text)) or tree_of(text))
     for end in ("```\n", "\nIt works (see\n\n```\n1\n```\n", "```\nx\n```\n" * 10, '"""\n```\n"""\n' * 10):
         parsed.clear()

@@ -4,10 +4,10 @@ import ast
 
 import pytest
 
-from strop.core.checks import CasesCheck
-from strop.core.task import Task
 from strop.tasks import load_tasks, render
 from strop.tasks.doctests import is_json
+from strop_verify.core.checks import CasesCheck
+from strop_verify.core.task import Task
 
 
 @pytest.fixture(scope="module")

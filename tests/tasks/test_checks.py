@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from strop.config.load import load_recipe
-from strop.core.checks import CheckBase
-from strop.core.errors import UserError, VerificationError
-from strop.core.task import Task
 from strop.evaluation.hack_audit import hacks
 from strop.evaluation.stages import stages_of
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render, solution
 from strop.tasks.task_sets import TaskSet, at_most, task_sets
-from strop_curation.audit.answers import decided, probes
-from strop_curation.audit.form import form_findings, leak_findings
-from strop_curation.audit.judge import variants, wording_findings
-from strop_curation.audit.record import AuditSettings
-from strop_curation.audit.strength import faulty_versions
-from strop_curation.similar.table import tests_of as pairs_of
+from strop_tasks.curation.audit.answers import decided, probes
+from strop_tasks.curation.audit.form import form_findings, leak_findings
+from strop_tasks.curation.audit.judge import variants, wording_findings
+from strop_tasks.curation.audit.record import AuditSettings
+from strop_tasks.curation.audit.strength import faulty_versions
+from strop_tasks.curation.similar.table import tests_of as pairs_of
+from strop_verify.core.checks import CheckBase
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.task import Task
 
 CHECKS = [
     {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]},

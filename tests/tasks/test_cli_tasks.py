@@ -6,10 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from strop.cli.tasks import app
-from strop.core.checks import AssertsCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import write_tasks
+from strop_verify.core.checks import AssertsCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 
 def invoke(*arguments: str):

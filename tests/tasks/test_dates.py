@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import Case, CasesCheck, RustCheck, StdioCase, StdioCheck
-from strop.core.task import Task
 from strop.tasks.splits import similar_across, similar_pairs
 from strop.tasks.task_sets import at_most, date_of, in_window
+from strop_verify.core.checks import Case, CasesCheck, RustCheck, StdioCase, StdioCheck
+from strop_verify.core.task import Task
 
 CHECK = CasesCheck(entry_point="f", cases=[Case(args=[1], expected=1)])
 

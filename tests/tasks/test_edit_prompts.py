@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import Case, CasesCheck, EditCheck
-from strop.core.errors import UserError
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.edits import FORMATS, HOLE, EditError, apply_answer
 from strop.environments.kinds import framed
 from strop.environments.single_turn import SingleTurn
 from strop.rewards.rubric import REWARDS
 from strop.tasks.answers import answer_in
 from strop.tasks.edit_prompts import reference
 from strop.tasks.prompts import STYLES, render, solution
+from strop_verify.core.checks import Case, CasesCheck, EditCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.edits import FORMATS, HOLE, EditError, apply_answer
 
 BUGGY = "def inc(x):\n    y = x\n    return y - 1\n"
 FIXED = BUGGY.replace("y - 1", "y + 1")

@@ -6,16 +6,16 @@ import pytest
 from typer.testing import CliRunner
 
 from strop.cli import app
-from strop.core.checks import AssertsCheck, EditCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.edits import FORMATS, HOLE, apply_answer
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.edit_tasks import Unfit, as_edit, named
 from strop.tasks.sources import iter_tasks
-from strop_curation.audit.answers import probes
-from strop_curation.audit.form import leak_findings
+from strop_tasks.curation.audit.answers import probes
+from strop_tasks.curation.audit.form import leak_findings
+from strop_verify.core.checks import AssertsCheck, EditCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS, HOLE, apply_answer
 
 
 def rows_file(tmp_path, name: str):

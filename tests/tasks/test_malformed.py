@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from strop.cli.tasks import app
-from strop.core.errors import UserError
 from strop.tasks import lines as bounded_lines
 from strop.tasks import row_limits, sources
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.jsonl import write_tasks
+from strop_verify.core.errors import UserError
 
 TESTS = {"kind": "stdio", "cases": [{"stdin": "1\n", "stdout": "2\n"}]}
 

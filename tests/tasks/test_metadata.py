@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from strop.core.task import Metadata, Task
+from strop_verify.core.task import Metadata, Task
 
 ROOT = Path(__file__).parents[2]
 

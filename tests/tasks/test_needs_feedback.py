@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from strop.core.checks import CasesCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks.public_tests import public_task
 from strop.tasks.sources import load_tasks
 from strop.tasks.templates import values
-from strop_generators.needs_feedback import generate, load, task_of
-from strop_generators.needs_feedback.kinds import KINDS, FactKind
+from strop_tasks.generators.needs_feedback import generate, load, task_of
+from strop_tasks.generators.needs_feedback.kinds import KINDS, FactKind
+from strop_verify.core.checks import CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 
 def results(program: str, function: str, task: Task) -> list[Any]:

@@ -4,11 +4,11 @@ import ast
 
 import pytest
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import STYLES, load_tasks, render
 from strop.tasks.prompts import CONTINUE_STOP, PROGRAM_STOP, solution
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 SIGNATURE = "from typing import Any\n\n\ndef pick(items: list[Any], at: int = 0) -> Any:"
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import (
+from strop.tasks.public_tests import public_task
+from strop_verify.core.checks import (
     AssertsCheck,
     Case,
     CasesCheck,
@@ -19,9 +20,8 @@ from strop.core.checks import (
     StdioCase,
     StdioCheck,
 )  # fmt: skip
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.tasks.public_tests import public_task
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 
 def cases(count: int, shown: Any = ()) -> CasesCheck:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from tests import needs
 
-from strop.core.task import Task
-from strop.sandbox.limits import Limits
 from strop.tasks.adapters import ADAPTERS
-from strop.verification import open_verifier
-from strop.verification.verifier import OpenVerifier
+from strop_verify.core.task import Task
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.verifier import OpenVerifier
 
 INFILLING = ("single-line", "multi-line", "random-span-light")
 

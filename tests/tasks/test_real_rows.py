@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import strop_formats
+import strop_tasks.formats
 from strop.cli.tasks import app
-from strop.core.checks import AssertsCheck, CasesCheck, PytestCheck, RustCheck, StdioCase, StdioCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import load_tasks, sources
 from strop.tasks.rows import level_of
-from strop.verification.verifier import OpenVerifier
-from strop_formats.swe import ended, reverse
-from strop_formats.translations import check_of, literal
+from strop_tasks.formats.swe import ended, reverse
+from strop_tasks.formats.translations import check_of, literal
+from strop_verify.core.checks import AssertsCheck, CasesCheck, PytestCheck, RustCheck, StdioCase, StdioCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.verification.verifier import OpenVerifier
 
 
 def written(path: Path, *rows: dict[str, Any]) -> str:
@@ -344,7 +344,7 @@ def test_an_import_says_in_a_table_what_came_in_and_how_strong_its_checks_are(tm
 
 
 def sample(name: str) -> list[str]:
-    folder = Path(strop_formats.__file__).parent / "samples"
+    folder = Path(strop_tasks.formats.__file__).parent / "samples"
     return (folder / f"{name}.jsonl").read_text().splitlines()
 
 

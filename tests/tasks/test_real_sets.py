@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tests import needs, scale
 
-from strop.core.task import Task
-from strop.sandbox import Limits
 from strop.tasks import jsonl, sources
-from strop.verification import open_verifier
-from strop.verification.verifier import OpenVerifier
+from strop_verify.core.task import Task
+from strop_verify.sandbox import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.verifier import OpenVerifier
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tasksets import read_rust_from_python
 from tests.scale import some
 
-from strop.core.checks import Case, RustCheck
-from strop.core.task import Task
 from strop.tasks import load_tasks
-from strop.verification.rust.calls import calls_of
-from strop.verification.verifier import OpenVerifier
-from strop_curation.rust_build.cases import literal, parse_head, parse_type, rust_tests
+from strop_tasks.curation.rust_build.cases import literal, parse_head, parse_type, rust_tests
+from strop_verify.core.checks import Case, RustCheck
+from strop_verify.core.task import Task
+from strop_verify.verification.rust.calls import calls_of
+from strop_verify.verification.verifier import OpenVerifier
 
 TYPES = [
     ("i64", st.integers(-(2**63), 2**63 - 1)),

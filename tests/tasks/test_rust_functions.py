@@ -8,13 +8,13 @@ import pytest
 from tasksets import read_rust
 from tests.scale import some
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
 from strop.tasks import load_tasks, render
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_pairs, statement_shingles
-from strop.verification.rust.calls import calls_of
-from strop.verification.verifier import OpenVerifier
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.rust.calls import calls_of
+from strop_verify.verification.verifier import OpenVerifier
 
 DEFAULTS = {
     "bool": "false",

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck, RustCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import STYLES, load_tasks, render
 from strop.tasks.prompts import solution
 from strop.tasks.rust_prompts import judged_by_own_tests, opening, own_tests
+from strop_verify.core.checks import Case, CasesCheck, RustCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 FORMS = ("function", "function-and-tests")
 TESTS = """#[cfg(test)]

@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from strop.core import optional_packages
-from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
-from strop.core.errors import UserError
 from strop.tasks import load_tasks, write_tasks
+from strop_verify.core import optional_packages
+from strop_verify.core.checks import AssertsCheck, CasesCheck, StdioCheck
+from strop_verify.core.errors import UserError
 
 OWN = {
     "id": "one",

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import AssertsCheck
-from strop.core.task import Task
 from strop.tasks import assign_splits, load_tasks
 from strop.tasks.splits import clusters, code_shingles, near_duplicates, similar_pairs
+from strop_verify.core.checks import AssertsCheck
+from strop_verify.core.task import Task
 
 sets = st.lists(st.frozensets(st.sampled_from("abcdefgh"), max_size=8), max_size=25)
 

@@ -7,9 +7,9 @@ from math import prod
 
 import pytest
 
-from strop.core.ids import rng
-from strop_generators.stdio_problems import compiled
-from strop_generators.stdio_problems.kind import all_kinds
+from strop_tasks.generators.stdio_problems import compiled
+from strop_tasks.generators.stdio_problems.kind import all_kinds
+from strop_verify.core.ids import rng
 
 Parameters = dict[str, int | str]
 KINDS = {kind.name: kind for kind in all_kinds()}

@@ -8,16 +8,16 @@ from itertools import islice
 
 import pytest
 
-from strop.core.checks import StdioCheck
-from strop.core.errors import UserError
-from strop.core.ids import rng
-from strop.core.task import Task
 from strop.tasks import load_tasks, render
 from strop.tasks.prompts import PROGRAM_STOP, solution
-from strop.verification.python.compare import same_output
-from strop.verification.verifier import OpenVerifier
-from strop_generators.stdio_problems import NAME, compiled, generate, task_of
-from strop_generators.stdio_problems.kind import Problem, ProblemKind, all_kinds
+from strop_tasks.generators.stdio_problems import NAME, compiled, generate, task_of
+from strop_tasks.generators.stdio_problems.kind import Problem, ProblemKind, all_kinds
+from strop_verify.core.checks import StdioCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import rng
+from strop_verify.core.task import Task
+from strop_verify.verification.python.compare import same_output
+from strop_verify.verification.verifier import OpenVerifier
 
 SEEDS = 30
 KINDS = pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.name)
@@ -177,7 +177,7 @@ def test_fewer_tasks_begin_the_same_way_and_seeds_differ(tasks):
 
 
 def test_the_same_in_every_process():
-    code = "from strop_generators.stdio_problems import generate\nprint([t.id for t in generate(100)])"
+    code = "from strop_tasks.generators.stdio_problems import generate\nprint([t.id for t in generate(100)])"
     found = {
         subprocess.run(
             [sys.executable, "-c", code],

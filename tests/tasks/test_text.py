@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.text import printable
+from strop_verify.core.text import printable
 
 
 @given(st.text())

@@ -10,10 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import WorldCheck
-from strop.core.errors import UserError, VerificationError
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.environments.toolbox import Toolbox, tools_of
 from strop.environments.world import world_tools
 from strop.evaluation.baselines import known_calls, random_calls
@@ -21,7 +17,11 @@ from strop.tasks.prompts import render
 from strop.tasks.sources import load_tasks
 from strop.tasks.tool_worlds import WORLDS, generate, load, task_of
 from strop.tasks.tool_worlds.world import World, read_calls, replayed, use, write_call
-from strop.verification.comparison import WorldToolchain
+from strop_verify.core.checks import WorldCheck
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.comparison import WorldToolchain
 
 NAMES = sorted(WORLDS)
 FREE = {"notes": {"history", "version"}, "truck": {"fuel"}}

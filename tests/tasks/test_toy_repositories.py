@@ -6,17 +6,17 @@ from collections import Counter
 import pytest
 from tests.scale import most
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.edits import apply_answer
 from strop.tasks import load_tasks
-from strop.verification.project.layout import is_protected
-from strop.verification.project.snapshot import Files, load_snapshot
-from strop.verification.verifier import OpenVerifier
-from strop_generators.toy_repositories import HIDDEN, NAME, PUBLIC, generate
-from strop_generators.toy_repositories.functions import FUNCTIONS, KINDS
+from strop_tasks.generators.toy_repositories import HIDDEN, NAME, PUBLIC, generate
+from strop_tasks.generators.toy_repositories.functions import FUNCTIONS, KINDS
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.edits import apply_answer
+from strop_verify.verification.project.layout import is_protected
+from strop_verify.verification.project.snapshot import Files, load_snapshot
+from strop_verify.verification.verifier import OpenVerifier
 
 
 def check_of(task: Task) -> tuple[EditCheck, ProjectCheck, Files]:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from strop.core.checks import AssertsCheck, CasesCheck, StdioCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import io_tests
 from strop.tasks.adapters import ADAPTERS
-from strop_formats import solutions, verl
+from strop_tasks.formats import solutions, verl
+from strop_verify.core.checks import AssertsCheck, CasesCheck, StdioCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 JSON = st.recursive(
     st.none()

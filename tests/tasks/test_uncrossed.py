@@ -3,8 +3,8 @@
 import pytest
 
 from strop.cli.tasks_import import ImportTable
-from strop.core.checks import AssertsCheck, PytestCheck
-from strop.core.task import Task
+from strop_verify.core.checks import AssertsCheck, PytestCheck
+from strop_verify.core.task import Task
 
 CLASS = "class Node:\n    pass\n"
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import most, seed
 
-from strop.core.fences import blocks
-from strop.core.text import CODE_ANSWERS, THOUGHTS
-from strop.edits import EditError, apply_answer
 from strop.tasks import extract_code, load_tasks
 from strop.tasks.names import made_in, stubs_in
+from strop_verify.core.fences import blocks
+from strop_verify.core.text import CODE_ANSWERS, THOUGHTS
+from strop_verify.edits import EditError, apply_answer
 
 STANDARD = Path(sysconfig.get_paths()["stdlib"])
 CPP = Path("/usr/include/c++")

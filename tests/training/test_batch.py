@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
-from strop.core.rollout import Completion, Event, Group, Rollout, Turn
 from strop.training.batch import Advantages, age, batch_of, sample_of, too_old
+from strop_verify.core.rollout import Completion, Event, Group, Rollout, Turn
 
 
 def rollout(index: int, lengths: list[int], reward: float | None, versions: list[int]) -> Rollout:

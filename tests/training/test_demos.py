@@ -9,8 +9,6 @@ import pytest
 from tests.warm import strop
 
 from strop.config.load import load_recipe
-from strop.core.errors import UserError
-from strop.core.rollout import Rollout
 from strop.policies.loading import load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
@@ -18,7 +16,9 @@ from strop.rollouts.encoding import demo_turns
 from strop.tasks.demos import Demo, read_demos
 from strop.tasks.task_sets import task_sets
 from strop.training.supervised import examples_of
-from strop_curation import demos as building
+from strop_tasks.curation import demos as building
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Rollout
 
 EXPERT = '''
 import strop

@@ -19,12 +19,12 @@ from tests.scored import logps
 from tests.waiting import wait_until
 from tests.warm import strop
 
-from strop.core.play import PlayLimits
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.training.batch import samples_of
+from strop_verify.core.play import PlayLimits
 
 from .test_environments import rollouts
 

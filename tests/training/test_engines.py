@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from strop.api import recipe as recipe_of
-from strop.core.errors import UserError
-from strop.core.protocols import Trainable
 from strop.policies.open import open_trainable
 from strop.policies.scripted import ScriptedPolicy
 from strop.training.run import train
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import Trainable
 
 from .conftest import weights
 

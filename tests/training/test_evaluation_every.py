@@ -9,10 +9,10 @@ import pytest
 from tests.warm import strop
 
 from strop.config.schema import EvaluationConfig, Recipe
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
 from strop.reports.run_folder import RunFolder
 from strop.training.evaluations import read_evaluations, some
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
 
 from .conftest import metrics, weights
 

@@ -18,13 +18,13 @@ from tests.warm import strop
 from strop.api import recipe as recipe_of
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
-from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.reports.run_folder import RunFolder
 from strop.training.feed import Feed, StepGroups, TaskFeed
 from strop.training.loop import Loop
 from strop.training.ranks import Ranks
 from strop.training.run import train
 from strop.training.setup import RunParts, set_up
+from strop_verify.core.rollout import Completion, Group, Rollout, Turn
 
 from .conftest import metrics, weights
 

@@ -12,13 +12,13 @@ from tests.warm import strop
 from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
-from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.policies.loading import load_model
 from strop.reports.run_folder import RunFolder
 from strop.training.backend import TrainingBackend
 from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import Ranks
+from strop_verify.core.rollout import Completion, Group, Rollout, Turn
 
 from .conftest import metrics, stopped_after, weights
 

@@ -13,17 +13,17 @@ from tests.warm import strop
 from strop import api
 from strop.api import recipe as recipe_of
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.play import Opening
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Verdict
 from strop.environments.single_turn import SingleTurn
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.tasks.sources import load_tasks
 from strop.training.inputs import Given
 from strop.training.run import resume, train
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Opening
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
 
 from .conftest import metrics, weights
 

@@ -18,7 +18,6 @@ from strop.config.load import load_recipe
 from strop.config.recipes import recipe_names
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.core.rollout import Batch, Sample
 from strop.policies.model_shape import PUBLISHED, ModelShape
 from strop.training import machine
 from strop.training.backend import TrainingBackend
@@ -26,6 +25,7 @@ from strop.training.learner import Learner
 from strop.training.machine import Comparison, memory, plan_lines, ram_here
 from strop.training.memory import DevicePlan, memory_plan
 from strop.training.ranks import Ranks
+from strop_verify.core.rollout import Batch, Sample
 
 pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[2]

@@ -9,10 +9,10 @@ from tests.needs import missing
 from tests.warm import strop
 
 from strop.config.load import load_recipe
-from strop.core.errors import UserError
 from strop.reports.run_folder import RunFolder
 from strop.tasks import load_tasks
 from strop.tasks.task_sets import task_sets
+from strop_verify.core.errors import UserError
 
 from .conftest import metrics, stopped_after, weights
 

@@ -21,17 +21,6 @@ from strop.cli.serve_edits import _sampling
 from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
 from strop.config.load import load_recipe
 from strop.config.training import GrpoConfig
-from strop.core import files
-from strop.core.edit_events import (
-    EditAccepted,
-    EditDismissed,
-    EditServed,
-    EditSettled,
-    EditShown,
-    read_events,
-    read_suggestions,
-)
-from strop.core.rollout import Completion, Group, Rollout, Turn
 from strop.environments.kinds import find_environment, framed
 from strop.evaluation.result import Evaluation
 from strop.policies.loading import load_model, load_tokenizer
@@ -43,6 +32,17 @@ from strop.rollouts.encoding import opening_ids
 from strop.tasks.sources import load_tasks
 from strop.training.batch import Advantages, batch_of
 from strop.training.online import OnlineState, online
+from strop_verify.core import files
+from strop_verify.core.edit_events import (
+    EditAccepted,
+    EditDismissed,
+    EditServed,
+    EditSettled,
+    EditShown,
+    read_events,
+    read_suggestions,
+)
+from strop_verify.core.rollout import Completion, Group, Rollout, Turn
 
 RECIPE = Path(__file__).parents[2] / "src/strop/recipes/next-edit-laptop.yaml"
 

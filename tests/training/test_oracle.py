@@ -14,12 +14,12 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.core.rollout import Batch, Completion, Group, Rollout, Turn
 from strop.policies.loading import load_model
 from strop.training.backend import TrainingBackend
 from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import Ranks
+from strop_verify.core.rollout import Batch, Completion, Group, Rollout, Turn
 
 PROMPTS = [[5, 17, 90], [400, 3, 8, 21, 77]]
 GROUP = 4

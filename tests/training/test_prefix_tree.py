@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from strop.core.rollout import Sample
 from strop.policies.attention import LEAST, prefix_tree
 from strop.training.logps import micro_batches, token_logps, update_of
+from strop_verify.core.rollout import Sample
 
 WORDS = 12
 sizes = st.integers(1, 2 * LEAST)

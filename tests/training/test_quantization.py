@@ -11,14 +11,14 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.core.errors import ConfigError, UserError
-from strop.core.rollout import Batch, Sample, SamplingParams
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.open import answers, open_trainable
 from strop.training.backend import TrainingBackend
 from strop.training.learner import Learner
 from strop.training.logps import token_logps
 from strop.training.ranks import Ranks
+from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.rollout import Batch, Sample, SamplingParams
 
 NF4 = ("model.quantization=nf4", "model.lora.rank=4", "model.dtype=bfloat16", "model.sampling_dtype=bfloat16")
 PROMPT, ANSWER = 40, 12

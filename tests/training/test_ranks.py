@@ -12,9 +12,9 @@ import pytest
 from benchmarks import ranks
 from tests.warm import strop
 
-from strop.core.errors import UserError
 from strop.reports.run_folder import RunFolder
 from strop.training.ranks import Ranks, join
+from strop_verify.core.errors import UserError
 
 from .conftest import metrics
 

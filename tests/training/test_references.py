@@ -9,9 +9,6 @@ import pytest
 from tests.warm import strop
 
 from strop.config.load import load_recipe
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import TooManyErrors
-from strop.core.task import Task
 from strop.environments.kinds import played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
@@ -20,9 +17,12 @@ from strop.rollouts.groups import MixedStream, TaskShare, fill_step
 from strop.tasks import write_tasks
 from strop.training.feed import DistributedRollouts, TriedStream
 from strop.training.ranks import Ranks
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import TooManyErrors
+from strop_verify.core.task import Task
 
 if TYPE_CHECKING:
-    from strop.verification.pool.pool import VerifierPool
+    from strop_verify.verification.pool.pool import VerifierPool
 
 
 def add(number: int, operator: str = "+") -> Task:

@@ -11,9 +11,6 @@ from tests.scale import most
 from tests.scored import logps
 
 from strop.config.tasks import EnvironmentConfig
-from strop.core.protocols import Environment, Request
-from strop.core.rollout import SamplingParams
-from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.kinds import find_environment, framed
 from strop.environments.repository_tools import RepositoryTools
@@ -24,6 +21,9 @@ from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.sources import load_tasks
 from strop.training.batch import sample_of
+from strop_verify.core.protocols import Environment, Request
+from strop_verify.core.rollout import SamplingParams
+from strop_verify.core.task import Task
 
 KINDS: list[tuple[str, str, dict[str, Any]]] = [
     ("feedback", "python-functions", {"turns": 3}),

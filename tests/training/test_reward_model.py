@@ -8,16 +8,16 @@ import torch
 from tests.warm import strop
 from transformers import AutoModelForSequenceClassification
 
-from strop.core.errors import UserError
-from strop.core.protocols import JudgedRollout
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.judges import reward_model
 from strop.judges.reward_model import RewardModel
 from strop.rewards.rubric import WeightedRubric, find_reward
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, reward_prompt
 from strop.training.reward_model import each_loss, pair_loss
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import JudgedRollout
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 from .conftest import metrics
 

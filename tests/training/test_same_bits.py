@@ -13,11 +13,11 @@ from tests.verification.test_same_verdicts import POINT_CLASS, SOMETIMES, SUITE
 from tests.waiting import wait_until
 from tests.warm import strop
 
-from strop.core.task import Task
 from strop.reports.run_folder import RunFolder
-from strop_attack.canary import Canaries
-from strop_attack.projects import projects
-from strop_attack.suite import as_given
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.projects import projects
+from strop_verify.attacks.suite import as_given
+from strop_verify.core.task import Task
 
 from .conftest import metrics, weights
 

@@ -10,8 +10,8 @@ from tests.scale import some
 from tests.sharded_runs import learn
 from tests.warm import in_ranks
 
-from strop.core.errors import ConfigError, UserError
 from strop.policies.loading import load_model
+from strop_verify.core.errors import ConfigError, UserError
 
 from .conftest import metrics
 from .test_engines import ENGINE

@@ -11,8 +11,8 @@ from tests.warm import strop
 
 from strop.config.load import load_recipe
 from strop.config.run_stages import stage_at, stages_of
-from strop.core.errors import ConfigError
 from strop.reports.run_folder import RunFolder
+from strop_verify.core.errors import ConfigError
 
 from .conftest import metrics, stopped_after, weights
 

@@ -14,9 +14,9 @@ from tests.waiting import wait_until
 
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
-from strop.core.errors import ConfigError, UserError
 from strop.reports.run_folder import RunFolder
 from strop.training.sinks import Trackers, check_trackers
+from strop_verify.core.errors import ConfigError, UserError
 
 RESULT = {
     "pass@1": 0.25,

@@ -20,7 +20,7 @@ LIMIT = 2.0
 PROGRAM = """
 import re, sys, threading, time
 from pathlib import Path
-from strop.core.progress import PROGRESS
+from strop_verify.core.progress import PROGRESS
 from strop.training.ranks import Ranks
 from strop.training.watch import RankWatch
 

@@ -3,12 +3,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests import processes
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
-from strop.verification.pool.pool import VerifierPool
-from strop.verification.rust import RustToolchain
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
+from strop_verify.verification.rust import RustToolchain
 
 RUST_LIMITS = Limits(cpu_seconds=1.5, wall_seconds=6.0, memory_bytes=1 << 30, output_bytes=1 << 16)
 

@@ -6,10 +6,10 @@ import pytest
 from tests import scale
 from tests.verification.assert_grammar import Snippet, plain, snippet
 
-from strop.core.checks import AssertsCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.verification.verifier import OpenVerifier
+from strop_verify.core.checks import AssertsCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.verifier import OpenVerifier
 
 
 def task_of(one: Snippet) -> Task:

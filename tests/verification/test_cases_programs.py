@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tests import needs
 
-from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox.jails import jail_names
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.checks import Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.jails import jail_names
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
 
 CASES = Path(os.environ.get("STROP_CASES", "../shared/cases"))
 FOLDERS = (
@@ -165,7 +165,7 @@ def test_output_of_a_program_that_ends_at_once(usual: VerifierPool) -> None:
     assert usual.verify(program("", "x" * 300_000, "javascript"), answer).passed
 
 
-FRAMES = "import os\nfrom strop.verification.python.wire import frame\n"
+FRAMES = "import os\nfrom strop_verify.verification.python.wire import frame\n"
 ENDINGS = {
     "handler-sends-frames": (
         "import atexit\n@atexit.register\ndef end():\n    for m in ({'built': True}, {'i': 1, 'v': b'I3'}, {'x': None}):\n"

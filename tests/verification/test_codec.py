@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.scale import some
 
-from strop.verification.python import decoder
-from strop.verification.python.codec import (
+from strop_verify.verification.python import decoder
+from strop_verify.verification.python.codec import (
     BYTES,
     COMPLEX,
     DICT,
@@ -38,9 +38,9 @@ from strop.verification.python.codec import (
     message,
     tagged,
 )
-from strop.verification.python.compare import is_whole, matches, same_output, shown
-from strop.verification.python.decoder import Unbuilt, decode, fields, tree
-from strop.verification.python.wire import MAX_FRAME, FrameReader, frame
+from strop_verify.verification.python.compare import is_whole, matches, same_output, shown
+from strop_verify.verification.python.decoder import Unbuilt, decode, fields, tree
+from strop_verify.verification.python.wire import MAX_FRAME, FrameReader, frame
 
 SIZE = 1 << 20
 """Values of a hostile message; the answer's whole channel takes 4 MiB."""

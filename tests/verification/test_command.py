@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from tests.scale import some
 
-from strop.core.checks import CommandCheck, CommandStep, StdioCase, StdioCheck
-from strop.core.errors import UserError, VerificationError
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox import Limits, jail_names
-from strop.verification.command.languages import language
-from strop.verification.command.toolchain import CommandToolchain
-from strop.verification.settings import Settings
-from strop_attack.canary import Canaries
-from strop_attack.suite import Attack, load_suite, trial
-from strop_attack.tasks import build
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.suite import Attack, load_suite, trial
+from strop_verify.attacks.tasks import build
+from strop_verify.core.checks import CommandCheck, CommandStep, StdioCase, StdioCheck
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox import Limits, jail_names
+from strop_verify.verification.command.languages import language
+from strop_verify.verification.command.toolchain import CommandToolchain
+from strop_verify.verification.settings import Settings
 
 SUM = StdioCheck(cases=[StdioCase(stdin="1 2\n", stdout="3\n"), StdioCase(stdin="20 22\n", stdout="42\n")])
 RIGHT = {

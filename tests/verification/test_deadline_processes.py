@@ -10,18 +10,18 @@ from contextlib import closing
 import pytest
 from tests.scale import some
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck, StdioCase, StdioCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.verification.controls import SECOND_LOOK_LIMITS
-from strop.verification.pool.pool import VerifierPool
-from strop.verification.python.codec import DICT, LIST, LONG, Encoder, encode, message
-from strop.verification.python.compare import same_output
-from strop.verification.python.decoder import Late, decode, fields, tree
-from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.python.unordered_equality import matches_in_any_order
-from strop.verification.settings import Settings
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck, StdioCase, StdioCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.controls import SECOND_LOOK_LIMITS
+from strop_verify.verification.pool.pool import VerifierPool
+from strop_verify.verification.python.codec import DICT, LIST, LONG, Encoder, encode, message
+from strop_verify.verification.python.compare import same_output
+from strop_verify.verification.python.decoder import Late, decode, fields, tree
+from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.python.unordered_equality import matches_in_any_order
+from strop_verify.verification.settings import Settings
 
 LIMITS = Limits(cpu_seconds=2, wall_seconds=3, memory_bytes=256 * 2**20)
 MANY = bytes((LIST, LONG)) + (300_000).to_bytes(4, "little") + bytes((DICT, 0)) * 300_000

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from strop.verification import draws
-from strop.verification.draws import SIZE, VARIABLE, drawn, secret_file
+from strop_verify.verification import draws
+from strop_verify.verification.draws import SIZE, VARIABLE, drawn, secret_file
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_processes_that_begin_together_have_one_secret(state: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        "from strop.verification.draws import drawn; print(drawn('t', 'a', 'p').random())",
+        "from strop_verify.verification.draws import drawn; print(drawn('t', 'a', 'p').random())",
     ]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ}) for _ in range(4)]
     assert len({process.communicate()[0] for process in started}) == 1
@@ -83,8 +83,8 @@ def test_a_home_that_takes_no_file_is_told_once(
 
 CONTROLS = """
 import random
-from strop.verification.project.control_tests import python_controls
-from strop.verification.project.expression_values import NOTHING
+from strop_verify.verification.project.control_tests import python_controls
+from strop_verify.verification.project.expression_values import NOTHING
 text = b'''
 NAMES = {"a", "b", "c", "d", "e"}
 def test_words(one="x", other="y"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from strop.core.checks import (
+from strop_verify.core.checks import (
     AssertsCheck,
     Case,
     CasesCheck,
@@ -17,17 +17,17 @@ from strop.core.checks import (
     ProjectCheck,
     PytestCheck,
 )
-from strop.core.errors import VerificationError
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.edits import FORMATS
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
-from strop.verification.edit import MAX_ANSWER, EditToolchain, edited
-from strop.verification.pool.job_queue import task_digest
-from strop.verification.pool.pool import VerifierPool
-from strop.verification.settings import Settings
-from strop.verification.toolchains import build
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.edits import FORMATS
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.edit import MAX_ANSWER, EditToolchain, edited
+from strop_verify.verification.pool.job_queue import task_digest
+from strop_verify.verification.pool.pool import VerifierPool
+from strop_verify.verification.settings import Settings
+from strop_verify.verification.toolchains import build
 
 BUGGY = "def inc(x):\n    y = x\n    return y - 1\n"
 FIXED = "def inc(x):\n    y = x\n    return y + 1\n"

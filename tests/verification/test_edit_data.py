@@ -6,15 +6,15 @@ from itertools import islice
 import pytest
 from tests import needs
 
-from strop.core.checks import CasesCheck, EditCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.edits import FORMATS
-from strop.sandbox.limits import Limits
 from strop.tasks.edit_tasks import wrapped
 from strop.tasks.sources import iter_tasks
-from strop.verification import open_verifier
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.checks import CasesCheck, EditCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.edits import FORMATS
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
 
 HOLES = "humaneval-infilling-random-span-light.jsonl"
 

@@ -5,11 +5,11 @@ import json
 import pytest
 from tests import needs
 
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox import Limits
 from strop.tasks import load_tasks
-from strop.verification import open_verifier
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox import Limits
+from strop_verify.verification import open_verifier
 
 DATA = needs.DATA / "exercism-python.jsonl"
 UNFIT = {"error-handling": "the row lacks test_utils.py"}

@@ -11,16 +11,16 @@ import pytest
 from tests import needs
 from tests.scale import some
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.tasks import load_tasks
-from strop.verification.rust import RustToolchain
-from strop.verification.rust.cargo import package
-from strop.verification.rust.case import RustAnswer
-from strop.verification.rust.crates import source_config
-from strop.verification.rust.intake import take_in
-from strop.verification.rust.toolchain import TESTS
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.rust import RustToolchain
+from strop_verify.verification.rust.cargo import package
+from strop_verify.verification.rust.case import RustAnswer
+from strop_verify.verification.rust.crates import source_config
+from strop_verify.verification.rust.intake import take_in
+from strop_verify.verification.rust.toolchain import TESTS
 
 DATA = needs.DATA / "exercism-rust.jsonl"
 VENDOR = Path(os.environ.get("STROP_RUST_VENDOR", "/usr/share/cargo/registry"))

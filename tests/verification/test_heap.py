@@ -6,7 +6,7 @@ import pytest
 
 PAGES = """
 import json, os, resource, sys
-from strop.verification.python.fork_server import fill_holes
+from strop_verify.verification.python.fork_server import fill_holes
 
 small = [bytes(100) for _ in range(20_000)]
 large = [bytes(2_000) for _ in range(4_000)]

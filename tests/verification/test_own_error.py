@@ -3,14 +3,14 @@
 
 import pytest
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
-from strop.verification.pool.pool import VerifierPool
-from strop.verification.python import toolchain
-from strop.verification.python.codec import COMPLEX, FLOAT, LIST, STR, encode, message, tagged
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
+from strop_verify.verification.python import toolchain
+from strop_verify.verification.python.codec import COMPLEX, FLOAT, LIST, STR, encode, message, tagged
 
 GOOD = "def f(x):\n    return [73313 + x, x]\n"
 CASES = Task(

@@ -2,14 +2,14 @@
 
 import pytest
 
-from strop.core.checks import AssertsCheck, EditCheck, PytestCheck
-from strop.core.checks.base import CheckBase
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.verification import open_verifier
-from strop.verification.plain import PythonVerifier
-from strop.verification.settings import Settings
-from strop.verification.verifier import held_to
+from strop_verify.core.checks import AssertsCheck, EditCheck, PytestCheck
+from strop_verify.core.checks.base import CheckBase
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification import open_verifier
+from strop_verify.verification.plain import PythonVerifier
+from strop_verify.verification.settings import Settings
+from strop_verify.verification.verifier import held_to
 
 LOGS = "import logging\nfrom solution import f\ndef test_it(caplog):\n    f(3)\n    assert caplog.messages == ['3']\n"
 LOGGING = "import logging\ndef f(x):\n    logging.getLogger('a').warning('%d', x)\n"

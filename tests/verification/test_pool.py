@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from tests.waiting import wait_until, wait_until_blocked
 
 from strop.config.tasks import SandboxConfig
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import BatchFailed, SandboxError, TaskFault, VerificationError, WorkerDied
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.verification import open_configured, open_verifier
-from strop.verification.pool.job_queue import OVERHEAD, FairQueue, Job, VerdictCache
-from strop.verification.pool.pool import PoolBusy, VerifierPool
-from strop.verification.settings import Settings, limits_of
-from strop_curation.audit import AuditSettings
+from strop_tasks.curation.audit import AuditSettings
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import BatchFailed, SandboxError, TaskFault, VerificationError, WorkerDied
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification import open_configured, open_verifier
+from strop_verify.verification.pool.job_queue import OVERHEAD, FairQueue, Job, VerdictCache
+from strop_verify.verification.pool.pool import PoolBusy, VerifierPool
+from strop_verify.verification.settings import Settings, limits_of
 
 
 def task_of(name: str = "t", language: str = "python", reference: str = "") -> Task:
@@ -450,7 +450,7 @@ def test_the_cache_stays_within_its_bytes_and_drops_the_oldest() -> None:
 
 def test_the_limits_of_a_verifier_are_those_of_a_recipe_unless_given(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Settings] = []
-    pool = "strop.verification.pool.pool.VerifierPool"
+    pool = "strop_verify.verification.pool.pool.VerifierPool"
     monkeypatch.setattr(pool, lambda build, **_: made.append(build.keywords["settings"]))
     open_verifier()
     open_configured(SandboxConfig())

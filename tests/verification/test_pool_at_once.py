@@ -5,15 +5,15 @@ from typing import Any, ClassVar
 
 import pytest
 
-from strop.core.checks import Case, CasesCheck, EditCheck, LabelCheck, NoneCheck
-from strop.core.errors import WorkerDied
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.trl_reward import verdict_reward
-from strop.verification import open_verifier
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.checks import Case, CasesCheck, EditCheck, LabelCheck, NoneCheck
+from strop_verify.core.errors import WorkerDied
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification import open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
 
 NEXT_EDIT = Task(statement="x = [1", family="next-edit", check=NoneCheck(), metadata={"next": ""})
 CASES = Task(statement="f", check=CasesCheck(entry_point="f", cases=[Case(expected=1)]))

@@ -16,14 +16,14 @@ from tests.processes import alive
 from tests.scale import most
 from tests.waiting import wait_until
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
-from strop.verification.pool.pool import VerifierPool
-from strop.verification.settings import Settings
-from strop.verification.toolchains import build
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
+from strop_verify.verification.settings import Settings
+from strop_verify.verification.toolchains import build
 
 Family = Callable[..., list[int]]
 CASES = Task(
@@ -107,10 +107,10 @@ def test_nothing_is_left_after_close_in_the_middle(family: Family) -> None:
 
 SCRIPT = """
 import sys, time
-from strop.core.checks import AssertsCheck, Case, CasesCheck
-from strop.core.task import Task
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck
+from strop_verify.core.task import Task
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
 cases = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[1], expected=2)]))
 asserts = Task(statement="s", check=AssertsCheck(entry_point="f", code="assert f(1) == 2"))
 with open_verifier(workers=2, limits=Limits(cpu_seconds=60, wall_seconds=60)) as pool:

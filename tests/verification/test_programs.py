@@ -15,12 +15,12 @@ import pytest
 from tests import needs, scale
 from tests.verification.program_table import Program, composed, programs
 
-from strop.core.checks import StdioCase, StdioCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.checks import StdioCase, StdioCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp", "TMPDIR": "/tmp"}
 FILES = {"python": "answer.py", "javascript": "answer.js", "c": "answer.c"}

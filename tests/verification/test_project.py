@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.checks import ProjectCheck
-from strop.core.errors import UserError, VerificationError
-from strop.core.snapshots import DATA, archive, data_uri, digest_of
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
 from strop.tasks import load_tasks
-from strop.verification.project import ProjectToolchain, pack, unpack
-from strop.verification.project.layout import is_protected, layout_of
-from strop.verification.project.snapshot import MAX_FILE_BYTES
-from strop.verification.python.codec import message
-from strop.verification.settings import Settings
+from strop_verify.core.checks import ProjectCheck
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.snapshots import DATA, archive, data_uri, digest_of
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.project import ProjectToolchain, pack, unpack
+from strop_verify.verification.project.layout import is_protected, layout_of
+from strop_verify.verification.project.snapshot import MAX_FILE_BYTES
+from strop_verify.verification.python.codec import message
+from strop_verify.verification.settings import Settings
 
 GOOD = '''\
 """Sums and spans."""
@@ -214,10 +214,10 @@ def test_children_are_refused_and_nothing_is_left(
     judge: Callable[..., Verdict], family: Callable[..., list[int]]
 ) -> None:
     bomb = "import os\nfor _ in range(50):\n    if os.fork() == 0:\n        import time; time.sleep(600)\n"
-    before = family("strop.verification.project.runner")
+    before = family("strop_verify.verification.project.runner")
     assert judge(bomb + BAD).outcome is Outcome.FAILED
     assert judge("import subprocess\nsubprocess.Popen(['sleep', '600'])\n" + BAD).outcome is Outcome.FAILED
-    assert sorted(family("strop.verification.project.runner")) == sorted(before)
+    assert sorted(family("strop_verify.verification.project.runner")) == sorted(before)
     assert judge(GOOD).passed
 
 

@@ -9,14 +9,14 @@ from contextlib import ExitStack
 import pytest
 from tests.scale import some
 
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.verification.edit import EditToolchain
-from strop.verification.settings import Settings
-from strop.verification.toolchains import build
-from strop_attack.canary import Canaries
-from strop_attack.projects import PROJECTS, projects
-from strop_attack.suite import as_given, load_suite
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.projects import PROJECTS, projects
+from strop_verify.attacks.suite import as_given, load_suite
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.edit import EditToolchain
+from strop_verify.verification.settings import Settings
+from strop_verify.verification.toolchains import build
 
 ATTACKS = {attack.name: attack for attack in load_suite() if attack.task in PROJECTS}
 PYTHON = [name for name, attack in ATTACKS.items() if attack.language == "python"]

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.scale import some
 
-from strop.core.checks import ProjectCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.verification.project import ProjectToolchain, pack
-from strop.verification.settings import Settings
+from strop_verify.core.checks import ProjectCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.project import ProjectToolchain, pack
+from strop_verify.verification.settings import Settings
 
 GOOD = """
 def double(x):

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.checks import ProjectCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox.limits import Limits
-from strop.verification.project import Project, ProjectToolchain, open_project, pack
-from strop.verification.settings import Settings
+from strop_verify.core.checks import ProjectCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.project import Project, ProjectToolchain, open_project, pack
+from strop_verify.verification.settings import Settings
 
 MODULE = """\
 STATE = []
@@ -112,11 +112,11 @@ def test_a_project_without_tests_says_why(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_behind(tmp_path: Path, family: Callable[..., list[int]]) -> None:
-    before = set(family("strop.verification.project.runner"))
+    before = set(family("strop_verify.verification.project.runner"))
     (tmp_path / "test_it.py").write_text("def test_one():\n    assert True\n")
     with open_project(tmp_path) as made:
         assert made.tests() == ["test_it.py::test_one"]
-    assert set(family("strop.verification.project.runner")) <= before
+    assert set(family("strop_verify.verification.project.runner")) <= before
 
 
 LIB = """\

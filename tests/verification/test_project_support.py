@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.snapshots import data_uri, digest_of
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.edits import FORMATS
-from strop.verification.project.support import changed, support_of
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.snapshots import data_uri, digest_of
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.edits import FORMATS
+from strop_verify.verification.project.support import changed, support_of
 
 pytestmark = pytest.mark.jail(2)
 HELPERS = """import unittest, contextlib

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from strop.config.tasks import SandboxConfig
-from strop.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck, StdioCase, StdioCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox.limits import Limits
-from strop.verification import open_configured, open_verifier
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck, StdioCase, StdioCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_configured, open_verifier
+from strop_verify.verification.pool.pool import VerifierPool
 
 
 def cases(*pairs: tuple[list[Any], Any], tolerance: float = 0.0) -> Task:

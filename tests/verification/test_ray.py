@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from strop.sandbox.report import probe
+from strop_verify.sandbox.report import probe
 
 ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'strop[ray]'")
 
@@ -38,10 +38,10 @@ IN_A_CLUSTER = """
 import json, sys
 import ray
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.verification import open_on_ray, ray_workers
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.verification import open_on_ray, ray_workers
 
 task = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[2], expected=4)]))
 pairs = [(task, f"def f(x): return {n} * x") for n in (1, 2)]
@@ -103,8 +103,8 @@ def test_three_lines_in_a_process_that_belongs_to_a_cluster() -> None:
 
 @pytest.mark.soak(10)
 def test_strop_verify_starts_a_cluster_of_its_own(tmp_path: Path) -> None:
-    from strop.core.checks import Case, CasesCheck
-    from strop.core.task import Task
+    from strop_verify.core.checks import Case, CasesCheck
+    from strop_verify.core.task import Task
 
     check = CasesCheck(entry_point="f", cases=[Case(args=[2], expected=4)])
     task = Task(statement="s", check=check)

@@ -14,19 +14,19 @@ import pytest
 from tests.waiting import wait_until
 
 from strop.config.load import load_recipe
-from strop.core.checks import Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.errors import ConfigError, UserError
-from strop.core.listening import listen
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox.limits import Limits
-from strop.verification import open_configured, open_remote
-from strop.verification.pool.pool import PoolBusy, VerifierPool
-from strop.verification.remote.client import RemoteVerifier
-from strop.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
-from strop.verification.remote.server import VerifierApp, VerifierServer
-from strop.verification.settings import Settings, fingerprint
-from strop.verification.toolchains import build
+from strop_verify.core.checks import Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.listening import listen
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_configured, open_remote
+from strop_verify.verification.pool.pool import PoolBusy, VerifierPool
+from strop_verify.verification.remote.client import RemoteVerifier
+from strop_verify.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
+from strop_verify.verification.remote.server import VerifierApp, VerifierServer
+from strop_verify.verification.settings import Settings, fingerprint
+from strop_verify.verification.toolchains import build
 
 TOKEN = "a-token-of-tests-0123456789"
 HEADERS = {"Authorization": f"Bearer {TOKEN}", "Strop-Protocol": "1", "Strop-Session": "session-1"}

@@ -16,10 +16,10 @@ import pytest
 from tests.processes import alive
 from tests.waiting import wait_until
 
-from strop.core.checks import Case, CasesCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.verification.remote.client import RemoteVerifier
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.remote.client import RemoteVerifier
 
 TOKEN = "a-token-of-tests-0123456789"
 DOUBLE = Task(statement="s", check=CasesCheck(entry_point="f", cases=[Case(args=[2], expected=4)]))
@@ -100,8 +100,8 @@ def test_kill_of_the_server_loses_and_doubles_nothing(family: Family) -> None:
 CLIENT = """
 import sys, time
 from concurrent.futures import FIRST_COMPLETED, wait
-from strop.core.task import Task
-from strop.verification.remote.client import RemoteVerifier
+from strop_verify.core.task import Task
+from strop_verify.verification.remote.client import RemoteVerifier
 task = Task.model_validate_json(sys.argv[2])
 remote = RemoteVerifier(sys.argv[1], sys.argv[3])
 futures = [remote.submit(task, f"while True: pass  # {i}") for i in range(300)]

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from tests.scale import some
 
-from strop.core.checks import RustCheck
-from strop.core.errors import BatchFailed, VerificationError
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox import Limits
-from strop.verification.pool.pool import VerifierPool
-from strop.verification.rust import RustToolchain, compiler
-from strop.verification.rust.cargo import package
-from strop.verification.rust.intake import take_in
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.errors import BatchFailed, VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox import Limits
+from strop_verify.verification.pool.pool import VerifierPool
+from strop_verify.verification.rust import RustToolchain, compiler
+from strop_verify.verification.rust.cargo import package
+from strop_verify.verification.rust.intake import take_in
 
 pytestmark = pytest.mark.rust
 

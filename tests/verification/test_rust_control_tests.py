@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.code.trees import parse, text_of, walk
-from strop.verification.project.rust_control_tests import rust_controls
-from strop.verification.project.rust_values import altered
+from strop_verify.code.trees import parse, text_of, walk
+from strop_verify.verification.project.rust_control_tests import rust_controls
+from strop_verify.verification.project.rust_values import altered
 
 TESTS = """
 #[cfg(test)]

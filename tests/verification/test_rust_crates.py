@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.sandbox import Limits
-from strop.verification.rust import RustToolchain
-from strop.verification.rust.crates import crates_named
-from strop.verification.rust.equality import doubtful_types
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox import Limits
+from strop_verify.verification.rust import RustToolchain
+from strop_verify.verification.rust.crates import crates_named
+from strop_verify.verification.rust.equality import doubtful_types
 
 pytestmark = pytest.mark.rust
 

@@ -9,17 +9,17 @@ import pytest
 from tests.scale import some
 from tests.verification.conftest import RUST_LIMITS
 
-from strop.code.trees import bounded
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.verification.rust import RustToolchain
-from strop.verification.rust.intake import take_in
-from strop.verification.rust.scan import scan, steps_for
-from strop_attack.canary import Canaries
-from strop_attack.projects import PROJECTS
-from strop_attack.suite import load_suite, trial
-from strop_attack.tasks import build
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.projects import PROJECTS
+from strop_verify.attacks.suite import load_suite, trial
+from strop_verify.attacks.tasks import build
+from strop_verify.code.trees import bounded
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.rust import RustToolchain
+from strop_verify.verification.rust.intake import take_in
+from strop_verify.verification.rust.scan import scan, steps_for
 
 pytestmark = pytest.mark.rust
 

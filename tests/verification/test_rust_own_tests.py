@@ -2,9 +2,9 @@
 
 import pytest
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.verification.pool.pool import VerifierPool
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.verification.pool.pool import VerifierPool
 
 pytestmark = pytest.mark.rust
 TASK = Task(statement="s", language="rust", check=RustCheck())

@@ -4,9 +4,9 @@
 import pytest
 from tests.verification.conftest import rust_task
 
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.verification.rust import RustToolchain
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.rust import RustToolchain
 
 pytestmark = pytest.mark.rust
 

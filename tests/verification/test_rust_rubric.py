@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from strop.config.load import load_recipe
-from strop.core.checks import RustCheck
-from strop.core.rollout import Completion, Rollout, Turn
-from strop.core.task import Task
 from strop.rewards.rubric import WeightedRubric, total
-from strop.verification import open_verifier
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.rollout import Completion, Rollout, Turn
+from strop_verify.core.task import Task
+from strop_verify.verification import open_verifier
 
 RECIPES = Path(__file__).parents[2] / "src/strop/recipes"
 TASK = Task(language="rust", statement="Return n doubled.", check=RustCheck())

@@ -7,11 +7,11 @@ import time
 import pytest
 from tests.verification.conftest import rust_task
 
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.verification.rust import RustToolchain
-from strop.verification.rust.literals import SECRET
-from strop.verification.rust.second_look import (
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.rust import RustToolchain
+from strop_verify.verification.rust.literals import SECRET
+from strop_verify.verification.rust.second_look import (
     AGAIN,
     NOT_AGAIN,
     ROUNDS,
@@ -23,7 +23,7 @@ from strop.verification.rust.second_look import (
     read_report,
     sensitive,
 )
-from strop.verification.rust.trusted_tests import guarded
+from strop_verify.verification.rust.trusted_tests import guarded
 
 _POINT = "#[derive(Debug, Clone, PartialEq)] pub struct Point { x: i32, y: i32 } impl Point { pub fn new(x: i32, y: i32) -> Self { Point { x, y } } pub fn add(self, o: Point) -> Point { Point::new(self.x + o.x, self.y + o.y) } }"
 POINT = rust_task("point", "#[test] fn t() { assert_eq!(Point::new(1, 2).add(Point::new(3, 4)), Point::new(4, 6)); }", _POINT)  # fmt: skip

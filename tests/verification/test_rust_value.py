@@ -6,12 +6,12 @@ import time
 import pytest
 from tests.verification.conftest import RUST_LIMITS, rust_task
 
-from strop.core.checks import RustCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
 from strop.tasks import load_tasks
-from strop.verification.rust import RustToolchain
-from strop.verification.rust.calls import calls_of
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.rust import RustToolchain
+from strop_verify.verification.rust.calls import calls_of
 
 pytestmark = pytest.mark.rust
 

@@ -9,25 +9,25 @@ from typing import Any
 import pytest
 from tests.verification.test_rust_second_look import FORGERS, HONEST, POINT, SET
 
-from strop.core.checks import AssertsCheck, PytestCheck, RustCheck, StdioCase, StdioCheck
-from strop.core.protocols import Toolchain
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.verification import open_verifier
-from strop.verification.draws import VARIABLE
-from strop.verification.edit import EditToolchain
-from strop.verification.project import backend as backends
-from strop.verification.project.cargo import CargoBackend
-from strop.verification.python import toolchain as python
-from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.rust import RustToolchain
-from strop.verification.rust.tests import StrictRunner
-from strop.verification.settings import Settings
-from strop.verification.toolchains import build
-from strop_attack.canary import Canaries
-from strop_attack.projects import projects
-from strop_attack.suite import as_given
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.projects import projects
+from strop_verify.attacks.suite import as_given
+from strop_verify.core.checks import AssertsCheck, PytestCheck, RustCheck, StdioCase, StdioCheck
+from strop_verify.core.protocols import Toolchain
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification import open_verifier
+from strop_verify.verification.draws import VARIABLE
+from strop_verify.verification.edit import EditToolchain
+from strop_verify.verification.project import backend as backends
+from strop_verify.verification.project.cargo import CargoBackend
+from strop_verify.verification.python import toolchain as python
+from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.rust import RustToolchain
+from strop_verify.verification.rust.tests import StrictRunner
+from strop_verify.verification.settings import Settings
+from strop_verify.verification.toolchains import build
 
 Jobs = list[tuple[Task, str]]
 LIMITS = Limits(cpu_seconds=2, wall_seconds=20)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from strop.verification.strength import count_assertions, own_tests_hold
+from strop_verify.verification.strength import count_assertions, own_tests_hold
 
 pytestmark = pytest.mark.unit
 

@@ -4,11 +4,11 @@ import subprocess
 
 import pytest
 
-from strop.code.mutate.mutants import mutants
-from strop.core.verdict import Outcome, Stage, Verdict
-from strop.sandbox import Limits, run_command
-from strop.verification.strength import judge, killed
-from strop.verification.strength.measure import neutral
+from strop_verify.code.mutate.mutants import mutants
+from strop_verify.core.verdict import Outcome, Stage, Verdict
+from strop_verify.sandbox import Limits, run_command
+from strop_verify.verification.strength import judge, killed
+from strop_verify.verification.strength.measure import neutral
 
 LIMITS = Limits(
     cpu_seconds=20, wall_seconds=60, memory_bytes=4 * 2**30, file_bytes=64 * 2**20, open_files=256

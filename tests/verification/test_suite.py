@@ -7,18 +7,18 @@ from collections.abc import Iterator
 import pytest
 from tests.scale import some
 
-from strop.core.checks import PytestCheck
-from strop.core.errors import VerificationError
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.verification.python.codec import encode, message, tagged
-from strop.verification.python.names import module_names
-from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.settings import Settings
-from strop_attack.canary import Canaries
-from strop_attack.suite import Attack, load_suite, trial
-from strop_attack.tasks import build
+from strop_verify.attacks.canary import Canaries
+from strop_verify.attacks.suite import Attack, load_suite, trial
+from strop_verify.attacks.tasks import build
+from strop_verify.core.checks import PytestCheck
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.python.codec import encode, message, tagged
+from strop_verify.verification.python.names import module_names
+from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.settings import Settings
 
 
 def opened(wall_seconds: float) -> Iterator[PythonToolchain]:
@@ -502,7 +502,7 @@ def test_names_of_the_answers_module(path: str, names: list[str]) -> None:
 
 @pytest.mark.soak(15)
 def test_runs_in_every_jail() -> None:
-    from strop.sandbox import jail_names
+    from strop_verify.sandbox import jail_names
 
     reads = "import os\ndef f(x):\n    for top in ('.', '/box', '/dev/shm', '/tmp'):\n        for d, _, names in os.walk(top):\n            for n in names:\n                if n == 'test_it.py': return int(open(os.path.join(d, n)).read().split('expected = ')[1].split()[0])"
     for jail in jail_names():

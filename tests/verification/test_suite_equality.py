@@ -8,15 +8,15 @@ from contextlib import closing
 import pytest
 from tests.scale import some
 
-from strop.core.checks import AssertsCheck, PytestCheck
-from strop.core.errors import WorkerDied
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
-from strop.verification.python import toolchain
-from strop.verification.python.suite.altered_calls import SuiteCalls, other
-from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.settings import Settings
+from strop_verify.core.checks import AssertsCheck, PytestCheck
+from strop_verify.core.errors import WorkerDied
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.python import toolchain
+from strop_verify.verification.python.suite.altered_calls import SuiteCalls, other
+from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from collections import Counter
 from tests.scale import full, seed
 from tests.verification.suite_idioms import IDIOMS, Suite, judged, suite
 
-from strop.core.checks import PytestCheck
-from strop.core.task import Task
-from strop.verification import open_verifier
+from strop_verify.core.checks import PytestCheck
+from strop_verify.core.task import Task
+from strop_verify.verification import open_verifier
 
 
 def drawn() -> list[Suite]:

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, seed, settings
 from tests import scale
 from tests.verification.drawn_support import CALC, RIGHT, RIGHT_TOO, WRONG, DrawnProject, projects
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.snapshots import data_uri, digest_of
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.edits import FORMATS
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.snapshots import data_uri, digest_of
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.edits import FORMATS
 
 
 def edits(project: DrawnProject) -> Iterator[tuple[str, dict[str, str], set[str]]]:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from strop.core.checks import TerminalCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome
-from strop.verification.toolchains import missing_programs
+from strop_verify.core.checks import TerminalCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.toolchains import missing_programs
 
 DOCKERFILE = """\
 FROM ubuntu:24.04

@@ -9,14 +9,14 @@ from tests import needs
 from tests.scale import some
 from tests.verification.test_suite import judge, suite
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop.sandbox.limits import Limits
 from strop.tasks import sources
-from strop.verification.python.codec import encode, tagged
-from strop.verification.python.toolchain import PythonToolchain
-from strop.verification.settings import Settings
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.python.codec import encode, tagged
+from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.settings import Settings
 
 HELPERS = ["boxed", "named", "change", "made", "apply", "adder", "follow", "noted"]
 ANSWER = """
@@ -243,7 +243,7 @@ def test_nothing_of_the_answer_compares(python, run, name: str) -> None:
 
 SENDS = """
 import os, sys
-from strop.verification.python.wire import frame
+from strop_verify.verification.python.wire import frame
 def f(x):
     caller = sys._getframe(1)
     while not (asked := caller.f_locals.get("call") or caller.f_locals.get("request")):

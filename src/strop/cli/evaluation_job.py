@@ -10,15 +10,15 @@ from strop.cli.evaluation_run import AnswerLog, evaluation_names, read_asked
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.ids import content_hash
-from strop.core.protocols import Policy
-from strop.core.task import Task
 from strop.evaluation.result import Evaluation
 from strop.reports.page.rollout_data import MOST_PIECE, load_vocabulary
 from strop.reports.rollout_files import CONTROL
 from strop.reports.run_folder import ASKED, RECIPE, VOCABULARY, RunFolder, record_file
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import content_hash
+from strop_verify.core.protocols import Policy
+from strop_verify.core.task import Task
 
 
 @dataclass

@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from strop.core.errors import UserError
-from strop.core.journal import Appender, scan
-from strop.core.rollout import Rollout, SamplingParams
-from strop.core.task import Task
 from strop.evaluation.evaluate import SeededPlay
 from strop.evaluation.hack_audit import flagged
 from strop.reports.rollout_files import CONTROL, LOG
 from strop.reports.run_folder import ASKED, EVALUATION
+from strop_verify.core.errors import UserError
+from strop_verify.core.journal import Appender, scan
+from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.task import Task
 
 Key = tuple[str, int]
 """(task id, index)"""

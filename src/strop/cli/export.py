@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Option
 
-from strop.core.errors import StropError, UserError
+from strop_verify.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -57,7 +57,7 @@ def export(
     if inspect is not None:
         if out is not None or adapter or checkpoint is not None or push is not None:
             raise UserError("--inspect writes rollouts, the other options a model; do one after the other")
-        count = resolve_name("strop_neighbours.inspect_log:write_log")(run, inspect)
+        count = resolve_name("strop.neighbours.inspect_log:write_log")(run, inspect)
         print(f"{inspect}: {count} rollouts; look at them with: inspect view --log-dir {inspect.parent}")
         return
     if out is None:
@@ -126,8 +126,8 @@ def _source(run: Path, checkpoint: int | None) -> Path:
 
 def _base(source: Path, recipe: "Recipe") -> str:
     """The model that an adapter lies on: a Hub id or an absolute path."""
-    from strop.core.files import moved_base
     from strop.training.model_card import base_of
+    from strop_verify.core.files import moved_base
 
     if base_of(recipe).hub == recipe.model.name and not recipe.sft.warm_start:
         return recipe.model.name  # also where the adapter names the Hub's cache

@@ -17,7 +17,7 @@ def init(
     import re
 
     from strop.config.recipes import RECIPES
-    from strop.core.errors import UserError
+    from strop_verify.core.errors import UserError
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UserError(f"{folder} is there and not an empty folder; name another")

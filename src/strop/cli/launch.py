@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 from typer import Exit, Option
 
 from strop.cli.options import Recipes, recipe_of, say
-from strop.core.errors import ConfigError, UserError
+from strop_verify.core.errors import ConfigError, UserError
 
 if TYPE_CHECKING:
     from strop.config.launch import SiteConfig

@@ -27,15 +27,15 @@ from strop.config.model import POLICIES, OpenAIPolicyConfig, ScriptedPolicyConfi
 from strop.config.recipes import is_recipe
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig
-from strop.core.errors import ConfigError, UserError
-from strop.core.task import Task
-from strop.core.text import printable
 from strop.evaluation.baselines import NAMES
 from strop.evaluation.contamination import run_of
 from strop.tasks.doctests import SUFFIX
 from strop.tasks.jsonl import is_jsonl
 from strop.tasks.task_sets import chosen_tasks
 from strop.training.checkpoints import MARKER, damage
+from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.task import Task
+from strop_verify.core.text import printable
 
 _SERVER = re.compile(r"(.+?)@(https?://.+)", re.DOTALL)
 _WEIGHTS = ("config.json", "adapter_config.json")

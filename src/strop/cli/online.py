@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from strop.cli.options import AnyRecipes, recipe_of, say
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from typer import Argument, Option
 
-from strop.core.errors import UserError
-from strop.core.text import printable
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
-    from strop.sandbox.limits import Limits
+    from strop_verify.sandbox.limits import Limits
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -181,7 +181,7 @@ def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = Non
 
 def usual_limits() -> "Limits":
     """One answer's limits where none is given: those of a recipe that sets none."""
-    from strop.verification import settings
+    from strop_verify.verification import settings
 
     return settings.usual_limits()
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, RecipeOptions, grouped, of_recipe
-from strop.core.errors import UserError
-from strop.core.text import printable
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
-    from strop.core.protocols import Environment
-    from strop.core.task import Task
     from strop.reports.terminal.plays import PlayView
+    from strop_verify.core.protocols import Environment
+    from strop_verify.core.task import Task
 
 _PLAYED = "played"
 """Key of a saved line for what a rollout does not hold: model, source, what was said, seconds."""
@@ -104,7 +104,7 @@ def play(
             raise UserError("--replay shows what was played; leave out TASK, --model and --save")
         _replay(view, replay)
         return
-    from strop.core import files
+    from strop_verify.core import files
 
     if save is not None:
         files.check_writable(save)
@@ -130,7 +130,7 @@ def _play(
     from strop.rewards.rubric import WeightedRubric
     from strop.rollouts.dispatcher_factory import dispatcher_of
     from strop.rollouts.groups import scored
-    from strop.verification import open_configured
+    from strop_verify.verification import open_configured
 
     rubric = WeightedRubric.from_names([(reward.name, reward.weight) for reward in recipe.rewards])
     params = recipe.sampling.params()
@@ -215,9 +215,9 @@ class PlayWatch:
             self._text = given[0].text
             self._view.completion(given[0].model_dump(), seconds)
         elif name == "result":
-            from strop.core.play import Verify
             from strop.reports.page.rollout_data import short_verdict
             from strop.rollouts.admission import event_of
+            from strop_verify.core.play import Verify
 
             pairs = zip(*given, strict=True) if isinstance(given[0], tuple) else [given]
             for effect, result in pairs:
@@ -226,8 +226,8 @@ class PlayWatch:
                     self._view.judged(short_verdict(result.model_dump()))
 
     def _after(self, after: Any) -> None:
-        from strop.core.play import Converse, Do, Done, Opening, Say
-        from strop.core.rollout import Message
+        from strop_verify.core.play import Converse, Do, Done, Opening, Say
+        from strop_verify.core.rollout import Message
 
         match after:
             case Converse() if self.said:
@@ -292,9 +292,9 @@ def _replay(view: "PlayView", word: str) -> None:
 
 def _line_of(path: Path, which: str) -> dict[str, Any]:
     """The rollout TASK/INDEX of a file, or of the first of a task, or the first of all. Raises UserError."""
-    from strop.core import files
     from strop.reports.page.rollout_data import NO_ROLLOUT, row_of
     from strop.reports.rollout_files import RolloutFile, read_whole
+    from strop_verify.core import files
 
     if not path.is_file():
         raise UserError(f"--replay {path}: no such file or run; give RUN#ID, or FILE#TASK/INDEX")

@@ -7,7 +7,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from strop.cli.options import newest_run
-from strop.core.text import printable
+from strop_verify.core.text import printable
 
 REPORT = "report.html"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from strop.core.text import printable
+from strop_verify.core.text import printable
 
 _HEADS = ("run", "state", "steps", "reward", "held out", "difference", "time", "last change", "alarms")
 
@@ -27,7 +27,7 @@ def runs(
     asked = folders or [Path("runs")]
     rows = [list_row(folder) for folder in find_runs(asked)]
     if as_json:
-        from strop.core.files import json_text
+        from strop_verify.core.files import json_text
 
         print(json.dumps(json.loads(json_text(rows)), indent=2))  # ASCII: names may hold control characters
     elif rows:

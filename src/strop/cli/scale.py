@@ -10,15 +10,15 @@ from typer import Argument, Option
 
 from strop.cli.eval import SampleOptions
 from strop.cli.options import EngineOptions, grouped, say
-from strop.core.errors import StropError, UserError
+from strop_verify.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
     from strop.cli.evaluation_job import EvaluationJob
     from strop.config.schema import Recipe
-    from strop.core.rollout import Rollout
-    from strop.core.task import Task
     from strop.evaluation.public_runs import PublicRun
     from strop.evaluation.scaling import Scaling
+    from strop_verify.core.rollout import Rollout
+    from strop_verify.core.task import Task
 
 INPUTS = 16
 
@@ -58,12 +58,12 @@ def scale(
     """
     from strop.cli.eval import check_places, evaluate_model, new_job, prepared
     from strop.cli.evaluation_job import EvaluationJob
-    from strop.core import files
     from strop.evaluation.chart import write_chart
     from strop.evaluation.scaling import compare_scaling, scaling_json
     from strop.evaluation.scaling_table import scaling_chart, show_paired, show_scaling
     from strop.policies import release_memory
     from strop.rewards.rubric import find_reward
+    from strop_verify.core import files
 
     for name in reward or []:
         find_reward(name)
@@ -112,11 +112,11 @@ def _curves(
     job: "EvaluationJob", word: str, tasks: "Sequence[Task]", inputs: int, rewards: Sequence[str]
 ) -> "Scaling":
     """The curves of a model whose answers are kept; what they do without hidden tests is kept beside them."""
-    from strop.core import files
     from strop.evaluation.rounds import rounds
     from strop.evaluation.scaling import judged_candidates, scaling
     from strop.reports.rollout_files import CONTROL
     from strop.reports.run_folder import SCALING
+    from strop_verify.core import files
 
     done = job.done(word)
     assert job.run is not None and done is not None
@@ -158,10 +158,10 @@ def _public_runs(
     rewards: Sequence[str],
 ) -> "dict[str, PublicRun]":
     """What the answers do without hidden tests, and the values of rewards: read from the file, or found and added."""
-    from strop.core.journal import Appender, scan
     from strop.evaluation.public_runs import PublicRun, key_of, public_runs, with_rewards
     from strop.reports.terminal.progress import Progress
-    from strop.verification import open_configured
+    from strop_verify.core.journal import Appender, scan
+    from strop_verify.verification import open_configured
 
     runs = {run.key: run for _, line in scan(path) if (run := PublicRun.model_validate(line))}
     with closing(Appender(path)) as log:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option
 
 from strop.cli.options import EngineOptions, Overrides, grouped, say
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.serve.finder import PlaceFinder

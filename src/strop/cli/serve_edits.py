@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from strop.cli.options import EngineOptions, Overrides, grouped, say
-from strop.core.errors import UserError
-from strop.core.listening import listen, read_key
+from strop_verify.core.errors import UserError
+from strop_verify.core.listening import listen, read_key
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.config.training import SamplingConfig
-    from strop.core.protocols import Policy
+    from strop_verify.core.protocols import Policy
 
 PORT = 8012
 """llama.vim's and llama.vscode's."""
@@ -48,17 +48,17 @@ def serve_edits(
     """Suggest what to type next: to an editor that starts this command, over LSP, and to others on this machine, over
     HTTP. What becomes of each suggestion goes into a log that `strop` can learn from.
     """
-    from strop.core.optional_packages import require
+    from strop_verify.core.optional_packages import require
 
     for package in ("pygls", "uvicorn", "starlette"):
         require(package, package=package, extra="edits", purpose="strop serve-edits")
     from strop.cli.models import recipe_for, trained_in
-    from strop.core.cache import cache_dir
     from strop.serve import edit_server
     from strop.serve.edit_events import EditEventLog
     from strop.serve.edit_http import EditHttp
     from strop.serve.edit_model import EditModel
     from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
+    from strop_verify.core.cache import cache_dir
 
     trained = trained_in(model, "next-edit")  # it is also shown the newest edits
     recipe = recipe_for(model, answering, _sampling(max_tokens, trained and trained[0].sampling), overrides)
@@ -102,9 +102,9 @@ def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
 def _opened(recipe: "Recipe") -> tuple["Policy", str]:
     """The policy, and a digest of what decides its answers."""
     from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig
-    from strop.core.ids import content_hash
     from strop.policies.model_files import weights_digest
     from strop.policies.open import open_policy
+    from strop_verify.core.ids import content_hash
 
     policy = open_policy(recipe, prompts=lambda tokenizer: {TASK: []})
     match recipe.policy:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, Host, Overrides, Port, grouped, of_recipe, say
-from strop.core.errors import UserError
-from strop.core.listening import is_loopback, listen, read_key
+from strop_verify.core.errors import UserError
+from strop_verify.core.listening import is_loopback, listen, read_key
 
 if TYPE_CHECKING:
     from socket import socket as Socket
 
     from strop.config.schema import Recipe
-    from strop.core.protocols import Policy
+    from strop_verify.core.protocols import Policy
 
 
 @grouped
@@ -50,7 +50,7 @@ def serve_policy(
     options = [f"{key}={value}" for key, value in given.items() if value is not None]
     recipe = recipe_for(model, answering, options, overrides)
     key = read_key("--key-file", key_file)
-    from strop.core.optional_packages import require
+    from strop_verify.core.optional_packages import require
 
     for package in ("starlette", "uvicorn"):
         require(package, package=package, extra="serve", purpose="strop serve-policy")
@@ -67,8 +67,8 @@ def serve_policy(
 
 
 def _opened(recipe: "Recipe") -> "Policy":
-    from strop.core import files
     from strop.policies.open import open_policy
+    from strop_verify.core import files
 
     answers = getattr(recipe.policy, "answers", "")
     # A script's answers are given in turn, whatever is asked.

@@ -9,8 +9,8 @@ from typer import Option
 
 from strop.cli.options import EngineOptions, Host, Overrides, grouped, say
 from strop.cli.search import ModelWord, Seconds, finder_of
-from strop.core.errors import UserError
-from strop.core.listening import is_loopback, listen, url_of
+from strop_verify.core.errors import UserError
+from strop_verify.core.listening import is_loopback, listen, url_of
 
 
 @grouped
@@ -31,8 +31,8 @@ def serve_search(
     """Serve the tool search_code over MCP: on stdin and stdout, so that a coding agent starts this command by itself,
     or over HTTP with --port.
     """
-    from strop.core.optional_packages import require
     from strop.serve.finder import PATH, serve_http, serve_pipes
+    from strop_verify.core.optional_packages import require
 
     if not root.is_dir():
         raise UserError(f"--root {root}: no such folder")

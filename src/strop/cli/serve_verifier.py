@@ -9,8 +9,8 @@ from typing import Annotated
 from typer import Option
 
 from strop.cli.options import AnyRecipes, Host, Port, Workers, recipe_of
-from strop.core.errors import UserError
-from strop.core.listening import is_loopback, listen, print_new_key, url_of
+from strop_verify.core.errors import UserError
+from strop_verify.core.listening import is_loopback, listen, print_new_key, url_of
 
 
 def serve_verifier(
@@ -29,17 +29,17 @@ def serve_verifier(
     if new_token:
         print_new_key()
         return
-    from strop.verification.remote.protocol import read_token
+    from strop_verify.verification.remote.protocol import read_token
 
     token = read_token(token_file, os.environ)
     box = recipe_of(recipe or [], [] if workers is None else [f"sandbox.workers={workers}"]).sandbox
     try:
-        from strop.verification.remote.server import VerifierApp, VerifierServer
+        from strop_verify.verification.remote.server import VerifierApp, VerifierServer
     except ImportError as error:
         raise UserError(f"serve-verifier needs {error.name}: pip install 'strop[serve]'") from None
-    from strop.verification import open_configured
-    from strop.verification.pool.pool import VerifierPool
-    from strop.verification.settings import fingerprint, limits_of
+    from strop_verify.verification import open_configured
+    from strop_verify.verification.pool.pool import VerifierPool
+    from strop_verify.verification.settings import fingerprint, limits_of
 
     with listen(host, port) as socket:
         if not is_loopback(host):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument, Option
 
 from strop.cli.options import grouped, newest_run
-from strop.core.errors import UserError
-from strop.core.text import printable
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,13 +8,13 @@ from typer import Argument, Exit, Option, Typer, echo
 
 from strop.cli.options import Column, Side, Source, TaskFilters, columns_of, grouped
 from strop.cli.tasks_import import Log, chosen, convert_command, formats_command, import_command, tell
-from strop.core.errors import UserError
-from strop.core.text import printable
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from strop.core.task import Task
+    from strop_verify.core.task import Task
 
 
 @grouped
@@ -54,13 +54,13 @@ def export_command(
     try:
         if verifiers is not None:
             folder = output or Path(verifiers.replace("-", "_"))
-            write_package = resolve_name("strop_neighbours.verifiers_package:write_package")
+            write_package = resolve_name("strop.neighbours.verifiers_package:write_package")
             count = write_package(wanted, verifiers, folder, source=source, report=log)
             then = f"pip install -e {folder}"
         else:
             assert harbor is not None
             count = write_format(adapter_named("harbor"), wanted, harbor, log)
-            then = f"harbor run -p {harbor} -a oracle --env strop_neighbours.harbor:JailEnvironment -y"
+            then = f"harbor run -p {harbor} -a oracle --env strop.neighbours.harbor:JailEnvironment -y"
             folder = harbor
     finally:
         log.close()

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Exit, Option, echo
 
 from strop.cli.options import Source, TaskFilters, columns_of, grouped, say
-from strop.core.errors import UserError
-from strop.core.text import printable
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
-    from strop.core.task import Task
+    from strop_verify.core.task import Task
 
 _CAUSES = 12
 """Most causes that are listed."""
@@ -41,7 +41,7 @@ class ImportTable:
 
     def came_in(self, task: "Task") -> None:
         """Counts a task that is written."""
-        from strop.sandbox.limits import Limits
+        from strop_verify.sandbox.limits import Limits
 
         check = task.check
         kind = (task.family, task.language, check.kind, check.strength())
@@ -194,9 +194,9 @@ def _usable(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
 
     Holds 8 bytes and a set's overhead per task.
     """
-    from strop.core.errors import VerificationError
-    from strop.core.ids import derive_seed
-    from strop.verification.command.languages import require_known
+    from strop_verify.core.errors import VerificationError
+    from strop_verify.core.ids import derive_seed
+    from strop_verify.verification.command.languages import require_known
 
     seen: set[int] = set()
     for task in tasks:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Argument
 
 from strop.cli.options import recipe_of
-from strop.core.errors import UserError
-from strop.core.text import printable
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -191,12 +191,12 @@ Told = Callable[[Any, str], Iterator[tuple[str, str]]]
 def _kinds() -> dict[type, Told]:
     """What to say of each record on the way."""
     from strop.algorithms.losses import Tokens
-    from strop.core.play import Done, Opening
-    from strop.core.protocols import JudgedRollout, Request
-    from strop.core.rollout import Batch, Completion, Group, Message, Rollout, Sample
-    from strop.core.task import Task
-    from strop.core.verdict import Verdict
     from strop.policies.decode_batch import DecodedRow
+    from strop_verify.core.play import Done, Opening
+    from strop_verify.core.protocols import JudgedRollout, Request
+    from strop_verify.core.rollout import Batch, Completion, Group, Message, Rollout, Sample
+    from strop_verify.core.task import Task
+    from strop_verify.core.verdict import Verdict
 
     def task(one: Task, start: str) -> Iterator[tuple[str, str]]:
         if one.id.startswith(start):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from strop.cli.options import AnyRecipes, Plain, recipe_of
-from strop.core.errors import StropError, UserError
+from strop_verify.core.errors import StropError, UserError
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe

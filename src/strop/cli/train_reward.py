@@ -14,12 +14,12 @@ def train_reward(
     """
     from pathlib import Path
 
-    from strop.core.errors import UserError
-    from strop.core.optional_packages import require
     from strop.evaluation.reward_card import show_card
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
     from strop.tasks.preferences import read_preferences
+    from strop_verify.core.errors import UserError
+    from strop_verify.core.optional_packages import require
 
     settings = recipe_of(recipe)
     if settings.reward_model.pairs is None:

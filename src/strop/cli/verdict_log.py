@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.journal import Appender, JournalReader, scan, try_lock
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.journal import Appender, JournalReader, scan, try_lock
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 
 class VerdictLog:

@@ -22,12 +22,12 @@ from strop.cli.options import (
     say,
     usual_limits,
 )  # fmt: skip
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.cli.verdict_log import VerdictLog
-    from strop.core.task import Task
-    from strop.verification.verifier import OpenVerifier
+    from strop_verify.core.task import Task
+    from strop_verify.verification.verifier import OpenVerifier
 
 IN_FLIGHT = 512
 """Most answers submitted but not yet written; bounds memory."""
@@ -66,8 +66,8 @@ class VerifierOptions:
         """The verifier here, at `url` or on `ray`; a server sets the limits unless some are given here. Raises
         UserError.
         """
-        from strop.verification import open_on_ray, open_remote, open_verifier
-        from strop.verification.settings import fingerprint
+        from strop_verify.verification import open_on_ray, open_remote, open_verifier
+        from strop_verify.verification.settings import fingerprint
 
         limits = limits_of(self.cpu_seconds, self.memory_mb, self.wall_seconds)
         if self.url and self.ray:
@@ -106,9 +106,9 @@ def verify(
     """
     from strop import __version__
     from strop.cli.verdict_log import VerdictLog
-    from strop.core.window import Work, played
     from strop.reports.terminal.progress import Progress
     from strop.tasks import load_tasks
+    from strop_verify.core.window import Work, played
 
     is_lines = Path(tasks).is_file() and not tasks.endswith(".parquet")
     by_id = {task.id: task for task in load_tasks(f"jsonl:{tasks}" if is_lines else tasks)}

@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from strop.cli.options import newest_run
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 
 def view(

@@ -15,7 +15,7 @@ from strop.config.schema import Recipe
 from strop.config.section import Section
 from strop.config.tasks import TasksConfig, TaskSetConfig
 from strop.config.unions import UNIONS, Union
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 UNITS = {
     "alpha": "", "at_once": "plays", "batch_rows": "rows", "batch_size": "examples", "bootstrap": "resamples",

@@ -13,7 +13,7 @@ from strop.config.schema import Recipe
 from strop.config.section import Path
 from strop.config.unions import named_kinds
 from strop.config.yaml12 import Origin, YamlFault, is_unicode, plain_scalar, read_yaml
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 _FIRST = {"tasks": "source", "run": "name", "sampling": "max_tokens", "optim": "learning_rate"}
 PRESETS = FilePath(__file__).parent / "presets"

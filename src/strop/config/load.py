@@ -21,7 +21,7 @@ from strop.config.schema import Recipe
 from strop.config.section import Path, laid_over
 from strop.config.unions import UNIONS, Kinds, kinds_of, named_kinds, without_tags
 from strop.config.yaml12 import Dumper, Origin
-from strop.core.errors import ConfigError
+from strop_verify.core.errors import ConfigError
 
 
 def load_recipe(

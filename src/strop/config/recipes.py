@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.section import Path as Place
-from strop.core.errors import UserError
-from strop.core.registry import added
+from strop_verify.core.errors import UserError
+from strop_verify.core.registry import added
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 GENERATED = (

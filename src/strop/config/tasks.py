@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from strop.config.section import Complaint, Section, day_fault
-from strop.core.verdict import Trust
+from strop_verify.core.verdict import Trust
 
 
 class EnvironmentConfig(Section):

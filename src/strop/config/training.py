@@ -19,7 +19,7 @@ from strop.config.algorithms import (
     usual_correction,
 )
 from strop.config.section import Complaint, Section
-from strop.core.rollout import SamplingParams
+from strop_verify.core.rollout import SamplingParams
 
 Schedule = Literal["constant", "linear", "cosine"]
 

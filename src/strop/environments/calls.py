@@ -14,9 +14,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
-from strop.core.rollout import Completion, Message
-from strop.core.text import without_thinking
 from strop.environments.toolbox import ToolSpec
+from strop_verify.core.rollout import Completion, Message
+from strop_verify.core.text import without_thinking
 
 Tools = Mapping[str, ToolSpec]
 MOST_CALLS = 8

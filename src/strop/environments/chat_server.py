@@ -22,7 +22,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from strop.core.listening import RequestGuard, server_config, url_of
 from strop.environments.chat_wire import (
     ChatReply,
     ChatRequest,
@@ -32,6 +31,7 @@ from strop.environments.chat_wire import (
     read_request,
     response,
 )
+from strop_verify.core.listening import RequestGuard, server_config, url_of
 
 MOST_BYTES = 4 << 20
 """Of a request's body."""

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from strop.core.errors import StropError
-from strop.core.listening import read_json
-from strop.core.rollout import Completion, Message
-from strop.core.text import without_thinking
 from strop.environments.calls import CallFault, HermesCalls, ToolCall
+from strop_verify.core.errors import StropError
+from strop_verify.core.listening import read_json
+from strop_verify.core.rollout import Completion, Message
+from strop_verify.core.text import without_thinking
 
 Said = tuple[str, tuple[tuple[str, str], ...]]
 """An assistant's message: its text without white space at both ends, and (name, arguments as JSON) of each call."""

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from strop.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, RustCheck, StdioCheck
-from strop.core.checks.base import CheckBase
-from strop.core.play import Do, Done, Next, Opening, Say, Verify
-from strop.core.rollout import Completion, Message
-from strop.core.task import Task
-from strop.core.verdict import Outcome, TestResult, Verdict
 from strop.tasks.public_tests import public_task, shows_tests
+from strop_verify.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, RustCheck, StdioCheck
+from strop_verify.core.checks.base import CheckBase
+from strop_verify.core.play import Do, Done, Next, Opening, Say, Verify
+from strop_verify.core.rollout import Completion, Message
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, TestResult, Verdict
 
 _WRONG = 0.875
 """Share of demonstrations that begin with a wrong answer, where there is one: the chance of a wrong one among 8."""

@@ -20,17 +20,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from strop.core.errors import SandboxError, UserError
-from strop.core.optional_packages import require
-from strop.core.play import Converse, Do, Done, JailedFolder, Next, Opening, Services
-from strop.core.rollout import Completion
-from strop.core.task import Task
-from strop.core.user_code import load_named
 from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
 from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import answer_in, tree_of
-from strop.sandbox.packages import TESTS, PackageSite, providers, site_of
-from strop.verification.project.needs import imported
+from strop_verify.core.errors import SandboxError, UserError
+from strop_verify.core.optional_packages import require
+from strop_verify.core.play import Converse, Do, Done, JailedFolder, Next, Opening, Services
+from strop_verify.core.rollout import Completion
+from strop_verify.core.task import Task
+from strop_verify.core.user_code import load_named
+from strop_verify.sandbox.packages import TESTS, PackageSite, providers, site_of
+from strop_verify.verification.project.needs import imported
 
 Agent = Callable[[str, Task, JailedFolder], object]
 _STARTS = 127

@@ -20,12 +20,6 @@ from pydantic import ConfigDict, ValidationError, create_model
 
 from strop.config.schema import Recipe
 from strop.config.tasks import EnvironmentConfig, TaskSetConfig
-from strop.core.errors import UserError
-from strop.core.play import Opening, UnshownOpening
-from strop.core.protocols import Environment
-from strop.core.registry import Registry
-from strop.core.task import Task
-from strop.core.user_code import load_named, place_of
 from strop.environments.feedback import Feedback
 from strop.environments.harness import Harness
 from strop.environments.search import Search
@@ -36,6 +30,12 @@ from strop.environments.world import ToolWorld
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Opening, UnshownOpening
+from strop_verify.core.protocols import Environment
+from strop_verify.core.registry import Registry
+from strop_verify.core.task import Task
+from strop_verify.core.user_code import load_named, place_of
 
 Kind = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
@@ -50,8 +50,8 @@ ENVIRONMENTS: Registry[Kind] = Registry(
         "world": ToolWorld,
         "search": Search,
         "harness": Harness,
-        "openenv": "strop_neighbours.openenv:RemoteEnvironment",
-        "verifiers": "strop_neighbours.verifiers_tasks:ForeignTask",
+        "openenv": "strop.neighbours.openenv:RemoteEnvironment",
+        "verifiers": "strop.neighbours.verifiers_tasks:ForeignTask",
         "next-edit": NextEdit,
     },
 )

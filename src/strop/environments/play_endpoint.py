@@ -13,9 +13,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from socket import socket
 
-from strop.core.play import Converse, Ran, Services, StopReason
-from strop.core.rollout import Completion
 from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat, Said, parts_of, said_as
+from strop_verify.core.play import Converse, Ran, Services, StopReason
+from strop_verify.core.rollout import Completion
 
 MODEL = "policy"
 """The name under which agents find the policy."""

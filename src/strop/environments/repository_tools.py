@@ -3,14 +3,14 @@
 import re
 import shutil
 
-from strop.core.play import Ran, Services
-from strop.core.task import Task
-from strop.edits.lines import split
 from strop.environments.feedback import told
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
 from strop.environments.toolbox import Toolbox, tool
 from strop.tasks.public_tests import public_task, shows_tests
-from strop.verification.project.layout import is_protected, layout_of
+from strop_verify.core.play import Ran, Services
+from strop_verify.core.task import Task
+from strop_verify.edits.lines import split
+from strop_verify.verification.project.layout import is_protected, layout_of
 
 PAGE = 100
 """Lines that `read` shows at once."""

@@ -4,7 +4,7 @@ As published for SWE-grep (cognition.ai/blog/swe-grep): grep, read and glob; at 
 side by side; at most four turns, of which the last one has to answer. What is not so ends the play without an answer:
 a turn without a call, one that cannot be read, arguments that a tool does not take, an answer that names no places.
 
-Deviation: the answer is a call of `finish`, whose text is judged (`strop.core.ranges`).
+Deviation: the answer is a call of `finish`, whose text is judged (`strop_verify.core.ranges`).
 
 Short names for the files of a tree: f1, f2, ... in the order in which a play was shown them.
 
@@ -16,17 +16,17 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from strop.core.checks import RetrievalCheck
-from strop.core.errors import UserError
-from strop.core.play import Do, Done, Next, Opening, Say, Services
-from strop.core.ranges import read_ranges, write_ranges
-from strop.core.rollout import Completion, Message
-from strop.core.task import Task
 from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import PAGE, SHOWN, SearchTools
 from strop.environments.search_tree import release, tree_of_check
 from strop.environments.toolbox import UseTool, clipped, tools_of
+from strop_verify.core.checks import RetrievalCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Do, Done, Next, Opening, Say, Services
+from strop_verify.core.ranges import read_ranges, write_ranges
+from strop_verify.core.rollout import Completion, Message
+from strop_verify.core.task import Task
 
 
 class ShortNames:

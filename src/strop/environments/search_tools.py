@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from strop.core.checks import RetrievalCheck
-from strop.core.errors import UserError
-from strop.core.play import Ran, Run, Services
-from strop.core.task import Task
 from strop.environments.search_pattern import LONGEST, matching, selected
 from strop.environments.search_tree import SearchTree, acquire, trees_folder
 from strop.environments.toolbox import Toolbox, tool
+from strop_verify.core.checks import RetrievalCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Ran, Run, Services
+from strop_verify.core.task import Task
 
 PAGE = 60
 """Lines that `read` shows at once."""

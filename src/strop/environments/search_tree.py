@@ -21,13 +21,13 @@ from pathlib import Path
 
 from strop.config.foreign_git import ForeignGit
 from strop.config.git import GitError
-from strop.core.checks import ProjectCheck, RetrievalCheck
-from strop.core.errors import UserError, VerificationError
-from strop.core.ids import content_hash
-from strop.core.snapshots import DATA
-from strop.edits import EditError
-from strop.edits.paths import check_path
-from strop.verification.project.snapshot import load_snapshot, read_project
+from strop_verify.core.checks import ProjectCheck, RetrievalCheck
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.ids import content_hash
+from strop_verify.core.snapshots import DATA
+from strop_verify.edits import EditError
+from strop_verify.edits.paths import check_path
+from strop_verify.verification.project.snapshot import load_snapshot, read_project
 
 LONGEST = 1 << 20
 """Bytes of a file that is searched and read; of a longer one only the name is known."""

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from strop.core.checks import NextEditCheck
-from strop.core.errors import UserError
-from strop.core.play import Done, Next, Opening
-from strop.core.rollout import Completion
-from strop.core.task import Task
+from strop_verify.core.checks import NextEditCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Done, Next, Opening
+from strop_verify.core.rollout import Completion
+from strop_verify.core.task import Task
 
 
 class SingleTurn:

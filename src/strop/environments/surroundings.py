@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
-from strop.core.errors import UserError, VerificationError
-from strop.core.task import Task
 from strop.environments.task_tree import project_of, tree_of
-from strop.sandbox.interpreter import interpreter_reads
-from strop.sandbox.packages import TESTS, canonical, site_of
-from strop.verification.project.needs import needs_of
-from strop.verification.project.snapshot import locate_packages
-from strop.verification.rust.installation import find_installation
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.task import Task
+from strop_verify.sandbox.interpreter import interpreter_reads
+from strop_verify.sandbox.packages import TESTS, canonical, site_of
+from strop_verify.verification.project.needs import needs_of
+from strop_verify.verification.project.snapshot import locate_packages
+from strop_verify.verification.rust.installation import find_installation
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,17 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from strop.core.checks import EditCheck, ProjectCheck
-from strop.core.errors import UserError
-from strop.core.play import JailedFolder
-from strop.core.task import Task
-from strop.edits import FORMATS, EditError, edit_in
-from strop.edits.paths import check_path
 from strop.tasks.edit_tasks import ENDINGS
 from strop.tasks.public_tests import public_task
-from strop.verification.project.layout import is_protected, layout_of, shadows
-from strop.verification.project.needs import needs_of
-from strop.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_snapshot, locate_packages
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import JailedFolder
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS, EditError, edit_in
+from strop_verify.edits.paths import check_path
+from strop_verify.verification.project.layout import is_protected, layout_of, shadows
+from strop_verify.verification.project.needs import needs_of
+from strop_verify.verification.project.snapshot import MAX_FILE_BYTES, is_made, load_snapshot, locate_packages
 
 PACKAGES = ".packages"
 Tree = Mapping[str, bytes]

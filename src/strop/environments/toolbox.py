@@ -26,12 +26,12 @@ from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
-from strop.core.errors import UserError
-from strop.core.play import JailedFolder, Ran, Services
-from strop.core.task import Task
-from strop.core.text import left_out
-from strop.core.threads import begun
-from strop.core.user_code import load_named, place_of
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import JailedFolder, Ran, Services
+from strop_verify.core.task import Task
+from strop_verify.core.text import left_out
+from strop_verify.core.threads import begun
+from strop_verify.core.user_code import load_named, place_of
 
 LINES, WIDTH, SECONDS = 50, 200, 10.0
 """Caps of a tool that says nothing else."""

@@ -15,15 +15,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from strop.core.play import Do, Done, Next, Opening, Say, Services
-from strop.core.rollout import Completion, Message
-from strop.core.task import Task
-from strop.edits.lines import split
-from strop.edits.smallest import unique_hunks
 from strop.environments.calls import CALL_FORMS, CallFault, FormName, ToolCall, calls_of
 from strop.environments.repository_tools import RepositoryTools, listing
 from strop.environments.task_tree import answer_in, packages_of, project_of, solution_of, tree_of
 from strop.environments.toolbox import Toolbox, UseTool, clipped, toolbox_of, tools_of
+from strop_verify.core.play import Do, Done, Next, Opening, Say, Services
+from strop_verify.core.rollout import Completion, Message
+from strop_verify.core.task import Task
+from strop_verify.edits.lines import split
+from strop_verify.edits.smallest import unique_hunks
 
 
 class Workspace:

@@ -1,6 +1,7 @@
 """Environment `world`: the tools of a small world (`strop.tasks.tool_worlds`), and a goal in words.
 
-The calls are the answer, and are made again to be judged (`strop.verification.comparison`): words count for nothing.
+The calls are the answer, and are made again to be judged (`strop_verify.verification.comparison`): words count for
+nothing.
 """
 
 from collections.abc import Iterator
@@ -11,15 +12,15 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from strop.core.checks import WorldCheck
-from strop.core.errors import UserError
-from strop.core.play import Next, Opening, Services
-from strop.core.task import Task
 from strop.environments.calls import FormName, ToolCall
 from strop.environments.toolbox import Toolbox, UseTool
 from strop.environments.workspace import Workspace
 from strop.tasks.tool_worlds import WORLDS
 from strop.tasks.tool_worlds.world import read_calls, write_call
+from strop_verify.core.checks import WorldCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Next, Opening, Services
+from strop_verify.core.task import Task
 
 
 class ToolWorld(Workspace):

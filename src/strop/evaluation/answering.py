@@ -5,15 +5,15 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from strop.core.errors import StropError, UserError
-from strop.core.protocols import Verifier
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.public_runs import PublicRun, key_of, public_parts, public_runs, with_rewards
 from strop.evaluation.scaling import public_sample
 from strop.evaluation.selectors import FIRST, ORACLE, SELECTORS, SHOWN, Candidates, Selector, best, by_reward
 from strop.rewards.rubric import find_reward
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.protocols import Verifier
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 USUAL = ("shown-majority", SHOWN, "majority", "log-prob")
 """Which selector is taken where none is asked for: the first that the task has all for."""

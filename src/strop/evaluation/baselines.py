@@ -36,13 +36,6 @@ from typing import Any
 
 from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
-from strop.core.checks import NextEditCheck, RetrievalCheck, WorldCheck
-from strop.core.errors import UserError
-from strop.core.ids import rng
-from strop.core.optional_packages import require
-from strop.core.ranges import Ranges, merged, write_ranges
-from strop.core.task import Task
-from strop.edits.languages import LANGUAGES
 from strop.environments.calls import CALL_FORMS, ToolCall
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import SearchTools
@@ -52,6 +45,13 @@ from strop.environments.world import world_tools
 from strop.tasks.next_edit import answer_for
 from strop.tasks.tool_worlds import WORLDS
 from strop.tasks.tool_worlds.world import Call, parts, read_calls, replayed
+from strop_verify.core.checks import NextEditCheck, RetrievalCheck, WorldCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import rng
+from strop_verify.core.optional_packages import require
+from strop_verify.core.ranges import Ranges, merged, write_ranges
+from strop_verify.core.task import Task
+from strop_verify.edits.languages import LANGUAGES
 
 CHUNK, CHUNKS = 20, 2
 """Lines of a piece, and pieces of an answer."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from strop.core import files
-from strop.core.text import printable
 from strop.evaluation.models import COLOURS, Rate
 from strop.evaluation.statistics import Estimate
+from strop_verify.core import files
+from strop_verify.core.text import printable
 
 _HEIGHT, _TOP, _LEFT, _BAR, _GAP = 240, 48, 48, 34, 40
 """Of the plot, above it, left of it; of a bar, and between groups; in pixels."""

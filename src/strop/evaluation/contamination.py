@@ -10,12 +10,12 @@ from pathlib import Path
 
 from strop.config.load import load_recipe
 from strop.config.schema import Recipe
-from strop.core.errors import ConfigError, UserError
-from strop.core.task import Task
 from strop.evaluation.result import Contamination
 from strop.tasks.sources import load_tasks
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
 from strop.tasks.task_sets import sources_of, task_sets
+from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.task import Task
 
 _PROMPT = ("style", "template", "answer")
 """Settings of `tasks` that the prompts depend on."""

@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from strop.config.schema import Recipe
-from strop.core.checks.comparison import NUMBERS
-from strop.core.errors import TooManyErrors, UserError
-from strop.core.rollout import Rollout, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
 from strop.evaluation.result import ByTurn, Contamination, Evaluation, TaskCounts
 from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
 from strop.tasks.task_sets import date_of, judged_tasks
+from strop_verify.core.checks.comparison import NUMBERS
+from strop_verify.core.errors import TooManyErrors, UserError
+from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 Play = Callable[[Sequence[Task], int, SamplingParams, str], Iterable[Rollout]]
 """(tasks, answers a task, sampling, tag) -> rollouts in any order, each with its verdict. The tag tells apart the plays

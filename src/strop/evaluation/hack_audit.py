@@ -17,14 +17,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from strop.code.python.source import UNPARSABLE, module_of
-from strop.code.rust.items import attributes, functions_of
-from strop.code.trees import Node, parse, text_of, walk
-from strop.core.checks import CasesCheck
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Outcome, TestResult
 from strop.rewards.rust import only_gives_up
+from strop_verify.code.python.source import UNPARSABLE, module_of
+from strop_verify.code.rust.items import attributes, functions_of
+from strop_verify.code.trees import Node, parse, text_of, walk
+from strop_verify.core.checks import CasesCheck
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, TestResult
 
 ANSWERS = 200
 LANGUAGES = ("rust", "python")

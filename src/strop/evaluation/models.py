@@ -9,7 +9,6 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from strop.core.text import printable
 from strop.evaluation.result import Evaluation, compare
 from strop.evaluation.stages import SIGNED, STAGES
 from strop.evaluation.statistics import Difference, Estimate
@@ -23,6 +22,7 @@ from strop.evaluation.table import (
     show_columns,
     topic_table,
 )
+from strop_verify.core.text import printable
 
 _BAR, _SHORTEST_BAR = 40, 8
 """Columns of a bar that is 1, where there is room for it."""

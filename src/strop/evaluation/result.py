@@ -5,8 +5,6 @@ from typing import Any
 
 from pydantic import Field
 
-from strop.core.errors import UserError
-from strop.core.records import Record
 from strop.evaluation.stages import GREEDY_PREFIX, STAGES
 from strop.evaluation.statistics import (
     Difference,
@@ -16,6 +14,8 @@ from strop.evaluation.statistics import (
     pass_at_k,
     ratio_interval,
 )
+from strop_verify.core.errors import UserError
+from strop_verify.core.records import Record
 
 GREEDY = "greedy"
 NO_TOPIC = "(none)"

@@ -21,8 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.text import Text
 
-from strop.code.near.dress import DRESSES
-from strop.core.ids import rng
 from strop.evaluation.selectors import by_order
 from strop.evaluation.statistics import (
     Difference,
@@ -36,6 +34,8 @@ from strop.evaluation.statistics import (
 )
 from strop.evaluation.table import difference_text, estimate_text, new_table, show
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
+from strop_verify.code.near.dress import DRESSES
+from strop_verify.core.ids import rng
 
 Scorer = Callable[[Sequence[tuple[str, str]]], list[float]]
 """Scores of (prompt, answer), in order."""

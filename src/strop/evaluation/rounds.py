@@ -15,13 +15,13 @@ from functools import partial
 
 import numpy as np
 
-from strop.core.records import Record
-from strop.core.rollout import Rollout, SamplingParams
-from strop.core.task import Task
 from strop.evaluation.evaluate import resampled
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import Differences, Floats, Means, mean_differences, mean_intervals
+from strop_verify.core.records import Record
+from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.task import Task
 
 Key = tuple[str, int]
 """(task id, index) of a play."""

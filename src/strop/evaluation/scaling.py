@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from strop.core.records import Record
-from strop.core.rollout import Rollout
-from strop.core.task import Task
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.rounds import Rounds
 from strop.evaluation.selectors import (
@@ -30,6 +27,9 @@ from strop.evaluation.selectors import (
     expected,
 )
 from strop.evaluation.statistics import Differences, Floats, Means, mean_differences, mean_intervals
+from strop_verify.core.records import Record
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
 
 
 @dataclass(frozen=True)

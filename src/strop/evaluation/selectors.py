@@ -28,8 +28,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from strop.core.ids import rng
 from strop.evaluation.statistics import Floats
+from strop_verify.core.ids import rng
 
 Members = NDArray[np.bool_]
 """(subsets, n): which samples are in each subset."""

@@ -14,9 +14,9 @@ Those of next edits have numbers of their own (`core.checks.compared.NUMBERS`).
 
 from collections.abc import Set
 
-from strop.core.checks.comparison import NUMBERS
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
+from strop_verify.core.checks.comparison import NUMBERS
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 STAGES = ("build", "lint", "base", "test", "score", *NUMBERS)
 """In the order in which they run; last what is no stage but a number."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from strop.core.records import Record
+from strop_verify.core.records import Record
 
 Floats = NDArray[np.float64]
 

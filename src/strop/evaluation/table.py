@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from strop.core.text import printable
 from strop.evaluation.result import GREEDY, NO_TOPIC, Evaluation
 from strop.evaluation.statistics import Difference, Estimate
+from strop_verify.core.text import printable
 
 PLAIN_WIDTH = 200
 """Columns where there is no terminal, if the table needs no more."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from strop.core.errors import UserError
-from strop.core.protocols import JudgedRollout, batched
 from strop.policies.model_files import ModelFiles
 from strop.tasks.preferences import reward_prompt
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import JudgedRollout, batched
 
 FINAL = "final"
 """Folder of a run with its model."""

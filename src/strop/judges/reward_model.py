@@ -14,12 +14,12 @@ from typing import Any
 import torch
 from transformers import AutoModelForSequenceClassification
 
-from strop.core.errors import UserError
-from strop.core.rollout import Message
 from strop.policies.attention import grouped, prefix_tree
 from strop.policies.loading import has_fast_bfloat16, load_end_ids, load_tokenizer, model_path
 from strop.policies.proof import ANSWERS, PROMPT, at_rest, random_ids, watch
 from strop.policies.tokenizer import HubTokenizer
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Message
 
 BATCH_TOKENS = 4096
 """Tokens in one forward pass that scores, padding included."""

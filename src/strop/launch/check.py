@@ -20,13 +20,13 @@ from strop.config.model import VllmPolicyConfig
 from strop.config.revision import revision
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.files import check_writable, write_json, writing
-from strop.core.ids import content_hash
 from strop.reports.run_folder import RECIPE
 from strop.training.inputs import NOTHING
 from strop.training.machine import gpus_here, plan_lines
 from strop.training.preflight import look
+from strop_verify.core.errors import UserError
+from strop_verify.core.files import check_writable, write_json, writing
+from strop_verify.core.ids import content_hash
 
 NODES = Path("launch", "nodes")
 """Folder of a run in which the nodes of its jobs meet."""

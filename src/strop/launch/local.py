@@ -10,11 +10,11 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from strop.core.errors import StropError, UserError
 from strop.launch.plan import Part, Plan, training_words
 from strop.reports.run_folder import STOP, SUMMARY
-from strop.sandbox.kernel import die_with_parent
 from strop.training.watch import LATE, STALLED
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.sandbox.kernel import die_with_parent
 
 GRACE = 45.0
 """Seconds that a part has to end by itself: torch.distributed.run gives its processes 30."""

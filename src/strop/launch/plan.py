@@ -15,9 +15,9 @@ from typing import Any
 from strop.config.launch import SiteConfig, Size
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
-from strop.core import files
-from strop.core.errors import UserError
 from strop.reports.run_folder import LAUNCH, RECIPE, SUMMARY, RunFolder
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
 
 SERVER = "vllm-server"
 """The policy engine whose servers are parts of a run."""

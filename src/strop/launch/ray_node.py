@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from strop.core import files
-from strop.core.errors import StropError, UserError
+from strop_verify.core import files
+from strop_verify.core.errors import StropError, UserError
 
 WAIT = 300.0
 """Seconds for the head to answer, and for a worker to hear of it."""

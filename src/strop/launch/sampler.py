@@ -14,10 +14,10 @@ from typing import Any
 
 from strop.config.model import VllmServerPolicyConfig
 from strop.config.schema import Recipe
-from strop.core.errors import StropError, UserError
-from strop.core.files import atomic, check_writable
 from strop.policies.open import longest_answers, longest_play
 from strop.policies.sampling_server import name_of_host, read_key
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.files import atomic, check_writable
 
 _BLOCK = 32
 """Tokens in a block of a CPU's key-value cache (vLLM's default is 128): a group shares whole blocks of its prompt."""

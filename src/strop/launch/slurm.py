@@ -14,8 +14,8 @@ from pathlib import Path
 
 import jinja2
 
-from strop.core.errors import StropError, UserError
 from strop.launch.plan import Part, Plan
+from strop_verify.core.errors import StropError, UserError
 
 TEMPLATE = "job.sbatch.jinja"
 SCRIPT = "job.sbatch"

@@ -6,8 +6,8 @@ from collections.abc import Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeVar
 
-from strop.core.protocols import Request
-from strop.core.rollout import Completion
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Completion
 
 T = TypeVar("T")
 

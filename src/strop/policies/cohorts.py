@@ -13,10 +13,10 @@ from typing import Any, Literal
 import torch
 from transformers import PreTrainedModel
 
-from strop.core.protocols import Request
 from strop.policies.attention import alone
 from strop.policies.decode_batch import COMPACT, FEW, DecodedRow, DecodedRows, asking, slices
 from strop.policies.decoding import PlayContext
+from strop_verify.core.protocols import Request
 
 Kind = Literal["padded", "even", "uncached"]
 """How cohorts are computed: padded on the left to one length, of one length each, or anew for each token."""

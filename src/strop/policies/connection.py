@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
-from strop.core.text import printable
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
+from strop_verify.core.text import printable
 
 _SETTINGS = ("url", "model", "timeout", "concurrency", "api_key_env")
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SETTINGS}

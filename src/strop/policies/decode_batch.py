@@ -14,10 +14,10 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from strop.core.progress import PROGRESS
-from strop.core.protocols import Request
 from strop.policies.attention import SharedPrompts, grouped
 from strop.policies.decoding import PlayContext, RowCache, cache_of, choose, uniforms
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.protocols import Request
 
 PREFILL_TOKENS = 2048 if not torch.cuda.is_available() else 1 << 16
 """Prompt tokens computed at once. What a CPU computes should fit into its cache: more at a time is slower."""

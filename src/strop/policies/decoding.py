@@ -14,7 +14,7 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from strop.core.protocols import OnePlay
+from strop_verify.core.protocols import OnePlay
 
 _BLOCK = 256
 _ROWS = 64

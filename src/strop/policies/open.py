@@ -16,11 +16,11 @@ from strop.config.model import (
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
-from strop.core.protocols import Policy, Request, Tokenizer, Trainable
-from strop.core.registry import Registry
-from strop.core.rollout import Completion, SamplingParams
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
+from strop_verify.core.protocols import Policy, Request, Tokenizer, Trainable
+from strop_verify.core.registry import Registry
+from strop_verify.core.rollout import Completion, SamplingParams
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

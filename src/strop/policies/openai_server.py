@@ -16,13 +16,13 @@ import math
 from typing import Any
 
 from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
-from strop.core.protocols import Request, Tokenizer
-from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.asking import AskingPolicy
 from strop.policies.connection import Connection, ModelCaller, explain
 from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
+from strop_verify.core.protocols import Request, Tokenizer
+from strop_verify.core.rollout import Completion, FinishReason, SamplingParams
 
 _MOST_STOPS = 4
 """OpenAI refuses more; answers are cut here at the others."""

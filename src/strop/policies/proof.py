@@ -14,9 +14,6 @@ from weakref import WeakKeyDictionary
 import torch
 from transformers import PreTrainedModel
 
-from strop.core.errors import UserError
-from strop.core.protocols import Request
-from strop.core.rollout import SamplingParams
 from strop.policies.attention import (
     PREFIX,
     Watch,
@@ -28,6 +25,9 @@ from strop.policies.attention import (
 )
 from strop.policies.cohorts import CohortBatch
 from strop.policies.decode_batch import DecodeBatch, DecodedRow, DecodedRows, Decoder
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import SamplingParams
 
 BOUND = 1e-3
 """Nats that a log-probability may differ by in float32."""

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strop.core import listening
-from strop.core.errors import StropError, UserError
-from strop.core.text import printable
 from strop.policies.connection import one_line
+from strop_verify.core import listening
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     import httpx

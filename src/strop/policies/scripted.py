@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from strop.core.errors import UserError
-from strop.core.protocols import Request, Tokenizer
-from strop.core.rollout import Completion, FinishReason, SamplingParams
 from strop.policies.tokenizer import WireTokenizer
 from strop.tasks.jsonl import read_rows
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import Request, Tokenizer
+from strop_verify.core.rollout import Completion, FinishReason, SamplingParams
 
 Script = Callable[[Sequence[int], int, int], str]
 """(prompt ids, seed, how often this prompt was asked before) -> what the policy says."""

@@ -20,8 +20,8 @@ from functools import cached_property
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Any
 
-from strop.core.errors import UserError
-from strop.core.rollout import Message
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Message
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -15,13 +15,13 @@ from contextlib import suppress
 import torch
 from transformers import PreTrainedModel
 
-from strop.core.errors import StropError
-from strop.core.protocols import Request
-from strop.core.rollout import Completion, FinishReason
 from strop.policies.decode_batch import DecodedRow, Decoder, NobodyWaits
 from strop.policies.decoding import Contexts
 from strop.policies.proof import Proof, decoder_of, turns
 from strop.policies.tokenizer import HubTokenizer
+from strop_verify.core.errors import StropError
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Completion, FinishReason
 
 _ROOM = 0.25
 """Share of max_rows that must be free before waiting requests join others, and how many must wait for each row that is

@@ -22,13 +22,13 @@ import numpy
 import torch
 
 from strop.config.model import VllmPolicyConfig as VllmConfig
-from strop.core.errors import StropError, UserError
-from strop.core.progress import PROGRESS
-from strop.core.protocols import Request, Tokenizer
-from strop.core.rollout import Completion, FinishReason
 from strop.policies.connection import one_line
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_worker import repack_heads
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.protocols import Request, Tokenizer
+from strop_verify.core.rollout import Completion, FinishReason
 
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1"}
 """Forced before vLLM is imported."""

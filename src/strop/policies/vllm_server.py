@@ -19,15 +19,15 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from strop.config.model import VllmServerPolicyConfig as ServerConfig
-from strop.core.errors import StropError, UserError
-from strop.core.progress import PROGRESS
-from strop.core.protocols import OnePlay, Request, Tokenizer
-from strop.core.rollout import Completion
 from strop.policies.asking import AskingPolicy
 from strop.policies.sampling_server import SamplingServer, ServerLost, ServerRefused, open_client
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_engine import check_room, completion_of, sampling_of
 from strop.policies.weight_sync import UNTRAINED, Processes, Published, Weights, WeightSync
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.protocols import OnePlay, Request, Tokenizer
+from strop_verify.core.rollout import Completion
 
 _TRIES = 5
 """How often a row is asked for, where its server is lost each time."""

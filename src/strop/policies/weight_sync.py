@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from strop.core.errors import StropError, UserError
-from strop.core.files import writing
-from strop.core.progress import PROGRESS
 from strop.policies.sampling_server import SamplingServer, ServerRefused
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.files import writing
+from strop_verify.core.progress import PROGRESS
 
 Weights = Iterable[tuple[str, torch.Tensor]]
 UNTRAINED = "default"

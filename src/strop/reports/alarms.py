@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median, pvariance
 from typing import Any
 
-from strop.core.records import Record
+from strop_verify.core.records import Record
 
 Line = Mapping[str, Any]
 

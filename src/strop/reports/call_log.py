@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from strop.core import files
-from strop.core.text import printable
+from strop_verify.core import files
+from strop_verify.core.text import printable
 
 FOLDER = "calls"
 VARIABLE = "STROP_CALLS"

@@ -10,8 +10,8 @@ from typing import Any
 
 import zstandard
 
-from strop.core.errors import UserError
 from strop.reports.run_folder import EVALUATION, ROLLOUTS, STEP_FILE, RunFolder
+from strop_verify.core.errors import UserError
 
 _BLOCK = 1 << 18
 _GROWN = 1.1

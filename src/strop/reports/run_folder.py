@@ -35,10 +35,10 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.revision import VERSIONS
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.rollout import Group, Rollout
 from strop.reports import call_log
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.rollout import Group, Rollout
 
 RECIPE, METRICS, SUMMARY = "recipe.yaml", "metrics.jsonl", "summary.json"
 VOCABULARY = "vocabulary.json.zst"

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 import yaml
 
-from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.run_folder import ASKED, ERROR, EVALUATION, METRICS, RECIPE, SUMMARY
+from strop_verify.core.errors import UserError
 
 Kind = Literal["running", "finished", "stopped", "empty"]
 _LOCK, _FINAL = ".lock", "final"

@@ -36,12 +36,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from strop.core import files, listening
-from strop.core.errors import UserError
 from strop.reports.page import chart_library, document, policy
 from strop.reports.page.charts import charts
 from strop.reports.page.page_run import PageRun
 from strop.reports.page.run_data import tell_apart
+from strop_verify.core import files, listening
+from strop_verify.core.errors import UserError
 
 _MOST_ROWS = 10_000
 _FIRST_SECONDS, _MORE_SECONDS = 0.2, 1.0

@@ -1,6 +1,6 @@
 """`cites_fix`: whether the lines that an answer cites are where the fix of a vulnerability is.
 
-For label tasks whose metadata has `lines` (where the pair differs, see `strop_formats.vulnerability`),
+For label tasks whose metadata has `lines` (where the pair differs, see `strop_tasks.formats.vulnerability`),
 `code_lines` (how many lines are shown) and `vulnerable`; None ("not scored") for any other task, and if the pair does
 not differ.
 
@@ -19,11 +19,11 @@ not shown. So citing everything scores twice a small share, and a fixed answer i
 import re
 from typing import NamedTuple
 
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.text import without_thinking
-from strop.core.verdict import Verdict
 from strop.rewards.edits import said
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.text import without_thinking
+from strop_verify.core.verdict import Verdict
 
 TOLERANCE = 1
 """Lines by which a citation may miss a change."""

@@ -30,12 +30,12 @@ from functools import lru_cache, wraps
 
 from rapidfuzz.distance import Indel
 
-from strop.core.checks import EditCheck
-from strop.core.protocols import Reward
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Verdict
-from strop.edits import EditError, Files, Tolerance, apply_answer, edit_in, format_of
+from strop_verify.core.checks import EditCheck
+from strop_verify.core.protocols import Reward
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+from strop_verify.edits import EditError, Files, Tolerance, apply_answer, edit_in, format_of
 
 UNREADABLE = 0.25
 """What a block counts that can be seen but not read."""

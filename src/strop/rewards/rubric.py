@@ -16,19 +16,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from strop.core import ranges
-from strop.core.checks import RetrievalCheck
-from strop.core.errors import UserError
-from strop.core.progress import PROGRESS
-from strop.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
-from strop.core.registry import Registry
-from strop.core.rollout import Rollout, Score
-from strop.core.task import Task
-from strop.core.user_code import at_line, file_of, load_named, place_of
-from strop.core.verdict import Verdict
 from strop.rewards.cites import cites_fix
 from strop.rewards.edits import EDITS
 from strop.rewards.rust import RUST
+from strop_verify.core import ranges
+from strop_verify.core.checks import RetrievalCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.protocols import BatchReward, JudgedRollout, Reward, is_batched
+from strop_verify.core.registry import Registry
+from strop_verify.core.rollout import Rollout, Score
+from strop_verify.core.task import Task
+from strop_verify.core.user_code import at_line, file_of, load_named, place_of
+from strop_verify.core.verdict import Verdict
 
 
 def passed(task: Task, rollout: Rollout, verdict: Verdict) -> float:
@@ -147,9 +147,9 @@ REWARDS: Registry[Reward | BatchReward] = Registry(
     "rewards",
     {
         **BUILTIN,
-        **{name: f"strop_published.rewards:{name}" for name in PUBLISHED},
-        "openenv": "strop_neighbours.openenv:score",
-        "verifiers": "strop_neighbours.verifiers_tasks:score",
+        **{name: f"strop_tasks.published.rewards:{name}" for name in PUBLISHED},
+        "openenv": "strop.neighbours.openenv:score",
+        "verifiers": "strop.neighbours.verifiers_tasks:score",
     },
 )
 """These, the published ones, what belongs to a neighbour's tasks, and what other packages add."""

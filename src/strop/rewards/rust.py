@@ -4,13 +4,13 @@ They have the names of the rewards of a published recipe (github.com/Oxen-AI/GRP
 answer's parse tree and the verdict, where those read the text (`published_NAME`, docs/rust-rubric.md).
 """
 
-from strop.code.rust.items import functions_of
-from strop.code.trees import Node, text_of, walk
-from strop.core.fences import blocks
-from strop.core.protocols import Reward
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Verdict
+from strop_verify.code.rust.items import functions_of
+from strop_verify.code.trees import Node, text_of, walk
+from strop_verify.core.fences import blocks
+from strop_verify.core.protocols import Reward
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
 
 PER_ASSERTION = 0.25
 _MACROS = {f"{debug}assert{kind}" for debug in ("", "debug_") for kind in ("", "_eq", "_ne")}

@@ -7,17 +7,17 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from strop.core.errors import UserError
-from strop.core.ids import derive_seed
-from strop.core.play import Converse, Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
-from strop.core.protocols import Environment, OnePlay, Tokenizer
-from strop.core.rollout import EVENT_TEXT, Event, Rollout, Turn, end_to_end
-from strop.core.task import Task
-from strop.core.user_code import environment_fault
-from strop.core.verdict import Outcome, Verdict
 from strop.environments.single_turn import SingleTurn
 from strop.rollouts.encoding import KeptConversation
 from strop.rollouts.services import Lifecycle, PlayServices
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.play import Converse, Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
+from strop_verify.core.protocols import Environment, OnePlay, Tokenizer
+from strop_verify.core.rollout import EVENT_TEXT, Event, Rollout, Turn, end_to_end
+from strop_verify.core.task import Task
+from strop_verify.core.user_code import environment_fault
+from strop_verify.core.verdict import Outcome, Verdict
 
 WAIT = 0.05
 """Seconds to wait where nothing is to be done meanwhile."""

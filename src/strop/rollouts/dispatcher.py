@@ -17,20 +17,20 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from typing import Any
 
-from strop.core.errors import SandboxError, StropError, UserError, VerificationError
-from strop.core.ids import derive_seed
-from strop.core.play import Converse, Do, Done, Opening, PlayLimits, Say, Verify
-from strop.core.progress import PROGRESS
-from strop.core.protocols import Environment, Policy, Request, Verifier
-from strop.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
-from strop.core.task import Task
-from strop.core.user_code import place_of
 from strop.environments.surroundings import Surroundings, surroundings_of
 from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued, unanswered
 from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
-from strop.sandbox import Folder, open_box
-from strop.sandbox.programs import OpenBox, OpenFolder, Programs
+from strop_verify.core.errors import SandboxError, StropError, UserError, VerificationError
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.play import Converse, Do, Done, Opening, PlayLimits, Say, Verify
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.protocols import Environment, Policy, Request, Verifier
+from strop_verify.core.rollout import Completion, Message, Rollout, SamplingParams, Turn
+from strop_verify.core.task import Task
+from strop_verify.core.user_code import place_of
+from strop_verify.sandbox import Folder, open_box
+from strop_verify.sandbox.programs import OpenBox, OpenFolder, Programs
 
 _GRACE = 0.002
 """Seconds that decoding waits for decisions of environments in the order `as-ready`: most take less."""

@@ -6,13 +6,13 @@ from typing import Any
 
 from strop.config.schema import Recipe
 from strop.config.tasks import FolderConfig, PlayConfig
-from strop.core.errors import UserError
-from strop.core.play import STOPS, PlayLimits
-from strop.core.protocols import Environment, Policy, Verifier
-from strop.core.task import Task
 from strop.environments.surroundings import surroundings_of
 from strop.rollouts.dispatcher import Dispatcher
-from strop.sandbox import Folder, Limits, open_box
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import STOPS, PlayLimits
+from strop_verify.core.protocols import Environment, Policy, Verifier
+from strop_verify.core.task import Task
+from strop_verify.sandbox import Folder, Limits, open_box
 
 
 def dispatcher_of(

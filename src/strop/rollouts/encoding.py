@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from strop.core.errors import UserError
-from strop.core.play import Opening
-from strop.core.protocols import Environment, Tokenizer
-from strop.core.rollout import Completion, Message, Turn, TurnTokens, end_to_end
-from strop.core.task import Task
-from strop.core.user_code import environment_fault
 from strop.policies.tokenizer import HubTokenizer
 from strop.tasks.demos import Demo
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Opening
+from strop_verify.core.protocols import Environment, Tokenizer
+from strop_verify.core.rollout import Completion, Message, Turn, TurnTokens, end_to_end
+from strop_verify.core.task import Task
+from strop_verify.core.user_code import environment_fault
 
 
 def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:

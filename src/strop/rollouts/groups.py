@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from strop.config.schema import Recipe
-from strop.core.errors import TooManyErrors
-from strop.core.ids import derive_seed, rng
-from strop.core.protocols import JudgedRollout
-from strop.core.rollout import CUT, Group, Rollout, SamplingParams, Score, Turn
-from strop.core.task import Task
 from strop.rewards.rubric import RubricBySet, WeightedRubric, total
 from strop.rollouts.dispatcher import Dispatcher
+from strop_verify.core.errors import TooManyErrors
+from strop_verify.core.ids import derive_seed, rng
+from strop_verify.core.protocols import JudgedRollout
+from strop_verify.core.rollout import CUT, Group, Rollout, SamplingParams, Score, Turn
+from strop_verify.core.task import Task
 
 MAX_REST = 3
 """A task that gave no signal k times in a row rests for min(2^k - 1, 2^MAX_REST - 1) passes."""

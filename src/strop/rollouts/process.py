@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from strop.code.python.source import statement_ends
-from strop.core.fences import FenceReader
-from strop.core.ids import derive_seed
-from strop.core.play import Done
-from strop.core.protocols import Request, Tokenizer
-from strop.core.rollout import Completion, Group, ProcessStep, Rollout, SamplingParams
-from strop.core.task import Task
-from strop.core.verdict import Verdict
 from strop.rollouts.admission import WAIT
 from strop.rollouts.dispatcher import Dispatcher
+from strop_verify.code.python.source import statement_ends
+from strop_verify.core.fences import FenceReader
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.play import Done
+from strop_verify.core.protocols import Request, Tokenizer
+from strop_verify.core.rollout import Completion, Group, ProcessStep, Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
 
 
 @dataclass

@@ -15,13 +15,13 @@ from concurrent.futures import Future, wait
 from functools import partial
 from typing import Any, TypeVar
 
-from strop.core.play import Ran, Run
-from strop.core.protocols import Environment, Verifier
-from strop.core.task import Task
-from strop.core.threads import fill
-from strop.core.verdict import Verdict
 from strop.environments.surroundings import Surroundings
-from strop.sandbox.programs import PlayFolder, Programs
+from strop_verify.core.play import Ran, Run
+from strop_verify.core.protocols import Environment, Verifier
+from strop_verify.core.task import Task
+from strop_verify.core.threads import fill
+from strop_verify.core.verdict import Verdict
+from strop_verify.sandbox.programs import PlayFolder, Programs
 
 THREADS = 256
 """Calls that go on at the same time; others wait."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from statistics import stdev
 from typing import Any
 
-from strop.core.rollout import Group, Rollout
-from strop.core.verdict import Outcome, Verdict
 from strop.rollouts.groups import rollouts_of
+from strop_verify.core.rollout import Group, Rollout
+from strop_verify.core.verdict import Outcome, Verdict
 
 _JUDGED = (Outcome.FAILED, Outcome.TAMPERED)
 

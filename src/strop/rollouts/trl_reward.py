@@ -21,15 +21,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from strop.core.errors import UserError
-from strop.core.protocols import JudgedRollout, Verifier
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Verdict
 from strop.rewards.rubric import WeightedRubric, score_name
 from strop.tasks.answers import answer_in
 from strop.tasks.arrow import without_arrow_nulls
-from strop.verification import open_verifier
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import JudgedRollout, Verifier
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+from strop_verify.verification import open_verifier
 
 RewardFunction = Callable[..., list[float | None]]
 _NEEDS_TOKENS = ("finished",)

@@ -1,6 +1,6 @@
 """The writing end of the log of suggested edits: one file a session in one folder, with one writer.
 
-What the events are, and how they are read, is `strop.core.edit_events`.
+What the events are, and how they are read, is `strop_verify.core.edit_events`.
 
 Not written down are keys, tokens, passwords, private keys, `.env` files and files that by name hold such. A file with
 one is not logged at all, so that no part of it is: neither what stands beside it, nor a key half typed. Too much is
@@ -18,8 +18,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from strop.core import files
-from strop.core.edit_events import (
+from strop.serve.edit_model import Suggested
+from strop_verify.core import files
+from strop_verify.core.edit_events import (
     Dialect,
     EditAccepted,
     EditDismissed,
@@ -30,8 +31,7 @@ from strop.core.edit_events import (
     EditShown,
     Leaving,
 )
-from strop.core.journal import Appender
-from strop.serve.edit_model import Suggested
+from strop_verify.core.journal import Appender
 
 _NAMES = re.compile(
     r"""\.env(\..*)?|.*\.env|.*\.(pem|key|p8|p12|pfx|jks|keystore|kdbx?|ppk|asc|gpg|ovpn|tfvars|tfstate|htpasswd)

@@ -19,13 +19,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from strop.core.edit_events import Dialect
-from strop.core.errors import StropError
-from strop.core.listening import RequestGuard, read_json
-from strop.core.rollout import SamplingParams
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_model import EditModel, Suggested
 from strop.serve.edit_prompt import EditState, parts_of
+from strop_verify.core.edit_events import Dialect
+from strop_verify.core.errors import StropError
+from strop_verify.core.listening import RequestGuard, read_json
+from strop_verify.core.rollout import SamplingParams
 
 MOST_BYTES = 1 << 20
 """Of a body."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from strop.core.errors import StropError
-from strop.core.protocols import OnePlay, Policy, Request
-from strop.core.rollout import Completion, SamplingParams
 from strop.serve.edit_prompt import EditState, SuggestionPrompt, TextEdit
+from strop_verify.core.errors import StropError
+from strop_verify.core.protocols import OnePlay, Policy, Request
+from strop_verify.core.rollout import Completion, SamplingParams
 
 _BEAT = 0.02
 """Seconds that a policy which waits for another process is left alone."""

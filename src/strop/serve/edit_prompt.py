@@ -6,12 +6,12 @@ from typing import NamedTuple, Protocol
 
 from rapidfuzz.distance import Postfix, Prefix
 
-from strop.core.checks import PastEdit
-from strop.core.play import Opening
-from strop.core.protocols import Tokenizer
-from strop.core.rollout import Completion
 from strop.rollouts.encoding import opening_ids
 from strop.tasks.next_edit import as_text, edited, sections, window_around
+from strop_verify.core.checks import PastEdit
+from strop_verify.core.play import Opening
+from strop_verify.core.protocols import Tokenizer
+from strop_verify.core.rollout import Completion
 
 _MARKERS = (
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),

@@ -33,14 +33,14 @@ from pygls.lsp.server import LanguageServer
 from rapidfuzz.distance import LCSseq, Prefix
 
 from strop import __version__
-from strop.core.checks import PastEdit
-from strop.core.edit_events import LOST, SETTLING
-from strop.core.errors import StropError
-from strop.core.listening import server_config
 from strop.serve.edit_events import EditEventLog, secret_in, secret_name
 from strop.serve.edit_http import EditHttp
 from strop.serve.edit_model import EditModel
 from strop.serve.edit_prompt import EditState, TextEdit
+from strop_verify.core.checks import PastEdit
+from strop_verify.core.edit_events import LOST, SETTLING
+from strop_verify.core.errors import StropError
+from strop_verify.core.listening import server_config
 
 ACCEPTED = "strop.accepted"
 """The command that says a suggestion was taken; its argument is the suggestion's id."""

@@ -19,14 +19,6 @@ from pydantic import Field
 from strop import __version__
 from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
-from strop.core.checks import RetrievalCheck
-from strop.core.errors import StropError, UserError
-from strop.core.listening import RequestGuard, server_config
-from strop.core.protocols import Environment, Policy
-from strop.core.ranges import Ranges, merged, read_ranges, write_ranges
-from strop.core.rollout import SamplingParams
-from strop.core.task import Task
-from strop.core.text import printable
 from strop.environments.kinds import played_by
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.evaluation.answering import Unjudged
@@ -35,6 +27,14 @@ from strop.policies.open import open_policy
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import opening_ids
 from strop.rollouts.services import Threads
+from strop_verify.core.checks import RetrievalCheck
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.listening import RequestGuard, server_config
+from strop_verify.core.protocols import Environment, Policy
+from strop_verify.core.ranges import Ranges, merged, read_ranges, write_ranges
+from strop_verify.core.rollout import SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer

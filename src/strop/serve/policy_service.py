@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from strop.core.errors import StropError
-from strop.core.ids import derive_seed
-from strop.core.protocols import Policy, Request
-from strop.core.rollout import Completion, SamplingParams
 from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat
+from strop_verify.core.errors import StropError
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.protocols import Policy, Request
+from strop_verify.core.rollout import Completion, SamplingParams
 
 MOST_WAITING = 1024
 """Requests that are answered at the same time or wait."""

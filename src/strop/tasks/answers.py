@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 
-from strop.code.python.source import (
+from strop.tasks.names import made_in, names_of, stubs_in
+from strop_verify.code.python.source import (
     UNPARSABLE,
     bound_names,
     missing_names,
@@ -18,7 +19,7 @@ from strop.code.python.source import (
     under,
     used_names,
 )
-from strop.core.fences import (
+from strop_verify.core.fences import (
     CODE_TOP,
     FENCE_LINE,
     MARKDOWN,
@@ -31,10 +32,9 @@ from strop.core.fences import (
     fences_in,
     is_info,
 )
-from strop.core.task import Task
-from strop.core.text import CODE_ANSWERS, in_answer_tags, without_later_thoughts
-from strop.core.text import without_thinking as without_thinking
-from strop.tasks.names import made_in, names_of, stubs_in
+from strop_verify.core.task import Task
+from strop_verify.core.text import CODE_ANSWERS, in_answer_tags, without_later_thoughts
+from strop_verify.core.text import without_thinking as without_thinking
 
 _LONGEST_PARSED = 100_000
 _MOST_CUTS = 5
@@ -72,7 +72,8 @@ def extract_code(response: str, language: str = "python", names: Sequence[str] =
 
         response = [ thought ], [ answer tag ], ( bare code | json | markdown ), [ end tag ] ;
         json     = an object with one string under a name of `_JSON_KEYS`, which is then the response ;
-        markdown = { block | words | thought } ;        (* blocks: `strop.core.fences`; thoughts: `strop.core.text` *)
+        markdown = { block | words | thought } ;        (* blocks: `strop_verify.core.fences`; thoughts:
+        `strop_verify.core.text` *)
 
     1. Code whose fences all stand in literals or comments is bare. So is a text without fences.
     2. What stands above a closing fence that has no opening one is a block too. Markdown in a block is read as such.

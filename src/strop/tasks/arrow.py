@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 
 def without_arrow_nulls(check: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import zstandard
 
-from strop.core.task import Task
 from strop.tasks.splits import side_of
+from strop_verify.core.task import Task
 
 FILE = Path(__file__).with_name("builtin.jsonl.zst")
 

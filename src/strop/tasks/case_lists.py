@@ -10,9 +10,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strop.core.errors import UserError
 from strop.tasks import io_tests
 from strop.tasks.io_tests import IoCheck
+from strop_verify.core.errors import UserError
 
 _PROGRAM, _FUNCTION = ("stdin_stdout", "stdin", "stdio"), ("function_call", "functional", "call_based")
 _TYPES = ("testtype", "type")

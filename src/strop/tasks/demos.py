@@ -11,11 +11,11 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.play import Opening
-from strop.core.records import Record
-from strop.core.rollout import Message
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Opening
+from strop_verify.core.records import Record
+from strop_verify.core.rollout import Message
 
 
 class Demo(Record):

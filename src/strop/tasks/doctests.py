@@ -6,11 +6,11 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from strop.code.python import source as pysource
-from strop.code.python.source import UNPARSABLE, Function
-from strop.core.checks import Case, CasesCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
+from strop_verify.code.python import source as pysource
+from strop_verify.code.python.source import UNPARSABLE, Function
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 SUFFIX = ".py"
 FLOAT_TOLERANCE = 1e-9

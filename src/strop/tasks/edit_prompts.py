@@ -11,13 +11,13 @@ block is asked for. The prompt does not depend on the oracle.
 
 from collections.abc import Callable
 
-from strop.core.checks import EditCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
-from strop.edits import FORMATS, HOLE, EditError
-from strop.edits.fenced_sections import fenced
 from strop.tasks import templates
 from strop.tasks.templates import Prompt, values
+from strop_verify.core.checks import EditCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS, HOLE, EditError
+from strop_verify.edits.fenced_sections import fenced
 
 _TAGS = {"py": "python", "rs": "rust", "c": "c", "h": "c", "js": "javascript", "ts": "typescript", "go": "go"}
 """Words after the fence of a file, by the ending of its name."""

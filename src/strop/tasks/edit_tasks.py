@@ -2,7 +2,7 @@
 
 What has both: `metadata.broken` beside a reference (QuixBugs, `strop build rust-fix`), code around a hole
 (`metadata.prefix` and `suffix`: infilling), and the vulnerable member of a SVEN pair. FORMAT is one of
-`strop.edits.FORMATS`; without it `infill` where there is a hole, else `search-replace`.
+`strop_verify.edits.FORMATS`; without it `infill` where there is a hole, else `search-replace`.
 
 1. The edited file is judged by the task's own check; a SVEN pair, which has no tests, is judged against the fix itself.
 2. The only file is `solution.py` or similar. It ends in a line end, as files do, whether the program did or not.
@@ -13,12 +13,12 @@ What has both: `metadata.broken` beside a reference (QuixBugs, `strop build rust
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from strop.core.checks import Check, EditCheck, LabelCheck
-from strop.core.task import Task
-from strop.edits import FORMATS, HOLE
 from strop.tasks.edit_prompts import reference
 from strop.tasks.lines import Report, fail
 from strop.tasks.templates import around_hole
+from strop_verify.core.checks import Check, EditCheck, LabelCheck
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS, HOLE
 
 PREFIX = "edits"
 ENDINGS = {"python": "py", "rust": "rs", "javascript": "js", "typescript": "ts", "c++": "cpp", "bash": "sh"}

@@ -6,13 +6,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import jsonl, parquet
 from strop.tasks.adapters import ADAPTERS, Adapter
 from strop.tasks.lines import Report, fail
 from strop.tasks.row_limits import MAX_ROW, check_value, parse_json, size
 from strop.tasks.rows import Row, unknown
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 
 def adapter_named(name: str) -> Adapter:

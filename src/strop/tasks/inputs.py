@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from strop.core.ids import canonical_json, derive_seed
-from strop.core.task import Task
+from strop_verify.core.ids import canonical_json, derive_seed
+from strop_verify.core.task import Task
 
 INPUTS = 48
 """Inputs that are made, at most."""

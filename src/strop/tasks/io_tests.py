@@ -16,10 +16,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from strop.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks.row_limits import parse_json
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, StdioCase, StdioCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 IoCheck = StdioCheck | CasesCheck | AssertsCheck
 

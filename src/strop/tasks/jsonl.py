@@ -12,11 +12,11 @@ from typing import IO, Any, cast
 
 import zstandard
 
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks.lines import Report, fail, read_lines
 from strop.tasks.row_limits import MAX_DEPTH, MAX_ROW, check_value, loads, parse_json, size
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 SUFFIXES = (".jsonl", ".ndjson", ".json")
 """Endings of names, each alone or with .gz or .zst."""

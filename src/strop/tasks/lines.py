@@ -13,8 +13,8 @@ from pathlib import Path
 
 import zstandard
 
-from strop.core.errors import UserError
 from strop.tasks.row_limits import MAX_ROW, ZSTD_STEP, size
+from strop_verify.core.errors import UserError
 
 Report = Callable[[str], None]
 """Takes one line about something that is left out."""

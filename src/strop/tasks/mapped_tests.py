@@ -13,12 +13,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from strop.code.python import source as pysource
-from strop.code.python.source import UNPARSABLE, tree_of
-from strop.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck, StdioCase, StdioCheck
-from strop.core.errors import UserError
 from strop.tasks import case_lists, io_tests
 from strop.tasks.suite_tests import UnreadableTests, test_ids
+from strop_verify.code.python import source as pysource
+from strop_verify.code.python.source import UNPARSABLE, tree_of
+from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck, StdioCase, StdioCheck
+from strop_verify.core.errors import UserError
 
 SUITE = "test_answer.py"
 

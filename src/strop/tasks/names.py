@@ -4,9 +4,9 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from strop.code.python.source import UNPARSABLE, made_names, statements, used_names
-from strop.core.checks import PytestCheck
-from strop.core.task import Task
+from strop_verify.code.python.source import UNPARSABLE, made_names, statements, used_names
+from strop_verify.core.checks import PytestCheck
+from strop_verify.core.task import Task
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _LONGEST_PARSED = 100_000

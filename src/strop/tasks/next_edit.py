@@ -20,11 +20,11 @@ where the model has such (`MARKS`), so no text of a file can write one.
 import re
 from collections.abc import Sequence
 
-from strop.core.checks import NextEditCheck, PastEdit
-from strop.core.play import Section
-from strop.core.task import Task
-from strop.edits.lines import opcodes
 from strop.tasks.templates import Prompt
+from strop_verify.core.checks import NextEditCheck, PastEdit
+from strop_verify.core.play import Section
+from strop_verify.core.task import Task
+from strop_verify.edits.lines import opcodes
 
 EDIT, WINDOW, ANSWER = MARKS = (
     ("<file_sep>", "<|file_sep|>"),

@@ -10,12 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
 from strop.tasks import jsonl
 from strop.tasks.jsonl import whole_file
 from strop.tasks.lines import Report, fail
 from strop.tasks.row_limits import MAX_ROW, plain_row, size
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
 
 BATCH = 256
 """Most rows that are unpacked at once."""

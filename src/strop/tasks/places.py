@@ -5,14 +5,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from strop.core.checks import ProjectCheck, RetrievalCheck
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
-from strop.core.task import Task
 from strop.tasks import jsonl, parquet, tables
 from strop.tasks.lines import Report
 from strop.tasks.row_limits import plain_row
 from strop.tasks.rows import Row
+from strop_verify.core.checks import ProjectCheck, RetrievalCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
+from strop_verify.core.task import Task
 
 KINDS = ("jsonl", "csv", "parquet", "hub")
 """A place may be written KIND:REST, where its name does not show the kind."""

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.records import Record
-from strop.core.task import Split, Task
 from strop.tasks.prompts import render
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.records import Record
+from strop_verify.core.task import Split, Task
 
 
 class ComparedAnswer(Record):

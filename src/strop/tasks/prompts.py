@@ -8,8 +8,6 @@ import string
 from collections.abc import Callable
 from pathlib import Path
 
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import edit_prompts, next_edit, rust_prompts, templates
 from strop.tasks.rows import unknown
 from strop.tasks.rust_prompts import AnswerForm
@@ -22,6 +20,8 @@ from strop.tasks.templates import (
     code_fields,
     values,
 )
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 CONTINUE_STOP = (*(f"\n{c}" for c in f"{string.ascii_letters}#@`>\"'"), "\n\n\n")
 """What ends a function's body: a line that starts at the margin, or two empty lines."""
@@ -157,7 +157,7 @@ _RUST: dict[str, Callable[[Task, str | None, AnswerForm], Prompt]] = {
 
 
 BEGUN = "Answer:"
-"""How the line with the label begins; see `strop.verification.label` for what else is read."""
+"""How the line with the label begins; see `strop_verify.verification.label` for what else is read."""
 
 
 def _chat_label(task: Task, template: str | None) -> Prompt:

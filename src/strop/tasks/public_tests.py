@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from strop.core.checks import ProjectCheck
-from strop.core.errors import UserError
-from strop.core.task import Task
+from strop_verify.core.checks import ProjectCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 
 def public_task(task: Task) -> Task:

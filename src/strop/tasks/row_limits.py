@@ -11,7 +11,7 @@ from typing import Any
 
 import zstandard
 
-from strop.core.errors import UserError
+from strop_verify.core.errors import UserError
 
 MAX_ROW = 256 << 20
 """Most bytes of one row: of a line, or of a field when it is unpacked. The largest published rows, LiveCodeBench's

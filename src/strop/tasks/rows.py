@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from strop.code.python import source as pysource
-from strop.core.errors import UserError
-from strop.core.task import Task, language_named
 from strop.tasks import mapped_tests
 from strop.tasks.row_limits import parse_json
+from strop_verify.code.python import source as pysource
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task, language_named
 
 Row = Mapping[str, Any]
 

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Literal
 
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import templates
 from strop.tasks.answers import until_fence
 from strop.tasks.templates import (
@@ -22,6 +20,8 @@ from strop.tasks.templates import (
     code_fields,
     values,
 )
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 AnswerForm = Literal["function", "function-and-tests"]
 END = "\n}"

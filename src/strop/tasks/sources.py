@@ -6,9 +6,6 @@ from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 
-from strop.core.errors import UserError
-from strop.core.registry import Registry
-from strop.core.task import Split, Task
 from strop.tasks import (
     builtin,
     doctests,
@@ -20,26 +17,29 @@ from strop.tasks.adapters import ADAPTERS, Adapter
 from strop.tasks.formats import guessed, tasks_of
 from strop.tasks.lines import Report, fail
 from strop.tasks.rows import Row, check_columns, mapped_task, suggestion
+from strop_verify.core.errors import UserError
+from strop_verify.core.registry import Registry
+from strop_verify.core.task import Split, Task
 
 BUILTIN = {"python-functions": "python", "rust-functions": "rust"}
 """Built-in sources: the language of each."""
 
 NAMED: dict[str, Callable[[], list[Task]]] = {
     **{name: partial(builtin.load, language) for name, language in BUILTIN.items()},
-    "humaneval": lambda: list(resolve_name("strop_formats.humaneval:load")()),
+    "humaneval": lambda: list(resolve_name("strop_tasks.formats.humaneval:load")()),
 }
 """Sources that are a name alone."""
 
 GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     "tasks",
     {
-        "stdio-problems": "strop_generators.stdio_problems:load",
-        "toy-repositories": "strop_generators.toy_repositories:load",
-        "needs-feedback": "strop_generators.needs_feedback:load",
+        "stdio-problems": "strop_tasks.generators.stdio_problems:load",
+        "toy-repositories": "strop_tasks.generators.toy_repositories:load",
+        "needs-feedback": "strop_tasks.generators.needs_feedback:load",
         "tool-worlds": "strop.tasks.tool_worlds:load",
         "doctests": doctests.load,
-        "openenv": "strop_neighbours.openenv:load",
-        "verifiers": "strop_neighbours.verifiers_tasks:load",
+        "openenv": "strop.neighbours.openenv:load",
+        "verifiers": "strop.neighbours.verifiers_tasks:load",
     },
     reserved={*NAMED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
 )

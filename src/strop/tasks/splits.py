@@ -10,9 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 
-from strop.code.python.source import UNPARSABLE
-from strop.core.ids import unit_interval
-from strop.core.task import Split, Task
+from strop_verify.code.python.source import UNPARSABLE
+from strop_verify.core.ids import unit_interval
+from strop_verify.core.task import Split, Task
 
 STATEMENT_THRESHOLD = 0.6
 CODE_THRESHOLD = 0.85

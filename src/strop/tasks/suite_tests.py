@@ -12,7 +12,7 @@ through classes of the same file, in classes named `Test...` without `__init__`,
 import ast
 from collections.abc import Iterator, Mapping
 
-from strop.code.python.source import UNPARSABLE
+from strop_verify.code.python.source import UNPARSABLE
 
 _OUT = {"skip", "skipIf", "skipUnless", "skipif", "xfail", "expectedFailure"}
 _CASES = {"TestCase", "IsolatedAsyncioTestCase"}

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from strop.code.python.source import UNPARSABLE
-from strop.core.errors import UserError
 from strop.tasks.lines import Report, fail, read_lines
 from strop.tasks.row_limits import MAX_ROW, check_value
+from strop_verify.code.python.source import UNPARSABLE
+from strop_verify.core.errors import UserError
 
 SUFFIXES = (".csv", ".tsv")
 """Endings of names, each alone or with .gz or .zst."""

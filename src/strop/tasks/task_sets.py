@@ -11,11 +11,11 @@ from typing import Any
 
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig, WindowConfig
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks.rust_prompts import judged_by_own_tests
 from strop.tasks.sources import load_tasks
 from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,14 @@ from typing import TypedDict
 
 from pydantic import Field
 
-from strop.code.python.source import under
-from strop.core.errors import UserError
-from strop.core.records import Record
-from strop.core.rollout import Message
-from strop.core.task import Task
 from strop.tasks.answers import extract_code, until_fence, without_thinking
 from strop.tasks.names import made_in, names_of
 from strop.tasks.rows import suggestion
+from strop_verify.code.python.source import under
+from strop_verify.core.errors import UserError
+from strop_verify.core.records import Record
+from strop_verify.core.rollout import Message
+from strop_verify.core.task import Task
 
 PLACEHOLDERS = (
     "statement", "signature", "examples", "tests", "broken", "message", "stub", "language", "choices", "hole", "files",

@@ -20,12 +20,12 @@ from transformers import GenerationConfig, PreTrainedModel
 
 from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
 from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
 from strop.policies.proof import PROMPT, plain_logps, random_ids
 from strop.training.checkpoints import OPTIMISER
 from strop.training.logps import no_dropout
 from strop.training.ranks import Ranks
+from strop_verify.core.errors import UserError
 
 MAMBAS = ("falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h")
 """Model types of which PEFT refuses adapters for `out_proj`."""

@@ -13,7 +13,7 @@ from strop.algorithms.advantages import (
 )
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
-from strop.core.rollout import Batch, Group, ProcessStep, Rollout, Sample, Turn, at_sampled, end_to_end
+from strop_verify.core.rollout import Batch, Group, ProcessStep, Rollout, Sample, Turn, at_sampled, end_to_end
 
 
 def age(group: Group, version: int) -> int:

@@ -12,10 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from strop.core import files
-from strop.core.errors import StropError, UserError
-from strop.core.progress import PROGRESS
 from strop.training.failures import RunFailure, is_full
+from strop_verify.core import files
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.progress import PROGRESS
 
 MARKER = "STROP_COMPLETE"
 STATE = "strop_state.json"

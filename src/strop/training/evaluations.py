@@ -11,12 +11,6 @@ from typing import Any
 
 from strop.config.schema import EvaluationConfig, ExtraEvaluation, Recipe
 from strop.config.tasks import TasksConfig
-from strop.core.files import write_json
-from strop.core.ids import derive_seed
-from strop.core.play import PlayLimits
-from strop.core.progress import PROGRESS
-from strop.core.rollout import Rollout
-from strop.core.task import Task
 from strop.environments.kinds import played_by
 from strop.evaluation.contamination import contamination
 from strop.evaluation.evaluate import evaluate_with
@@ -30,6 +24,12 @@ from strop.training.feed import DistributedRollouts
 from strop.training.setup import RunParts
 from strop.training.sinks import Sinks
 from strop.training.watch import longest_wait
+from strop_verify.core.files import write_json
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.play import PlayLimits
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
 
 Say = Callable[[str], None]
 Status = Callable[[str, int, int], None]

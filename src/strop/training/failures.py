@@ -11,10 +11,10 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 from strop.config.schema import Recipe
-from strop.core.errors import StropError, UserError
-from strop.core.user_code import at_line
 from strop.reports.run_folder import ERROR
 from strop.training.ranks import Ranks
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.user_code import at_line
 
 _FULL = ("No space left", "os error 28", "inline_container", "Disk quota", "File too large", "os error 27")
 """What a full disk is called by the system, by safetensors and by torch.save."""

@@ -17,13 +17,6 @@ from typing import Any, Protocol
 from strop.config.algorithms import ProcessAdvantage
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
-from strop.core import files
-from strop.core.progress import PROGRESS
-from strop.core.protocols import Verifier
-from strop.core.rollout import Group, Rollout, SamplingParams
-from strop.core.task import Task
-from strop.core.threads import begun
-from strop.core.verdict import Outcome, Verdict
 from strop.policies import release_memory
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher
@@ -32,6 +25,13 @@ from strop.rollouts.process import with_steps
 from strop.tasks.task_sets import TaskSet, tried_tasks
 from strop.training.ranks import Ranks
 from strop.training.watch import longest_wait
+from strop_verify.core import files
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.protocols import Verifier
+from strop_verify.core.rollout import Group, Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.core.threads import begun
+from strop_verify.core.verdict import Outcome, Verdict
 
 AHEAD = "ahead.jsonl.zst"
 """File of a checkpoint with the next step's groups, where they were played ahead."""

@@ -10,11 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.ids import content_hash, rng
-from strop.core.protocols import Environment, Verifier
-from strop.core.rollout import Rollout, SamplingParams
-from strop.core.task import Task
 from strop.environments.kinds import Kind, Played, played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import RubricBySet, WeightedRubric
@@ -23,7 +18,12 @@ from strop.tasks.prompts import render, solution
 from strop.tasks.public_tests import shows_tests
 from strop.tasks.splits import assign_splits
 from strop.tasks.task_sets import TaskSet, split_tasks, task_sets
-from strop.verification.project.needs import copies_left
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import content_hash, rng
+from strop_verify.core.protocols import Environment, Verifier
+from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.verification.project.needs import copies_left
 
 GIVEN = "given.json"
 """File of a run folder that notes what the process that began it brought."""

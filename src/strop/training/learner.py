@@ -15,13 +15,13 @@ import torch
 from strop.algorithms.losses import Tokens, UpdateSize, objective
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
-from strop.core.ids import derive_seed
-from strop.core.progress import PROGRESS
-from strop.core.rollout import Batch, Sample
 from strop.policies.open import longest_answers, longest_play
 from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import micro_batches, no_dropout, token_logps, update_of, updates_as
 from strop.training.ranks import Ranks
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.rollout import Batch, Sample
 
 
 class Learner:

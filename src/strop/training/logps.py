@@ -14,7 +14,6 @@ import torch
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from strop.core.rollout import Sample
 from strop.policies.attention import LEAST, attend_in_groups, common
 from strop.policies.proof import (
     ANSWERS,
@@ -33,6 +32,7 @@ from strop.policies.proof import (
 )  # fmt: skip
 from strop.training.head import Head
 from strop.training.ways import WAYS, Pass
+from strop_verify.core.rollout import Sample
 
 Values = tuple[torch.Tensor, torch.Tensor]
 """(log-probabilities, entropies), float32 (N,) each; entropies carry no gradient."""

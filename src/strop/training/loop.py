@@ -14,9 +14,6 @@ from typing import Any
 
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
-from strop.core.errors import StropError, TooManyErrors
-from strop.core.progress import PROGRESS
-from strop.core.rollout import Group, Rollout
 from strop.reports.run_folder import STOP, RunFolder
 from strop.rollouts.groups import failed_by_us, rollouts_of
 from strop.rollouts.step_metrics import step_metrics
@@ -26,6 +23,9 @@ from strop.training.failures import RunStopped
 from strop.training.feed import Feed, StepGroups, TaskFeed
 from strop.training.learner import Learner
 from strop.training.setup import RunParts
+from strop_verify.core.errors import StropError, TooManyErrors
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.rollout import Group, Rollout
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from strop import __version__
 from strop.config.load import load_recipe
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig
-from strop.core.files import atomic, read_jsonl
-from strop.core.text import printable
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import Difference
 from strop.evaluation.table import difference_text, estimate_text
 from strop.policies.model_files import EMBEDDED
 from strop.training.evaluations import read_evaluations
+from strop_verify.core.files import atomic, read_jsonl
+from strop_verify.core.text import printable
 
 CARD = "README.md"
 _NOT_SAID = ("run", "limits")

@@ -30,23 +30,6 @@ from strop.config.load import dump_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.core import files
-from strop.core.edit_events import (
-    EditAccepted,
-    EditDismissed,
-    EditEvent,
-    EditServed,
-    EditSettled,
-    EditShown,
-    SuggestedEdit,
-    read_events,
-    read_suggestions,
-)
-from strop.core.errors import UserError
-from strop.core.ids import content_hash, rng, unit_interval
-from strop.core.records import Record
-from strop.core.rollout import Group, Rollout, Turn
-from strop.core.task import Task
 from strop.evaluation.evaluate import evaluate_with
 from strop.evaluation.result import Evaluation
 from strop.evaluation.statistics import Difference, paired_difference
@@ -57,6 +40,23 @@ from strop.training.batch import Advantages, batch_of
 from strop.training.learner import Learner
 from strop.training.ranks import Ranks
 from strop.training.setup import RunParts, set_up
+from strop_verify.core import files
+from strop_verify.core.edit_events import (
+    EditAccepted,
+    EditDismissed,
+    EditEvent,
+    EditServed,
+    EditSettled,
+    EditShown,
+    SuggestedEdit,
+    read_events,
+    read_suggestions,
+)
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import content_hash, rng, unit_interval
+from strop_verify.core.records import Record
+from strop_verify.core.rollout import Group, Rollout, Turn
+from strop_verify.core.task import Task
 
 STATE, SERVED, ROUNDS, EVENTS = "online.json", "served", "online", "events"
 """In the run folder: the state, the link to the served checkpoint, what each round used, the log's default folder."""

@@ -23,11 +23,6 @@ from strop.config.model import (
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.config.tasks import LocalVerifierConfig
-from strop.core.errors import ConfigError, StropError, UserError
-from strop.core.ids import rng
-from strop.core.play import PlayLimits
-from strop.core.protocols import JudgedRollout, Verifier
-from strop.core.task import Task
 from strop.environments.kinds import played_by
 from strop.policies.model_files import ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import check_servers, local_tokenizer, longest_play
@@ -42,8 +37,13 @@ from strop.training.feed import failed, reference_verdicts, why
 from strop.training.inputs import NOTHING, Given, environment_of, shown_play, unseen
 from strop.training.machine import Comparison, disk, memory
 from strop.training.sinks import check_sinks
-from strop.verification import open_configured
-from strop.verification.toolchains import missing_programs
+from strop_verify.core.errors import ConfigError, StropError, UserError
+from strop_verify.core.ids import rng
+from strop_verify.core.play import PlayLimits
+from strop_verify.core.protocols import JudgedRollout, Verifier
+from strop_verify.core.task import Task
+from strop_verify.verification import open_configured
+from strop_verify.verification.toolchains import missing_programs
 
 SAMPLE = 4
 """References of a task set that are judged."""

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from strop.core.errors import StropError, UserError
-from strop.core.progress import PROGRESS
-from strop.sandbox.kernel import die_with_parent
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.progress import PROGRESS
+from strop_verify.sandbox.kernel import die_with_parent
 
 T = TypeVar("T")
 

@@ -22,10 +22,10 @@ from typing import Any
 
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.schema import Recipe
-from strop.core import files
-from strop.core.errors import ConfigError, UserError
-from strop.core.user_code import files_used
 from strop.reports.run_folder import CHANGES, CODE, EVALUATION, RECIPE, step_name
+from strop_verify.core import files
+from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.user_code import files_used
 
 CHANGEABLE = (
     "optim.steps", "optim.learning_rate", "optim.micro_batch_tokens", "optim.shared_prefix",

@@ -15,9 +15,6 @@ from transformers import set_seed
 
 from strop.config.schema import Recipe
 from strop.config.training import RewardModelConfig
-from strop.core import files
-from strop.core.errors import UserError
-from strop.core.ids import derive_seed, rng
 from strop.evaluation.reward_card import reward_card
 from strop.judges.reward_model import RewardModel, Row
 from strop.policies.loading import resolve_dtype
@@ -26,6 +23,9 @@ from strop.reports.run_folder import CARD
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, on_side
 from strop.training.backend import computes_in_bfloat16
 from strop.training.supervised import Show, fit_examples, step_count, supervised_run
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import derive_seed, rng
 
 RELEASE_EVERY = 8
 """Updates after which freed memory goes back to the kernel."""

@@ -17,10 +17,6 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.files import write_json
-from strop.core.progress import PROGRESS
-from strop.core.rollout import Group
 from strop.evaluation.hack_audit import audit, flagged
 from strop.evaluation.hacking import hacking_curve, write_hacking
 from strop.evaluation.result import Evaluation
@@ -41,6 +37,10 @@ from strop.training.setup import RunParts, set_up, untrained_parts
 from strop.training.sinks import Sinks, check_sinks, open_sinks
 from strop.training.supervised import examples_of, fit, step_count
 from strop.training.watch import watched
+from strop_verify.core.errors import UserError
+from strop_verify.core.files import write_json
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.rollout import Group
 
 Say = Callable[[str], None]
 Show = Callable[[dict[str, Any]], None]

@@ -11,9 +11,6 @@ from transformers import set_seed
 
 from strop.config.algorithms import PerTurnAdvantage, ProcessAdvantage
 from strop.config.schema import Recipe
-from strop.core.progress import PROGRESS
-from strop.core.protocols import Trainable
-from strop.core.task import Task
 from strop.policies.open import open_trainable, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.dispatcher_factory import dispatcher_of
@@ -25,7 +22,10 @@ from strop.training.feed import DistributedRollouts
 from strop.training.inputs import NOTHING, Given, environment_of, rubric_of
 from strop.training.ranks import Ranks
 from strop.training.sharded_backends import load_backend
-from strop.verification import open_configured
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.protocols import Trainable
+from strop_verify.core.task import Task
+from strop_verify.verification import open_configured
 
 
 @dataclass(frozen=True)

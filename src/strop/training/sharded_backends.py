@@ -22,11 +22,11 @@ from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 
 from strop.config.launch import Engine
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
 from strop.policies.loading import named_weights
 from strop.training.backend import TrainingBackend, computes_in_bfloat16, whole
 from strop.training.ranks import Ranks
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
 
 NOISE = (r"FSDP2-wrapped module .* returned a view tensor", r"`torch\.distributed\..*` is deprecated")
 """Warnings: of their own calls, and of in-place changes of a model's output, of which there are none."""

@@ -28,10 +28,10 @@ from typing import Any
 
 from strop.config.load import dump_recipe
 from strop.config.schema import Recipe
-from strop.core.errors import UserError
 from strop.reports.call_log import CallLog, logging_to
 from strop.reports.run_folder import EVALUATION, RunFolder
 from strop.reports.sinks.data_repository import DataCommits, check_remote
+from strop_verify.core.errors import UserError
 
 _RATES = {"tokens_mean": "completion_tokens", "truncated_rate": "truncated", "error_rate": "error_rate"}
 

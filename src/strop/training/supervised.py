@@ -20,13 +20,6 @@ from strop.config.load import dump_recipe
 from strop.config.revision import revision
 from strop.config.schema import Recipe
 from strop.config.training import RewardModelConfig, SftConfig
-from strop.core.errors import UserError
-from strop.core.files import open_to_readers
-from strop.core.ids import derive_seed
-from strop.core.play import Opening
-from strop.core.progress import PROGRESS
-from strop.core.rollout import Sample, TurnTokens, end_to_end
-from strop.core.task import Task
 from strop.policies import release_memory
 from strop.policies.attention import common
 from strop.policies.open import tokenizer_of
@@ -41,6 +34,13 @@ from strop.training.backend import TrainingBackend, computes_in_bfloat16
 from strop.training.logps import check_head, no_dropout, row_logps, token_logps
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks
+from strop_verify.core.errors import UserError
+from strop_verify.core.files import open_to_readers
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.play import Opening
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.rollout import Sample, TurnTokens, end_to_end
+from strop_verify.core.task import Task
 
 MICRO_BATCH = 8
 """Examples, of like length, in one forward pass."""

@@ -25,9 +25,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from strop.config.schema import Recipe
-from strop.core.progress import PROGRESS
 from strop.reports.run_folder import ERROR, LAUNCH
 from strop.training.ranks import Ranks
+from strop_verify.core.progress import PROGRESS
 
 STALLED = 75
 """Exit code of a run that was ended because it stood still: EX_TEMPFAIL of sysexits.h, try again."""

@@ -18,10 +18,10 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from strop.core.rollout import Sample
 from strop.policies.attention import LEAST, alone, common, grouped, prefix_tree
 from strop.policies.cohorts import cache_name
 from strop.training.head import Head, head_selects
+from strop_verify.core.rollout import Sample
 
 MASKED = 1024
 """Tokens that may go on from a cache: models mask these by all before, while rows from the start need no mask."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from strop_curation.pipeline.read import plan
-from strop_curation.pipeline.run import RunOptions, curate
-from strop_curation.pipeline.stage import Watcher
+from strop_tasks.curation.pipeline.read import plan
+from strop_tasks.curation.pipeline.run import RunOptions, curate
+from strop_tasks.curation.pipeline.stage import Watcher
 
 RESULTS = ("tasks.jsonl", "dropped.jsonl", "changes.jsonl")
 

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks import LabelCheck
-from strop.core.errors import StropError, UserError
-from strop.core.task import Task
-from strop_curation.pipeline.lines import LineWriter, Scratch, read_lines
-from strop_curation.pipeline.stage import StageFiles
-from strop_curation.pipeline.step import Dropped
-from strop_curation.steps.selection import shares
-from strop_curation.steps.split import place_clusters
+from strop_tasks.curation.pipeline.lines import LineWriter, Scratch, read_lines
+from strop_tasks.curation.pipeline.stage import StageFiles
+from strop_tasks.curation.pipeline.step import Dropped
+from strop_tasks.curation.steps.selection import shares
+from strop_tasks.curation.steps.split import place_clusters
+from strop_verify.core.checks import LabelCheck
+from strop_verify.core.errors import StropError, UserError
+from strop_verify.core.task import Task
 
 from .helpers import RESULTS, lines, program, ran, results, write
 

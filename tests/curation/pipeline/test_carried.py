@@ -8,11 +8,11 @@ from typing import Any
 
 from tests.environments.small_projects import RIGHT, WRONG, project_task
 
-from strop.core.checks import ProjectCheck, RetrievalCheck
-from strop.core.task import Task
 from strop.tasks.places import placed
 from strop.tasks.sources import load_tasks
-from strop_curation.pipeline.run import RunOptions
+from strop_tasks.curation.pipeline.run import RunOptions
+from strop_verify.core.checks import ProjectCheck, RetrievalCheck
+from strop_verify.core.task import Task
 
 from .helpers import lines, ran, write
 

@@ -113,8 +113,8 @@ def test_foreign_folders_stay_as_they_are(tmp_path: Path, source: Path) -> None:
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(tmp_path: Path, text: str, said: str) -> None:
-    from strop.core.errors import StropError
-    from strop_curation.pipeline.read import read_pipeline
+    from strop_tasks.curation.pipeline.read import read_pipeline
+    from strop_verify.core.errors import StropError
 
     with pytest.raises(StropError) as error:
         for _, step in read_pipeline(pipeline(tmp_path, text)).steps:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.core.checks.base import SingleTest
-from strop.core.errors import TooManyErrors, UserError
-from strop.core.task import Task
-from strop.core.verdict import Outcome, Verdict
-from strop_curation.pipeline.verdicts import error_budget
-from strop_curation.steps.filter_tests import capped
-from strop_curation.steps.split import with_pairs
+from strop_tasks.curation.pipeline.verdicts import error_budget
+from strop_tasks.curation.steps.filter_tests import capped
+from strop_tasks.curation.steps.split import with_pairs
+from strop_verify.core.checks.base import SingleTest
+from strop_verify.core.errors import TooManyErrors, UserError
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
 
 from .helpers import function, lines, program, ran, write
 

@@ -9,8 +9,8 @@ from inspect_ai.scorer import includes
 from inspect_ai.solver import Generate, TaskState, generate, solver
 from inspect_ai.util import sandbox
 
+from strop.neighbours.inspect import dataset, verdict
 from strop.tasks import load_tasks
-from strop_neighbours.inspect import dataset, verdict
 
 EQUAL = (
     "```python\nclass Any:\n    def __eq__(self, other): return True\n\ndef {0}(*a, **k): return Any()\n```"

@@ -6,7 +6,7 @@ import pytest
 from inspect_ai.util import SandboxEnvironment
 from inspect_ai.util._sandbox import self_check
 
-from strop_neighbours.inspect import JailSandbox
+from strop.neighbours.inspect import JailSandbox
 
 pytestmark = pytest.mark.anyio
 NOT_OURS = {

@@ -1,8 +1,8 @@
 """A planted flaw, to see a reward hacked: paid on top of any other, it teaches to comment instead of to be right."""
 
-from strop.core.rollout import Rollout
-from strop.core.task import Task
-from strop.core.verdict import Verdict
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
 
 
 def comments(task: Task, rollout: Rollout, verdict: Verdict) -> float:

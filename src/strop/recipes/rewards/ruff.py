@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import strop
-from strop.core.errors import UserError
-from strop.core.protocols import JudgedRollout
-from strop.sandbox import run_command
-from strop.sandbox.limits import Limits
+from strop_verify.core.errors import UserError
+from strop_verify.core.protocols import JudgedRollout
+from strop_verify.sandbox import run_command
+from strop_verify.sandbox.limits import Limits
 
 RULES = "E4,E7,E9,F"
 """Ruff's own default rules: imports, statements, syntax, names."""

@@ -17,11 +17,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from strop.core import files
-from strop.core.cache import kept_dir
-from strop.core.errors import UserError
-from strop.core.optional_packages import require
-from strop.core.text import printable
+from strop_verify.core import files
+from strop_verify.core.cache import kept_dir
+from strop_verify.core.errors import UserError
+from strop_verify.core.optional_packages import require
+from strop_verify.core.text import printable
 
 _HERE = Path(__file__).parent
 _FIRST, _LAST = ("dom.js", "source.js", "router.js"), ("main.js",)

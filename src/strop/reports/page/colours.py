@@ -7,7 +7,7 @@ characters (code points); together they are the text's length.
 from functools import cache
 from typing import Any
 
-from strop.core.optional_packages import require
+from strop_verify.core.optional_packages import require
 
 MOST = 6_000
 """Characters of a text that are coloured; what comes after is one run of the rest."""

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.revision import VERSIONS
-from strop.core.errors import UserError
 from strop.reports import run_folder
 from strop.reports.page.rollout_data import NO_ROLLOUT, detail_of, load_vocabulary
 from strop.reports.page.rollout_index import Block, Index, Row
@@ -23,6 +22,7 @@ from strop.reports.rollout_files import LOG, evaluation_file, step_file
 from strop.reports.run_folder import EVALUATION, RECIPE, ROLLOUTS, SCALING, VOCABULARY, spans
 from strop.reports.run_state import check_run, in_use
 from strop.reports.shapes import is_count
+from strop_verify.core.errors import UserError
 
 _FILES = (RECIPE, VERSIONS, run_folder.METRICS, run_folder.SUMMARY, run_folder.ASKED)
 _LOOK_SECONDS = 0.3

@@ -14,10 +14,10 @@ from typing import Any
 
 import zstandard
 
-from strop.core.rollout import EVENT_TEXT
 from strop.reports import shapes
 from strop.reports.rollout_files import RolloutFile
 from strop.reports.run_folder import VOCABULARY
+from strop_verify.core.rollout import EVENT_TEXT
 
 Line = dict[str, Any]
 

@@ -15,10 +15,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from strop.core import files
-from strop.core.errors import UserError
 from strop.reports.page.rollout_data import NO_ROLLOUT, mean_and_signal, numbered, row_of, task_of
 from strop.reports.rollout_files import RolloutFile, found_in, read_whole
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
 
 Row = dict[str, Any]
 """A row of the page (`rollout_data.row_of`)."""

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.revision import VERSIONS
-from strop.core.errors import UserError
 from strop.reports import shapes
 from strop.reports.alarms import alarms
 from strop.reports.rollout_files import CONTROL, evaluation_file
@@ -26,6 +25,7 @@ from strop.reports.run_state import (
     state_of,
     wrong_values,
 )
+from strop_verify.core.errors import UserError
 
 _NAME = re.compile(r"(before|room|warm|after|step-(\d{6,}))(?:-(.+))?", re.S)
 _LABELS = {

@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, overload
 
-from strop.core.errors import UserError
 from strop.reports.call_log import CallLog, current
 from strop.reports.sinks.short_forms import SCORES, failure, score_of, short, subject
+from strop_verify.core.errors import UserError
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -63,12 +63,12 @@ def subject(values: Mapping[str, Any], chars: int) -> tuple[dict[str, Any], dict
     others: dict[str, Any] = {}
     for name, value in values.items():
         match type(value).__module__, type(value).__name__:
-            case "strop.core.task", "Task":
+            case "strop_verify.core.task", "Task":
                 found.setdefault("task_id", value.id)
-            case "strop.core.rollout", "Rollout":
+            case "strop_verify.core.rollout", "Rollout":
                 found |= {"task_id": value.task_id, "index": value.index, "seed": value.seed}
                 found |= {"answer": cut(value.answer, chars), "answer_hash": text_hash(value.answer)}
-            case "strop.core.verdict", "Verdict":
+            case "strop_verify.core.verdict", "Verdict":
                 found["outcome"] = str(value.outcome)
             case _:
                 others[name] = value
@@ -77,7 +77,7 @@ def subject(values: Mapping[str, Any], chars: int) -> tuple[dict[str, Any], dict
 
 def score_of(value: Any) -> float | None:
     """The number in a result: itself, a score's value, `score` or `reward` of a dict, the mean of a list of numbers."""
-    if (type(value).__module__, type(value).__name__) == ("strop.core.rollout", "Score"):
+    if (type(value).__module__, type(value).__name__) == ("strop_verify.core.rollout", "Score"):
         value = value.value
     if isinstance(value, dict):
         value = value.get("score", value.get("reward"))

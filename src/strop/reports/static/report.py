@@ -8,8 +8,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from strop.core import files
-from strop.core.errors import UserError
 from strop.reports.page.charts import charts
 from strop.reports.page.page_run import PageRun
 from strop.reports.page.rollout_data import MOST_TEXT
@@ -28,6 +26,8 @@ from strop.reports.static.sample import (
     stored,
     thin_metrics,
 )
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
 
 VERSION = 1
 MOST_BYTES = 3_000_000

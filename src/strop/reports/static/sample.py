@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from strop.core import files
 from strop.reports.page.rollout_data import MOST_TEXT, cut_text
 from strop.reports.page.rollout_index import Index, Row, members
+from strop_verify.core import files
 
 SIDE_BY_SIDE = 3
 """Fewest groups that a step shows, where it has them."""

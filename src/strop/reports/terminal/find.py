@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from strop.core.errors import UserError
-from strop.core.text import printable
 from strop.reports.page.rollout_data import NO_ROLLOUT, load_vocabulary, numbered, row_of
 from strop.reports.rollout_files import RolloutFile, evaluation_file, found_in, step_file
 from strop.reports.rollout_files import lines as lines_of
 from strop.reports.run_folder import RunFolder
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
 
 _TASK = re.compile(rb'\{(?:"step": \d+, "group": \d+, )?"task_id": "([^"\\]*)"')
 _SHOWN = 4

@@ -16,8 +16,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from strop.core.text import printable
 from strop.reports.terminal.consoles import console, draws, moves
+from strop_verify.core.text import printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SAMPLE_LINES = 12

@@ -12,7 +12,6 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from strop.core.text import printable
 from strop.reports.terminal.consoles import draws
 from strop.reports.terminal.rollouts import (
     EVENT_WIDTH,
@@ -26,6 +25,7 @@ from strop.reports.terminal.rollouts import (
     turn_result,
     verdict,
 )
+from strop_verify.core.text import printable
 
 SAID_LINES = 60
 """Shown of what the policy or the environment said, where not everything is asked for."""

@@ -3,8 +3,8 @@
 import sys
 import time
 
-from strop.core.text import printable
 from strop.reports.terminal.live import clock
+from strop_verify.core.text import printable
 
 _TERMINAL_SECONDS, _PLAIN_SECONDS = 0.25, 10.0
 _KNOWN = 0.05

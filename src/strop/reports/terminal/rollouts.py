@@ -13,11 +13,11 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from strop.core.rollout import Rollout
-from strop.core.text import printable
 from strop.reports.page.rollout_data import mean_and_signal
 from strop.reports.terminal.consoles import draws, fits
 from strop.rollouts.step_metrics import contradiction
+from strop_verify.core.rollout import Rollout
+from strop_verify.core.text import printable
 
 PROMPT_LINES, OUTPUT_LINES, TESTS = 12, 12, 5
 """Shown of a prompt, of an output and of the tests that did not pass, where not everything is asked for."""

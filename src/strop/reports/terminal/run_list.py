@@ -7,11 +7,11 @@ from statistics import fmean
 from typing import Any
 
 from strop.config.revision import VERSIONS
-from strop.core.errors import UserError
 from strop.reports.page.run_data import run_data
 from strop.reports.run_folder import METRICS, SUMMARY
 from strop.reports.run_state import last_cause
 from strop.reports.shapes import is_number
+from strop_verify.core.errors import UserError
 
 REWARD_STEPS = 10
 """Steps in the first and in the last reward; fewer in a run of less than twice as many."""

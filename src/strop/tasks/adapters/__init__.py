@@ -1,7 +1,7 @@
 """Adapters of data sets: a schema, read into tasks, and a few of them written.
 
 `ADAPTERS` maps names to adapters and imports a module when its name is asked for: Strop's own from here, others'
-from the application `strop_formats`. A module defines each of its adapters as a constant of that name: `SWE_BENCH` is
+from the application `strop_tasks.formats`. A module defines each of its adapters as a constant of that name: `SWE_BENCH` is
 `swe-bench`. `samples/` beside it holds made-up rows of each. Rows come from anywhere
 (see `strop.tasks.places`): an adapter knows one row, or one folder for sets that are folders, and never runs it.
 
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from strop.core.task import Task
 from strop.tasks import jsonl
 from strop.tasks.rows import Row
+from strop_verify.core.task import Task
 
 
 @dataclass(frozen=True)
@@ -52,22 +52,22 @@ class Adapter:
 
 
 _MODULES = {
-    "strop_formats.apps": ("apps", "taco"),
-    "strop_formats.assert_rows": ("acecode", "mbpp"),
-    "strop_formats.contests": ("code-contests", "codeforces"),
-    "strop_formats.cruxeval": ("cruxeval",),
-    "strop_formats.evalplus": ("evalplus",),
-    "strop_formats.exercism": ("exercism-python", "exercism-rust"),
-    "strop_formats.harbor": ("harbor",),
-    "strop_formats.humaneval": ("humaneval", "humaneval-rust", "infilling"),
-    "strop_formats.livecodebench": ("livecodebench",),
-    "strop_formats.prime": ("prime",),
-    "strop_formats.quixbugs": ("quixbugs",),
-    "strop_formats.swe": ("swe-bench", "swe-smith"),
+    "strop_tasks.formats.apps": ("apps", "taco"),
+    "strop_tasks.formats.assert_rows": ("acecode", "mbpp"),
+    "strop_tasks.formats.contests": ("code-contests", "codeforces"),
+    "strop_tasks.formats.cruxeval": ("cruxeval",),
+    "strop_tasks.formats.evalplus": ("evalplus",),
+    "strop_tasks.formats.exercism": ("exercism-python", "exercism-rust"),
+    "strop_tasks.formats.harbor": ("harbor",),
+    "strop_tasks.formats.humaneval": ("humaneval", "humaneval-rust", "infilling"),
+    "strop_tasks.formats.livecodebench": ("livecodebench",),
+    "strop_tasks.formats.prime": ("prime",),
+    "strop_tasks.formats.quixbugs": ("quixbugs",),
+    "strop_tasks.formats.swe": ("swe-bench", "swe-smith"),
     "strop.tasks.adapters.task_lines": ("strop", "trl"),
-    "strop_formats.translations": ("humaneval-x", "mbxp"),
-    "strop_formats.verl": ("verl",),
-    "strop_formats.vulnerability": ("primevul", "sven", "vulnerability"),
+    "strop_tasks.formats.translations": ("humaneval-x", "mbxp"),
+    "strop_tasks.formats.verl": ("verl",),
+    "strop_tasks.formats.vulnerability": ("primevul", "sven", "vulnerability"),
 }
 _MODULE_OF = dict(sorted((name, module) for module, names in _MODULES.items() for name in names))
 

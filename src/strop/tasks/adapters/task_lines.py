@@ -3,7 +3,8 @@
 TRL, "Dataset formats and types": standard rows have `prompt` as text, conversational ones as a list of {"role",
 "content"}; prompt-completion rows have `completion` in the same form; a trainer hands further columns on to reward
 functions. TRL fixes no column for tests. So ours is `task`: a task line as JSON text, which
-`strop.core.task.Task.model_validate_json` reads in a reward function. It holds the whole task, metadata included.
+`strop_verify.core.task.Task.model_validate_json` reads in a reward function. It holds the whole task, metadata
+included.
 
 Written are conversations, in prompt style `chat`, with a `completion` where the task has a reference.
 """
@@ -11,11 +12,11 @@ Written are conversations, in prompt style `chat`, with a `completion` where the
 from collections.abc import Iterator
 from typing import Any
 
-from strop.core.errors import UserError
-from strop.core.task import Task
 from strop.tasks import prompts
 from strop.tasks.adapters import Adapter
 from strop.tasks.rows import Row, decoded, own_task
+from strop_verify.core.errors import UserError
+from strop_verify.core.task import Task
 
 STROP = Adapter(
     name="strop",

@@ -9,12 +9,12 @@ A task's reference are the calls of an expert, looks included; its goals are wha
 from collections.abc import Iterator, Mapping
 from random import Random
 
-from strop.core.checks import WorldCheck
-from strop.core.ids import rng, unit_interval
-from strop.core.task import Task
 from strop.tasks.rows import counted
 from strop.tasks.tool_worlds import office, places, trade
 from strop.tasks.tool_worlds.world import WORDS, World, changes, named, need, replayed, use, write_call
+from strop_verify.core.checks import WorldCheck
+from strop_verify.core.ids import rng, unit_interval
+from strop_verify.core.task import Task
 
 NAME = "tool-worlds"
 DEFAULT_COUNT = 600

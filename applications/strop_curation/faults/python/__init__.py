@@ -1,6 +1,0 @@
-"""Operators on Python functions, all registered."""
-
-from strop_curation.faults.operators import PYTHON as OPERATORS
-from strop_curation.faults.python import blocks, calls, expressions, values
-
-__all__ = ["OPERATORS", "blocks", "calls", "expressions", "values"]

@@ -1,0 +1,188 @@
+"""Environments of others that speak OpenEnv's protocol, played here; their package is not needed.
+
+    tasks: {source: "openenv:http://HOST:PORT", environment: openenv}
+    rewards: [{name: openenv}]
+
+A source is a URL, and behind `#` which episodes: a split of its task API, or a number of seeds from 0 for a server that
+has none. A completion is an action: its text where the action has one text field, else the JSON object in it.
+Observations are said as messages; the reward is the last one that the environment gave in the play. An action that the
+server refuses is told to the policy; a server that breaks ends the play unscored.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from strop_verify.core.checks import NoneCheck
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.optional_packages import require
+from strop_verify.core.play import Call, Do, Done, Next, Opening, Say
+from strop_verify.core.rollout import Completion, Message, Rollout
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+
+_KEY = "openenv"
+_SECONDS = 900.0
+"""For an answer of the server."""
+_MOST_BYTES = 16 << 20
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_CHARS = 20_000
+"""Of an observation that is no messages, at most."""
+
+
+def load(rest: str) -> Iterator[Task]:
+    """The episodes of `URL[#SPLIT]` or `URL#COUNT`. Raises UserError where the server does not answer as it should."""
+    url, _, which = rest.partition("#")
+    if not url.startswith(("http://", "https://")):
+        raise UserError(
+            f"openenv:{rest}: not the URL of a server; write openenv:http://HOST:PORT[#SPLIT or #COUNT]"
+        )
+    url = url.rstrip("/")
+    if which.isdigit():
+        for seed in range(int(which)):
+            yield _episode(url, {"seed": seed}, f"seed {seed}")
+        return
+    name = _asked(url, "list_environments")[0]
+    splits = [str(split["name"]) for split in _asked(url, f"{name}/splits")]
+    split = which or splits[0]
+    if split not in splits:
+        raise UserError(f"openenv:{rest}: no split {split!r}; there are {', '.join(splits)}")
+    for index in range(int(_asked(url, f"{name}/num_tasks", {"split": split})["num_tasks"])):
+        yield _episode(url, {"split": split, "index": index}, f"{split} {index}")
+
+
+class RemoteEnvironment:
+    """Environment `openenv`: an episode of somebody's server.
+
+    action  the field of an action that holds what the policy says; by default its only text field
+    rules   what the policy is told before the first observation
+    """
+
+    def __init__(
+        self, task: Task, opening: Opening, read: object, *, action: str = "", rules: str = ""
+    ) -> None:
+        episode: Any = task.metadata.get(_KEY)
+        if episode is None:
+            raise UserError(
+                f"task {task.id} is no episode of a server; load such with tasks.source=openenv:URL"
+            )
+        self._url, self._reset = str(episode["url"]), dict(episode["reset"])
+        self._opening, self._field, self._rules = opening, action, rules
+        self._reward: float | None = None
+        self._socket: Any = None
+        self._session = ExitStack()
+
+    def setup(self) -> None:
+        """A session of its own, and the first observation."""
+        client = _library("websockets.sync.client", "websockets")
+        faults = _library("websockets.exceptions", "websockets")
+        address = re.sub("^http", "ws", self._url) + "/ws"
+        try:
+            opened = client.connect(address, max_size=_MOST_BYTES, open_timeout=60)
+            self._socket = self._session.enter_context(opened)
+        except (OSError, TimeoutError, faults.InvalidHandshake) as error:
+            raise VerificationError(f"{address} takes no session: {error}") from error
+        if not self._field:
+            self._field = _text_field(_asked(self._url, "schema").get("action") or {})
+        self._first = self._sent("reset", self._reset)
+
+    def begin(self) -> Opening:
+        """The first observation."""
+        if isinstance(self._first, str):
+            raise VerificationError(f"{self._url} does not reset: {self._first}")
+        rules = (Message(role="system", content=self._rules),) if self._rules else ()
+        return Opening(messages=(*rules, *_said(self._first)), max_tokens=self._opening.max_tokens)
+
+    def step(self, completion: Completion) -> Next:
+        """The action is sent, or it is said why there is none."""
+        if self._field:
+            return Do(Call(self._sent, "step", {self._field: completion.text}))
+        try:
+            action = json.loads(found[0] if (found := _OBJECT.search(completion.text)) else "")
+        except (ValueError, RecursionError):
+            return Say((Message(role="user", content="An action is one JSON object."),))
+        return Do(Call(self._sent, "step", action))
+
+    def result(self, effect: Any, result: Any) -> Next:
+        """The next observation; the end; or what was wrong with the action."""
+        if isinstance(result, str):
+            return Say((Message(role="user", content=result),))
+        if isinstance(reward := result.get("reward"), int | float):
+            self._reward = float(reward)
+        if result.get("done"):
+            return Done(json.dumps({"reward": self._reward}))
+        return Say(_said(result))
+
+    def close(self) -> None:
+        """The session ends."""
+        self._session.close()
+
+    def _sent(self, kind: str, data: dict[str, Any]) -> dict[str, Any] | str:
+        """The observation that answers a message, or what the server refuses it for. Raises VerificationError."""
+        try:
+            self._socket.send(json.dumps({"type": kind, "data": data}))
+            reply = json.loads(self._socket.recv(timeout=_SECONDS))
+            said: dict[str, Any] = reply["data"]
+        except Exception as error:  # of the library, or no such message
+            raise VerificationError(f"{self._url} broke off: {type(error).__name__}: {error}") from error
+        if reply.get("type") == "observation":
+            return said
+        code, text = said.get("code"), str(said.get("message", ""))[:_CHARS]
+        if code == "VALIDATION_ERROR":
+            faults = [f"{one.get('loc')}: {one.get('msg')}" for one in said.get("errors") or ()]
+            return "\n".join(["The action was refused: " + text, *faults])[:_CHARS]
+        raise VerificationError(f"{self._url}: {code}: {text}")
+
+
+def score(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
+    """Reward `openenv`: the last that the server gave; 0 for a play that it did not end."""
+    if rollout.stop_reason != "answered":
+        return 0.0
+    reward: float | None = json.loads(rollout.answer)["reward"]
+    return reward
+
+
+def _episode(url: str, reset: dict[str, Any], name: str) -> Task:
+    return Task(
+        family=_KEY,
+        language="text",
+        statement=f"{name} at {url}",
+        check=NoneCheck(),
+        source=f"openenv:{url}",
+        metadata={_KEY: {"url": url, "reset": reset}},
+    )
+
+
+def _said(observation: dict[str, Any]) -> tuple[Message, ...]:
+    """An observation as messages: its own, its only text, or itself as JSON."""
+    held = observation.get("observation") or {}
+    messages = held.get("messages")
+    if isinstance(messages, list) and messages:
+        return tuple(Message(role=one["role"], content=str(one["content"])) for one in messages)
+    texts = [value for key, value in held.items() if isinstance(value, str) and key not in ("done", "reward")]
+    return (Message(role="user", content=(texts[0] if len(texts) == 1 else json.dumps(held))[:_CHARS]),)
+
+
+def _text_field(schema: dict[str, Any]) -> str:
+    """The one field of an action that must be given and is text; "" where an action is more."""
+    fields, needed = schema.get("properties") or {}, schema.get("required") or []
+    return needed[0] if len(needed) == 1 and fields.get(needed[0], {}).get("type") == "string" else ""
+
+
+def _asked(url: str, path: str, body: dict[str, Any] | None = None) -> Any:
+    """What a route of the server answers. Raises UserError."""
+    httpx = _library("httpx", "httpx")
+    try:
+        how = httpx.post(f"{url}/{path}", json=body) if body is not None else httpx.get(f"{url}/{path}")
+        return how.raise_for_status().json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise UserError(
+            f"openenv:{url}: {path} is not answered ({' '.join(str(error).split())[:120]}); start the server, or name "
+            f"a number of seeds for one without a task API: openenv:{url}#100"
+        ) from error
+
+
+def _library(module: str, package: str) -> Any:
+    return require(module, package=package, extra="openenv", purpose="openenv:URL")

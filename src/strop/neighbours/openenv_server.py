@@ -1,0 +1,399 @@
+"""OpenEnv's protocol over Strop's plays, without its package: `strop serve-environment`.
+
+A session (`/ws`) is one play after another, each begun by `reset`. The play is the one of training: the dispatcher's,
+with a policy whose completions are the client's actions. What a client is told of a task is its prompt; a play that
+could not be judged ends with reward null. Sessions, messages and waits are bounded; one that has said nothing yet is
+none, and makes room for others. There is no password: whoever reaches the port may play, but no web page
+(`core.listening`).
+"""
+
+import asyncio
+import json
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, Literal
+
+import uvicorn
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.applications import Starlette
+from starlette.requests import Request as Asked
+from starlette.responses import JSONResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from strop.config.schema import Recipe
+from strop.environments.kinds import played_by
+from strop.policies.tokenizer import WireTokenizer
+from strop.rewards.rubric import WeightedRubric
+from strop.rollouts.dispatcher import Dispatcher
+from strop.rollouts.dispatcher_factory import dispatcher_of
+from strop.rollouts.groups import scored
+from strop_verify.core.errors import StropError
+from strop_verify.core.listening import RequestGuard, read_json, server_config
+from strop_verify.core.protocols import Request, Verifier
+from strop_verify.core.rollout import Completion, Message, Rollout, SamplingParams
+from strop_verify.core.task import Task
+
+NAME = "strop"
+MOST_BYTES = 4 << 20
+"""Of a message."""
+IDLE = 3600.0
+"""Seconds without a message, after which a session ends."""
+PATIENCE = 900.0
+"""Seconds for what follows an action: tools, tests and a queue of other plays' answers."""
+Code = Literal[
+    "INVALID_JSON", "UNKNOWN_TYPE", "VALIDATION_ERROR", "EXECUTION_ERROR", "CAPACITY_REACHED", "SESSION_ERROR"
+]
+
+
+class EnvironmentAction(BaseModel):
+    """What a client does: it says something."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: str
+    metadata: dict[str, Any] = {}
+    """Which typed clients send, and nobody reads."""
+
+
+class EnvironmentObservation(BaseModel):
+    """The messages that are new since the last action, and where the play stands."""
+
+    task_id: str
+    messages: list[Message]
+    outcome: str = ""
+    """Of an ended play: the verdict's."""
+
+
+class ChosenTask(BaseModel):
+    """What `reset` may say; without a task, the seed draws one."""
+
+    model_config = ConfigDict(extra="allow")
+    seed: int | None = None
+    episode_id: str | None = None
+    split: str | None = None
+    index: int | None = None
+    task_id: str | None = None
+
+
+class ProtocolFault(Exception):
+    """An error message of the protocol."""
+
+    def __init__(self, code: Code, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class _Client:
+    """The policy of a play that somebody else answers."""
+
+    name, version = "client", 0
+    tokenizer = WireTokenizer()
+
+    def __init__(self) -> None:
+        self.asked: queue.SimpleQueue[list[Message] | Rollout | StropError] = queue.SimpleQueue()
+        self._waiting: Future[Completion] | None = None
+        self._seen, self._answered, self._left = 0, threading.Event(), False
+
+    def submit(self, request: Request) -> Future[Completion]:
+        """See `core.protocols.Policy`."""
+        future: Future[Completion] = Future()
+        if self._left:
+            future.set_exception(StropError("the client has left"))
+            return future
+        prompt = request.prompt[self._seen :]
+        self._seen, self._waiting = len(request.prompt), future
+        told = self.tokenizer.messages(prompt)
+        self.asked.put(told or [Message(role="user", content=self.tokenizer.decode(prompt))])
+        return future
+
+    def work(self, seconds: float) -> None:
+        """Waits for the client."""
+        self._answered.wait(seconds)
+        self._answered.clear()
+
+    def say(self, text: str) -> None:
+        """The client's action. Raises ProtocolFault where none is asked for."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            raise ProtocolFault("SESSION_ERROR", "no play waits for an action: reset first")
+        ids = self.tokenizer.encode(text)
+        self._seen += len(ids)
+        completion = Completion(token_ids=ids, logprobs=[0.0] * len(ids), text=text, finish_reason="eos")
+        waiting.set_result(completion)
+        self._answered.set()
+
+    def leave(self) -> None:
+        """The play ends."""
+        self._left, waiting, self._waiting = True, self._waiting, None
+        if waiting is not None and not waiting.done():
+            waiting.set_exception(StropError("the client has left"))
+        self._answered.set()
+
+
+class Episode:
+    """A play of a task, in a thread of its own."""
+
+    def __init__(
+        self, task: Task, seed: int, player: Callable[[Any], Dispatcher], rubric: WeightedRubric, most: int
+    ):
+        self.task, self.steps, self.done = task, 0, False
+        self._client = _Client()
+        self._work = (player, rubric, SamplingParams(max_tokens=most), seed)
+        threading.Thread(target=self._play, daemon=True, name="episode").start()
+
+    def _play(self) -> None:
+        player, rubric, params, seed = self._work
+        try:
+            for rollout in player(self._client).play([self.task], 1, params, seed=seed):
+                self._client.asked.put(scored(rubric, [(self.task, rollout)])[0])
+        except StropError as error:
+            self._client.asked.put(error)
+        except Exception as error:  # said to the client, who would wait
+            self._client.asked.put(StropError(f"{type(error).__name__}: {error}"))
+
+    def act(self, text: str) -> None:
+        """See `_Client.say`."""
+        self._client.say(text)
+        self.steps += 1
+
+    def close(self) -> None:
+        """Ends it; what it holds is given back."""
+        self._client.leave()
+
+    def observe(self) -> dict[str, Any]:
+        """What the client is told next. Raises ProtocolFault where the play broke."""
+        try:
+            said = self._client.asked.get(timeout=PATIENCE)
+        except queue.Empty:
+            raise ProtocolFault("EXECUTION_ERROR", f"nothing came within {PATIENCE:g} seconds") from None
+        if isinstance(said, StropError):
+            self.done = True
+            raise ProtocolFault("EXECUTION_ERROR", " ".join(str(said).split()))
+        if isinstance(said, list):
+            return self._told(said)
+        self.done = True
+        verdict = said.verdict
+        outcome = verdict.outcome.value if verdict else "error"
+        return self._told([], reward=said.reward, outcome=outcome, stop_reason=said.stop_reason)
+
+    def _told(
+        self, messages: Sequence[Message], reward: float | None = None, outcome: str = "", **metadata: Any
+    ) -> dict[str, Any]:
+        told = EnvironmentObservation(task_id=self.task.id, messages=list(messages), outcome=outcome)
+        observation = told.model_dump(mode="json")
+        return {"observation": observation, "reward": reward, "done": self.done, "metadata": metadata}
+
+
+class EnvironmentServer:
+    """The tasks of a recipe, played by clients."""
+
+    def __init__(self, recipe: Recipe, tasks: Sequence[Task], verifier: Verifier, *, sessions: int) -> None:
+        self._recipe, self._sessions, self._open = recipe, sessions, 0
+        self._silent: dict[asyncio.Timeout, None] = {}
+        self._threads = ThreadPoolExecutor(sessions, "session")
+        self._rubric = WeightedRubric.from_names([(one.name, one.weight) for one in recipe.rewards])
+        self._player = partial(_player, recipe, verifier, played_by(recipe))
+        self.tasks: Mapping[str, list[Task]] = {
+            split: [task for task in tasks if task.split == split]
+            for split in dict.fromkeys(task.split or "train" for task in tasks)
+        }
+        self._by_id = {task.id: task for task in tasks}
+        self._all = list(tasks)
+        self._drawn = 0
+
+    def app(self) -> Starlette:
+        """The routes."""
+        get = {
+            "/health": lambda: {"status": "healthy"},
+            "/schema": lambda: {
+                "action": EnvironmentAction.model_json_schema(),
+                "observation": EnvironmentObservation.model_json_schema(),
+                "state": {"type": "object"},
+            },
+            "/metadata": lambda: {"name": NAME, "description": f"{len(self._all)} code tasks, run in a jail"},
+            "/list_environments": lambda: [NAME],
+            f"/{NAME}/splits": lambda: [
+                {"name": split, "type": "train" if split == "train" else "test"} for split in self.tasks
+            ],
+        }
+        post = {
+            f"/{NAME}/num_tasks": lambda body: {"num_tasks": len(self._of(body))},
+            f"/{NAME}/tasks": lambda body: {"tasks": [*map(_shown, self._of(body))], "env_name": NAME},
+            f"/{NAME}/task": lambda body: {"task": _shown(self._one(ChosenTask.model_validate(body)))},
+            f"/{NAME}/task_range": lambda body: {
+                "tasks": [*map(_shown, self._of(body)[body.get("start") : body.get("stop")])]
+            },
+        }
+        routes = [Route(path, partial(_answer, make)) for path, make in get.items()]
+        routes += [Route(path, partial(_answer_body, make), methods=["POST"]) for path, make in post.items()]
+        return Starlette(routes=[*routes, WebSocketRoute("/ws", self._session)])
+
+    def run(self, socket: Any, host: str) -> None:
+        """Serves until the process is ended, where `host` is listened on."""
+        guard = RequestGuard(
+            self.app(), host=host, most_bytes=MOST_BYTES, refusal=lambda _, why: {"detail": why}
+        )
+        config = server_config(guard, ws="websockets-sansio", ws_max_size=MOST_BYTES)
+        uvicorn.Server(config).run(sockets=[socket])
+
+    def _of(self, body: Mapping[str, Any]) -> list[Task]:
+        split = body.get("split", next(iter(self.tasks)))
+        if split not in self.tasks:
+            known = ", ".join(self.tasks)
+            raise ProtocolFault("VALIDATION_ERROR", f"no split {split!r:.60}; there are {known}")
+        return self.tasks[split]
+
+    def _one(self, chosen: ChosenTask) -> Task:
+        if chosen.task_id is not None:
+            if chosen.task_id not in self._by_id:
+                raise ProtocolFault("VALIDATION_ERROR", f"no task {chosen.task_id!r:.80}")
+            return self._by_id[chosen.task_id]
+        among = self._of({"split": chosen.split}) if chosen.split is not None else self._all
+        if chosen.index is None:
+            self._drawn += 1
+            at = self._drawn - 1 if chosen.seed is None else chosen.seed
+            return among[at % len(among)]
+        if not 0 <= chosen.index < len(among):
+            raise ProtocolFault("VALIDATION_ERROR", f"no task {chosen.index}; there are {len(among)}")
+        return among[chosen.index]
+
+    async def _session(self, socket: WebSocket) -> None:
+        await socket.accept()
+        try:
+            text = await self._first(socket) if self._open < self._sessions else ""
+            if self._open < self._sessions:
+                await self._talk(socket, text)
+            else:
+                full = f"{self._sessions} sessions are open; try again later"
+                await _say(socket, _error("CAPACITY_REACHED", full))
+                await socket.close()
+        except (WebSocketDisconnect, TimeoutError, KeyError):  # KeyError: a message of bytes
+            pass
+
+    async def _first(self, socket: WebSocket) -> str:
+        """A client's first message. Raises TimeoutError, also where it had to make room."""
+        async with asyncio.timeout(IDLE) as silence:
+            self._silent[silence] = None
+            if len(self._silent) > self._sessions:
+                longest = next(iter(self._silent))
+                del self._silent[longest]
+                longest.reschedule(0)
+            try:
+                return await socket.receive_text()
+            finally:
+                self._silent.pop(silence, None)
+
+    async def _talk(self, socket: WebSocket, text: str) -> None:
+        self._open += 1
+        session = ClientSession(self._one, self._begin)
+        try:
+            while True:
+                reply = await asyncio.get_running_loop().run_in_executor(self._threads, session.reply, text)
+                if reply is None:
+                    await socket.close()
+                    return
+                await _say(socket, reply)
+                text = await asyncio.wait_for(socket.receive_text(), IDLE)
+        finally:
+            session.close()
+            self._open -= 1
+
+    def _begin(self, task: Task, seed: int) -> Episode:
+        return Episode(task, seed, self._player, self._rubric, self._recipe.sampling.max_tokens)
+
+
+class ClientSession:
+    """One client's plays: messages in, messages out."""
+
+    def __init__(self, choose: Callable[[ChosenTask], Task], begin: Callable[[Task, int], Episode]) -> None:
+        self._choose, self._begin = choose, begin
+        self._episode: Episode | None = None
+        self._id: str | None = None
+
+    def reply(self, text: str) -> dict[str, Any] | None:
+        """What is answered to a message; None ends the session. Blocks as long as tools and tests take."""
+        try:
+            try:
+                message = read_json(text)
+            except ValueError as error:
+                raise ProtocolFault("INVALID_JSON", str(error)) from None
+            if not isinstance(message, dict) or not isinstance(data := message.get("data") or {}, dict):
+                raise ProtocolFault("VALIDATION_ERROR", "a message is an object with type and data")
+            match message.get("type"):
+                case "reset":
+                    return self._observation(self._reset(ChosenTask.model_validate(data)))
+                case "step":
+                    return self._observation(self._step(EnvironmentAction.model_validate(data)))
+                case "state":
+                    steps = self._episode.steps if self._episode else 0
+                    return {"type": "state", "data": {"episode_id": self._id, "step_count": steps}}
+                case "close":
+                    return None
+                case other:
+                    raise ProtocolFault(
+                        "UNKNOWN_TYPE", f"{other!r:.60}: a message is reset, step, state or close"
+                    )
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            return _error("VALIDATION_ERROR", f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+        except ProtocolFault as fault:
+            return _error(fault.code, str(fault))
+
+    def close(self) -> None:
+        """Ends the play that goes on."""
+        if self._episode is not None:
+            self._episode.close()
+
+    def _reset(self, chosen: ChosenTask) -> dict[str, Any]:
+        task = self._choose(chosen)
+        self.close()
+        self._id = chosen.episode_id
+        self._episode = self._begin(task, chosen.seed or 0)
+        return self._episode.observe()
+
+    def _step(self, action: EnvironmentAction) -> dict[str, Any]:
+        if self._episode is None or self._episode.done:
+            raise ProtocolFault("SESSION_ERROR", "no play waits for an action: reset first")
+        self._episode.act(action.text)
+        return self._episode.observe()
+
+    @staticmethod
+    def _observation(data: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "observation", "data": data}
+
+
+def _player(recipe: Recipe, verifier: Verifier, environment: Any, policy: Any) -> Dispatcher:
+    player = dispatcher_of(recipe, policy, verifier, environment)
+    player.order = "as-ready"
+    return player
+
+
+def _shown(task: Task) -> dict[str, Any]:
+    """A task, as far as clients may see it."""
+    return {"id": task.id, "task_id": task.id, "statement": task.statement, "language": task.language}
+
+
+def _error(code: Code, message: str) -> dict[str, Any]:
+    return {"type": "error", "data": {"message": message, "code": code}}
+
+
+async def _say(socket: WebSocket, reply: dict[str, Any]) -> None:
+    await socket.send_text(json.dumps(reply))
+
+
+async def _answer(make: Callable[[], Any], request: Asked) -> JSONResponse:
+    return JSONResponse(make())
+
+
+async def _answer_body(make: Callable[[Any], Any], request: Asked) -> JSONResponse:
+    try:
+        body = read_json(await request.body() or b"{}")
+    except ValueError as error:
+        return JSONResponse({"detail": str(error)}, status_code=400)
+    try:
+        return JSONResponse(make(body if isinstance(body, dict) else {}))
+    except (ValueError, TypeError, ProtocolFault) as error:
+        return JSONResponse({"detail": " ".join(str(error).split())[:200]}, status_code=422)

@@ -1,0 +1,36 @@
+"""`strop serve-environment`: a recipe's tasks and environment over OpenEnv's protocol."""
+
+import signal
+import sys
+from typing import Annotated
+
+from typer import Option
+
+from strop.cli.options import Recipes, recipe_of, say
+from strop_verify.core.errors import UserError
+from strop_verify.core.listening import is_loopback, listen, url_of
+
+
+def serve_environment(
+    recipe: Recipes,
+    host: Annotated[str, Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, Option(min=0, max=65535, help="port to listen on; 0 picks a free one")] = 8000,
+    sessions: Annotated[int, Option(min=1, help="clients that play at the same time")] = 64,
+) -> None:
+    """Let other trainers play a recipe's tasks in its environment, by OpenEnv's protocol (docs/neighbours.md)."""
+    settings = recipe_of(recipe, [])
+    try:
+        from strop.neighbours.openenv_server import EnvironmentServer
+    except ImportError as error:
+        raise UserError(f"serve-environment needs {error.name}: pip install 'strop[openenv]'") from None
+    from strop.tasks.task_sets import tasks_of
+    from strop_verify.verification import open_configured
+
+    tasks = tasks_of(settings)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with listen(host, port) as socket, open_configured(settings.sandbox, settings.verifier) as verifier:
+        if not is_loopback(host):
+            say(f"warning: whoever reaches {host} may play; use a private network or a tunnel")
+        server = EnvironmentServer(settings, tasks, verifier, sessions=sessions)
+        print(f"{len(tasks)} tasks on {url_of(host, socket)}", flush=True)
+        server.run(socket, host)

@@ -1,0 +1,102 @@
+"""Tools of Strop as an environment of TRL's GRPOTrainer, whose multi-turn loop then plays them.
+
+    from strop.neighbours.trl import tool_environment
+
+    trainer = GRPOTrainer(..., environment_factory=tool_environment(), train_dataset=dataset)
+
+The data set has the column `task`, a task line as text, as `strop tasks convert --to trl` writes it. A class of tools
+(`strop.Toolbox`) is taken as it is: its public methods are TRL's tools, in the play's own jailed folder. The reward is
+1 where the files that are left pass the task's tests; where they could not be verified it is None, "not scored".
+"""
+
+import functools
+from typing import Any
+
+from strop.environments.repository_tools import RepositoryTools, listing
+from strop.environments.surroundings import surroundings_of
+from strop.environments.task_tree import Tree, answer_in, tree_of
+from strop.environments.toolbox import Toolbox, clipped, toolbox_of, tools_of
+from strop.rollouts.services import PlayServices, Threads
+from strop.rollouts.trl_reward import OpenedVerifier, task_of_line
+from strop_verify.core.protocols import Verifier
+from strop_verify.core.task import Task
+from strop_verify.sandbox import Folder, open_box
+from strop_verify.sandbox.programs import Programs
+
+
+class ToolEnvironment:
+    """One play after another, each begun by `reset`. TRL calls every other public method of its class a tool."""
+
+    _kind: type[Toolbox]
+    _verifier: OpenedVerifier
+    _threads: Threads
+    _programs: Programs | None = None
+    _services: PlayServices
+    _box: Toolbox
+    _task: Task
+    _tree: Tree
+
+    def reset(self, task: str, **columns: Any) -> str:
+        """The task's files are put into a folder of their own; their names go behind the prompt."""
+        self._close()
+        self._task = task_of_line(task)
+        self._tree = tree_of(self._task)
+        self._programs = Programs(open_box, functools.partial(Folder, open_box))
+        found = functools.partial(surroundings_of, self._task)
+        self._services = PlayServices(self._verifier.get(), self._threads, self._programs, found)
+        self._services.folder.put(self._tree)
+        self._box = self._kind(self._task, self._services)
+        return f"\n\nFiles:\n{clipped(listing(list(self._tree)))}"
+
+    def get_reward(self) -> float | None:
+        """1 for files that pass, 0 for others, None where that could not be told. The play is over then."""
+        try:
+            answer = answer_in(self._task, self._tree, self._services.folder)
+        except (ValueError, FileNotFoundError):  # a folder that the policy has made unreadable
+            answer = ""
+        finally:
+            self._close()
+        verdict = self._services.verify(self._task, answer).result()
+        return float(verdict.passed) if verdict.scored else None
+
+    def _use(self, name: str, arguments: dict[str, Any]) -> str:
+        if self._box.finished:
+            return "the work is finished"
+        return self._box.use(name, arguments)
+
+    def _close(self) -> None:
+        programs, self._programs = self._programs, None
+        if programs is not None:
+            self._services.close()
+            programs.close()
+
+
+def tool_environment(
+    tools: str | type[Toolbox] = RepositoryTools, *, verifier: Verifier | None = None
+) -> type[ToolEnvironment]:
+    """A class for `environment_factory`; its name is that of the tools.
+
+    tools     a Toolbox, or "file.py:Class"
+    verifier  who verifies; by default one is opened at the first play and closed when the process ends
+
+    Raises UserError for a class that is none of tools.
+    """
+    kind = toolbox_of(tools, "tools")
+    members: dict[str, Any] = {name: _tool(name, getattr(kind, name)) for name in tools_of(kind)}
+    members |= {
+        "_kind": kind,
+        "_verifier": OpenedVerifier(verifier),
+        "_threads": Threads(),
+        "__doc__": kind.__doc__,
+    }
+    return type(kind.__name__, (ToolEnvironment,), members)
+
+
+def _tool(name: str, method: Any) -> Any:
+    """A method with the same hints and docstring, which TRL makes the tool's schema of."""
+
+    @functools.wraps(method)
+    def called(self: ToolEnvironment, **arguments: Any) -> str:
+        return self._use(name, arguments)
+
+    return called

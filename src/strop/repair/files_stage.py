@@ -1,0 +1,102 @@
+"""Stage 1: which files the issue is about. The policy reads the tree and names files; its samples vote.
+
+Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is BM25 here: which texts
+share the rare words of the issue. It is used only if requested or if the policy names no existing file.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from strop.evaluation.baselines import tokens
+from strop.repair.asking import Asker, prompt
+from strop.repair.plan import By
+from strop.repair.record import FoundFile
+from strop.repair.repository import RepositoryTexts, is_code
+from strop_verify.core.rollout import Message
+from strop_verify.core.text import without_thinking
+
+_LONGEST_ANSWER, _MOST_LINES, _LONGEST_LINE = 50_000, 400, 400
+_NAME = re.compile(r"[\w./@+-]+")
+_K1, _B = 1.2, 0.75
+"""Saturation of a word's count and weight of the text's length, the usual values (Robertson and Zaragoza, 2009)."""
+
+
+def lexical_order(repository: RepositoryTexts, issue: str) -> list[str]:
+    """Editable files by BM25 against the issue, programs before all others."""
+    texts = {path: repository.files[path] for path in repository.editable}
+    order = ranked(issue, texts)
+    return sorted(order, key=lambda path: not is_code(path))
+
+
+def tree_prompt(asker: Asker, issue: str, order: Sequence[str], most: int) -> tuple[list[Message], int]:
+    """The prompt, with as many of the best-ranked paths as fit, and how many those are."""
+
+    def make(count: int) -> list[Message]:
+        tree = "\n".join(sorted(order[:count]))
+        return prompt("files", {"issue": issue, "tree": tree, "most": str(most)})
+
+    shown = max(1, asker.most(make, len(order)))
+    return make(shown), shown
+
+
+def choose(answers: Sequence[str], order: Sequence[str], most: int, by: By) -> list[FoundFile]:
+    """The files by votes, ties by who named them earlier, then by the lexical order; lexical ones where none is named.
+
+    by  "model": what was named; "lexical": the order alone; "both": what was named, then the order up to `most`
+    """
+    votes: dict[str, int] = {}
+    early: dict[str, float] = {}
+    for answer in answers:
+        for place, path in enumerate(named(answer, order)[:most], 1):
+            votes[path] = votes.get(path, 0) + 1
+            early[path] = early.get(path, 0.0) + 1 / place
+    position = {path: number for number, path in enumerate(order)}
+    chosen = sorted(votes, key=lambda p: (-votes[p], -early[p], position[p]))[:most]
+    found = [FoundFile(path=path, votes=votes[path], by="model") for path in chosen]
+    if by != "model" or not found:
+        rest = [path for path in order if path not in votes]
+        found += [FoundFile(path=path, votes=0, by="lexical") for path in rest[: most - len(found)]]
+    return found
+
+
+def named(answer: str, paths: Collection[str]) -> list[str]:
+    """Those of `paths` that an answer names, in its order: whole, or by an end that only one of them has."""
+    known = set(paths)
+    ends: dict[str, str | None] = {}
+    for path in paths:
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            end = "/".join(parts[depth:])
+            ends[end] = None if end in ends else path
+    found: dict[str, None] = {}
+    for whole in without_thinking(answer)[:_LONGEST_ANSWER].splitlines()[:_MOST_LINES]:
+        line = whole[:_LONGEST_LINE].strip().strip("`*\"' ")
+        for word in [line, *_NAME.findall(line)]:
+            name = word.removeprefix("./").rstrip(".:")
+            match = name if name in known else ends.get(name)
+            if match:
+                found[match] = None
+    return list(found)
+
+
+def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
+    """Key -> score of its text for the query, at least 0. The keys count as text too, three times."""
+    bags = {key: Counter(tokens(f"{key} {key} {key}\n{text}")) for key, text in texts.items()}
+    lengths = {key: sum(bag.values()) for key, bag in bags.items()}
+    mean = sum(lengths.values()) / max(1, len(lengths)) or 1.0
+    scores = dict.fromkeys(texts, 0.0)
+    for word in set(tokens(query)):
+        having = [key for key, bag in bags.items() if word in bag]
+        rarity = math.log(1 + (len(bags) - len(having) + 0.5) / (len(having) + 0.5))
+        for key in having:
+            count = bags[key][word]
+            scores[key] += rarity * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * lengths[key] / mean))
+    return scores
+
+
+def ranked(query: str, texts: Mapping[str, str]) -> list[str]:
+    """The keys, best first; equal ones in their order."""
+    scores = bm25(query, texts)
+    return sorted(texts, key=lambda key: -scores[key])

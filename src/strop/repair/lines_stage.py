@@ -1,0 +1,128 @@
+"""Stage 2: which lines of the files. Skipped where the whole files fit into the prompt.
+
+The policy sees an outline (heads of definitions, with line numbers) and names definitions or ranges of lines; its
+samples vote, and places are shown in the order of votes as long as they fit, with `AROUND` lines on both sides.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from strop.repair.asking import Asker, prompt
+from strop.repair.files_stage import named, ranked
+from strop.repair.outline import Piece, grown, numbered
+from strop_verify.core.rollout import Message
+from strop_verify.core.text import without_thinking
+from strop_verify.edits.fenced_sections import fenced
+from strop_verify.edits.lines import split
+
+AROUND = 10
+"""Lines shown above and below a place, as in Agentless."""
+
+Ranges = Mapping[str, Sequence[tuple[int, int]] | None]
+"""Path -> lines that are shown, from 1, both included; None = all of them."""
+Place = tuple[str, int, int]
+
+_MOST_LINES, _LONGEST_LINE, _MOST_PLACES = 400, 400, 100
+_RANGE = re.compile(r"(?<![\w.])(\d{1,7})\s*(?:-|\u2013|to|:)\s*(\d{1,7})(?![\w.])")
+_LINE = re.compile(r"\blines?\b\W{0,3}(\d{1,7})(?![\w.])", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:function|method|class|fn|def|struct)\b\W{0,4}([A-Za-z_][\w.]*)", re.IGNORECASE)
+
+
+def outline_prompt(
+    asker: Asker, issue: str, files: Mapping[str, str], found: Mapping[str, Sequence[Piece]]
+) -> list[Message]:
+    """The prompt with the heads of as many pieces as fit, those that share words with the issue first."""
+    order = by_words(issue, files, found)
+
+    def make(count: int) -> list[Message]:
+        heads: dict[str, set[int]] = {}
+        for path, number in order[:count]:
+            heads.setdefault(path, set()).update(found[path][number].heads)
+        parts = [f"### {p}\n{fenced(numbered(files[p], sorted(heads[p])))}" for p in files if p in heads]
+        return prompt("lines", {"issue": issue, "files": "\n".join(parts)})
+
+    return make(max(1, asker.most(make, len(order))))
+
+
+def by_words(
+    issue: str, files: Mapping[str, str], found: Mapping[str, Sequence[Piece]]
+) -> list[tuple[str, int]]:
+    """(path, number of the piece), best first by BM25 against the issue."""
+    lines = {path: split(text) for path, text in files.items()}
+    keys = [(path, number) for path in files for number in range(len(found[path]))]
+    texts = {
+        f"{at}\n{found[p][n].name}": "".join(lines[p][found[p][n].first - 1 : found[p][n].last])
+        for at, (p, n) in enumerate(keys)
+    }
+    return [keys[int(key.partition("\n")[0])] for key in ranked(issue, texts)]
+
+
+def places(answer: str, files: Mapping[str, str], found: Mapping[str, Sequence[Piece]]) -> list[Place]:
+    """The places that an answer names, each once; numbers and names that the files do not have are left out."""
+    out: dict[Place, None] = {}
+    path = next(iter(files)) if len(files) == 1 else ""
+    for line in without_thinking(answer)[:50_000].splitlines()[:_MOST_LINES]:
+        line = line[:_LONGEST_LINE]
+        path = next(iter(named(line, files)), path)
+        if not path:
+            continue
+        total = len(split(files[path]))
+        spans = [(int(a), int(b)) for a, b in _RANGE.findall(line)]
+        spans += [(int(n), int(n)) for n in _LINE.findall(line)] if not spans else []
+        for name in _NAMED.findall(line):
+            spans += [(p.first, p.last) for p in found[path] if p.name and f".{p.name}".endswith(f".{name}")]
+        out |= {(path, a, min(b, total)): None for a, b in spans if 1 <= a <= b and a <= total}
+    return list(out)[:_MOST_PLACES]
+
+
+def choose(
+    answers: Sequence[str],
+    issue: str,
+    files: Mapping[str, str],
+    found: Mapping[str, Sequence[Piece]],
+    fits: Callable[[Ranges], bool],
+) -> tuple[dict[str, list[tuple[int, int]]], int]:
+    """(lines of each file, how many places the policy named): voted places first, then by words as long as it fits."""
+    votes = Counter(place for answer in answers for place in places(answer, files, found))
+    wanted = [place for place, _ in votes.most_common()]
+    if not wanted:
+        wanted = [(p, found[p][n].first, found[p][n].last) for p, n in by_words(issue, files, found)]
+    totals = {path: len(split(text)) for path, text in files.items()}
+    taken: dict[str, list[tuple[int, int]]] = {}
+    for path, first, last in wanted:
+        new = {**taken, path: grown([*taken.get(path, ()), (first, last)], totals[path])}
+        shown = {p: grown(r, totals[p], AROUND) for p, r in new.items()}
+        if fits(shown):
+            taken = new
+        elif taken:
+            break
+    return {p: grown(r, totals[p], AROUND) for p, r in taken.items()}, len(votes)
+
+
+def view(files: Mapping[str, str], ranges: Ranges, *, numbers: bool = False) -> str:
+    """The files as a prompt shows them: `### path` and the text in a fence, with a note where lines are left out."""
+    return "\n".join(
+        f"### {path}\n{fenced(_shown(files[path], spans, numbers))}" for path, spans in ranges.items()
+    )
+
+
+def _shown(text: str, spans: Sequence[tuple[int, int]] | None, numbers: bool) -> str:
+    lines = split(text)
+    if spans is None:
+        spans = [(1, len(lines))] if lines else []
+    if numbers:
+        return numbered(text, [n for a, b in spans for n in range(a, b + 1)])
+    out, at = [], 1
+    for first, last in spans:
+        if first > at:
+            out.append(_gap(at, first - 1))
+        out += lines[first - 1 : last]
+        at = last + 1
+    if out and not out[-1].endswith("\n"):
+        out.append("\n")
+    return "".join([*out, *([_gap(at, len(lines))] if at <= len(lines) else [])])
+
+
+def _gap(first: int, last: int) -> str:
+    return f"[lines {first}-{last} are not shown]\n"

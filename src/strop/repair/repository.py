@@ -1,0 +1,99 @@
+"""A repository as texts: what a policy may see, and what an edit may change. None of it is run or changed.
+
+The files are those of a project's snapshot (`strop_verify.verification.project`): what git tracks, else everything
+except hidden files, caches and build outputs; no links. Files that are not UTF-8 text, are larger than `LARGEST`, or
+have names that edits cannot hold are not read, but counted.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from strop_verify.core.errors import UserError
+from strop_verify.edits import EditError
+from strop_verify.edits.paths import check_path
+from strop_verify.verification.project.layout import Layout, is_protected, layout_of, shadows
+from strop_verify.verification.project.snapshot import read_project
+
+LARGEST = 512 * 1024
+"""Bytes of a file that is read."""
+CODE = frozenset({
+    ".py", ".pyx", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".java", ".js", ".jsx", ".kt", ".lua",
+    ".php", ".pl", ".rb", ".scala", ".sh", ".swift", ".ts", ".tsx",
+})  # fmt: skip
+"""Endings of programs; other files come after them in every ranking."""
+
+
+@dataclass(frozen=True)
+class RepositoryTexts:
+    """The texts of a repository by relative path, in the order of paths."""
+
+    root: Path
+    files: Mapping[str, str]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Reason -> number of files."""
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return layout_of({path: text.encode() for path, text in self.files.items()})
+
+    @cached_property
+    def language(self) -> str:
+        """ "rust" where there is a Cargo.toml and no Python project at the root, else "python"."""
+        python = {"pyproject.toml", "setup.py", "setup.cfg"} & self.files.keys()
+        return "rust" if "Cargo.toml" in self.files and not python else "python"
+
+    def exists(self, path: str) -> bool:
+        """Whether there is something at a path, read or not."""
+        return path in self.files or os.path.lexists(self.root / path)
+
+    @property
+    def editable(self) -> list[str]:
+        """What an edit is looked for in."""
+        return [path for path in self.files if not self.is_test(path)]
+
+    def is_test(self, path: str) -> bool:
+        """Whether a path is a test or says how tests run: no candidate may change those."""
+        return is_protected(path, self.language)
+
+    def shadows(self, path: str) -> bool:
+        """Whether a new file would be imported in place of a module of Python or of the environment."""
+        return shadows(path, self._layout.own, self._layout.roots)
+
+
+def is_code(path: str) -> bool:
+    """Whether a path ends like a program's."""
+    return PurePosixPath(path).suffix in CODE
+
+
+def read_repository(root: Path) -> RepositoryTexts:
+    """Reads a folder, or an sdist. Raises UserError when there is none, or nothing in it that can be read."""
+    files: dict[str, str] = {}
+    left_out: Counter[str] = Counter()
+    for path, data in read_project(root).items():
+        text, reason = _text(path, data)
+        if text is None:
+            left_out[reason] += 1
+        else:
+            files[path] = text
+    if not files:
+        raise UserError(f"{root}: it contains no text file; name the folder of a repository")
+    return RepositoryTexts(root, dict(sorted(files.items())), dict(sorted(left_out.items())))
+
+
+def _text(path: str, data: bytes) -> tuple[str | None, str]:
+    """(text, "") or (None, why it is not read)."""
+    try:
+        check_path(path)
+    except EditError:
+        return None, "name"
+    if len(data) > LARGEST:
+        return None, "too large"
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None, "no UTF-8 text"
+    return (None, "no UTF-8 text") if "\0" in text else (text, "")

@@ -1,0 +1,77 @@
+"""Reproduction tests: pytest files that the policy writes for the issue. Those that fail before the repair are kept.
+
+A test is text of a model's: it is parsed here and runs in the jail only.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from strop.repair.outline import parsed
+from strop.repair.repository import RepositoryTexts
+from strop.tasks.answers import extract_code
+from strop.tasks.suite_tests import UnreadableTests, test_ids
+from strop_verify.core.ids import content_hash
+
+MOST_KEPT = 30
+"""Test files that are run, those that most samples wrote first; as in Agentless Mini."""
+_LONGEST = 50_000
+_FILE = "test.py"
+_MOST_TESTS = 20
+"""Tests of one file."""
+
+
+@dataclass(frozen=True)
+class TestFile:
+    """A test file of the policy's."""
+
+    __test__ = False  # not one of pytest's, whatever its name
+    path: str
+    text: str
+    ids: tuple[str, ...]
+    """pytest's node ids."""
+    votes: int
+    """Samples that wrote the same."""
+
+
+def test_files(answers: Sequence[str], repository: RepositoryTexts) -> list[TestFile]:
+    """The different test files that answers hold, most votes first, with paths that the repository does not have."""
+    votes: Counter[str] = Counter()
+    texts: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for answer in answers:
+        text = extract_code(answer[: 4 * _LONGEST], "python").strip("\n") + "\n"
+        names = _tests(text)
+        if not names:
+            continue
+        key = content_hash(ast.dump(ast.parse(text)))
+        votes[key] += 1
+        texts.setdefault(key, (text, names))
+    folder = _folder(repository)
+    found = []
+    for number, (key, count) in enumerate(votes.most_common(MOST_KEPT), 1):
+        text, names = texts[key]
+        path = f"{folder}test_strop_issue_{number}.py"
+        while repository.exists(path):
+            path = path.removesuffix(".py") + "x.py"
+        found.append(TestFile(path, text, tuple(f"{path}::{name}" for name in names), count))
+    return found
+
+
+def _tests(text: str) -> tuple[str, ...]:
+    """The names of the tests in a file, of classes as `Class::test`; none where it cannot be read."""
+    if len(text) > _LONGEST or parsed(text) is None:
+        return ()
+    try:
+        return tuple(name.partition("::")[2] for name in test_ids({_FILE: text}))[:_MOST_TESTS]
+    except UnreadableTests:
+        return ()
+
+
+def _folder(repository: RepositoryTexts) -> str:
+    """The folder that most tests are in, with "/", or "" for the root."""
+    names = [PurePosixPath(path) for path in repository.files if repository.is_test(path)]
+    folders = Counter(str(path.parent) for path in names if path.name.startswith("test_"))
+    best = min(folders, key=lambda folder: (-folders[folder], folder), default=".")
+    return "" if best == "." else f"{best}/"

@@ -1,0 +1,210 @@
+"""Answers that know nothing of the task, and must fail: empty, constants, echoes, exits, and ways to cheat.
+
+For plain cases a constant, an echo or a table of the shown cases is decided here, by the comparison that verdicts use;
+only what needs a process is a `Probe` for the verifier. In such checks the grader compares plain data outside the
+answer's process, so that exits and odd objects cannot pass; they are tried where test code or a checker looks at them.
+Two plain assertions that demand different values rule out every constant answer, so that none need be run.
+"""
+
+import ast
+import itertools
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from typing import Any
+
+from strop_tasks.curation.audit import cheats
+from strop_tasks.curation.audit.record import Finding, Probe, fatal
+from strop_verify.code.python.source import UNPARSABLE, module_of
+from strop_verify.core.checks import CasesCheck, EditCheck, StdioCheck
+from strop_verify.core.checks.base import plain_json
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS, HOLE
+from strop_verify.verification.python.codec import Unencodable, encode
+from strop_verify.verification.python.compare import matches, same_output
+from strop_verify.verification.python.decoder import tree
+from strop_verify.verification.python.unordered_equality import matches_in_any_order
+
+CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
+PLACES = ("first", "second", "third")
+"""Arguments that an answer may just return."""
+
+
+def decided(task: Task) -> Iterator[Finding]:
+    """What can be said of trivial answers to plain cases without running them."""
+    calls, runs = task.check.maybe(CasesCheck), task.check.maybe(StdioCheck)
+    if calls and not calls.checker and calls.cases:
+        yield from _of_calls(calls)
+    elif runs and not runs.checker and runs.cases:
+        yield from _of_programs(runs)
+
+
+def probes(task: Task) -> Iterator[Probe]:
+    """The answers to run."""
+    check, broken = task.check, task.metadata.get("broken")
+    if isinstance(broken, str) and broken.strip():
+        yield Probe("broken-passes", "the version that is known to be wrong", broken)
+    if task.edit is not None:
+        yield from _idle_edit(task.edit)
+    elif task.language == "rust" and check.answer == "crate":
+        yield from cheats.rust(task)
+    elif task.language == "python":
+        yield from _of_python(task)
+
+
+def _of_python(task: Task) -> Iterator[Probe]:
+    check, name = task.check, task.check.function
+    if calls := check.maybe(CasesCheck):
+        if calls.checker:
+            yield from _constants(name, [c.expected for c in calls.cases])
+            yield from cheats.functions(name)
+    elif check.answer == "function":
+        code = check.test_code()
+        if not check.takes_nothing():
+            if constant_possible(name, code):
+                yield from _constants(name, [])
+            yield from (_echo(name, place) for place in places_possible(name, code))
+        yield from cheats.functions(name)
+    elif runs := check.maybe(StdioCheck):
+        if runs.checker:
+            yield from cheats.programs([c.stdout for c in runs.cases if c.shown])
+    elif check.answer == "module":
+        yield from cheats.modules(task.reference)
+    else:
+        yield from cheats.programs([])
+
+
+def _constants(name: str, values: list[Any]) -> Iterator[Probe]:
+    for value in dict.fromkeys(map(repr, [*CONSTANTS, *values[:1]])):
+        body = f"def {name}(*args, **kwargs):\n    return {value}\n"
+        yield Probe("constant-passes", f"`return {value[:60]}`", body)
+    if values:
+        yield from (_echo(name, place) for place in range(len(PLACES)))
+
+
+def _echo(name: str, place: int) -> Probe:
+    code = f"def {name}(*args, **kwargs):\n    return args[{place}]\n"
+    return Probe("constant-passes", f"returning the {PLACES[place]} argument", code)
+
+
+def _idle_edit(check: EditCheck) -> Iterator[Probe]:
+    """The files as they were but for an empty line at the end, or with nothing in the hole: the judge must fail it."""
+    path = check.path or next(iter(check.files), "")
+    if check.judge is None or path not in check.files or check.format not in FORMATS:
+        return
+    text = check.files[path]
+    idle = text.replace(HOLE, "") if check.format == "infill" and HOLE in text else text + "\n"
+    answer = FORMATS[check.format].render(check.files, {**check.files, path: idle})
+    yield Probe("broken-passes", "the files without a change that matters", answer)
+
+
+def _of_calls(check: CasesCheck) -> Iterator[Finding]:
+    compare = matches_in_any_order if check.any_order else matches
+
+    def passes(returned: Callable[[Any], Any]) -> bool:
+        try:
+            return all(compare(c.expected, tree(encode(returned(c))), check.tolerance) for c in check.cases)
+        except (IndexError, Unencodable):
+            return False
+
+    for value in [*CONSTANTS, *(c.expected for c in check.cases[:1])]:
+        if passes(partial(_always, value)):
+            yield fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
+            break
+    for number, place in enumerate(PLACES):
+        if passes(partial(_argument, number)):
+            yield fatal("constant-passes", f"returning the {place} argument passes")
+    table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
+    known = passes(lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing))
+    if known and len(table) < len(check.cases):
+        yield fatal("cheat-passes", "a table of the shown cases passes")
+
+
+_Nothing = object()
+"""What a table answers to a case that it lacks; it equals no expected value."""
+
+
+def _of_programs(check: StdioCheck) -> Iterator[Finding]:
+    def passes(printed: Callable[[Any], str | None]) -> bool:
+        told = [(c.stdout, printed(c)) for c in check.cases]
+        return all(text is not None and same_output(out, text, check.tolerance) for out, text in told)
+
+    shown = [c.stdout for c in check.cases if c.shown]
+    for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", check.cases[0].stdout]):
+        if text.strip() and passes(partial(_always, text)):
+            yield fatal("constant-passes", f"the constant answer `print({text!r:.60})` passes")
+            break
+    if passes(lambda case: ""):
+        yield fatal("exit-passes", "a program that does nothing passes")
+    if passes(lambda case: case.stdin):
+        yield fatal("constant-passes", "the echo of its input passes")
+    table = {c.stdin.strip(): c.stdout for c in check.cases if c.shown}
+    if passes(lambda case: "".join(shown)) and len(shown) > 1:
+        yield fatal("cheat-passes", "printing all shown outputs passes")
+    if len(table) < len(check.cases) and passes(lambda case: table.get(case.stdin.strip())):
+        yield fatal("cheat-passes", "a table of the shown cases passes")
+
+
+def _always(value: Any, case: Any) -> Any:
+    return value
+
+
+def _argument(place: int, case: Any) -> Any:
+    return case.args[place]
+
+
+Demand = tuple[tuple[Any, ...] | None, Any]
+"""Literal positional arguments (None where they are no literals), and the value."""
+
+
+@lru_cache(maxsize=8)
+def demands(entry_point: str, code: str) -> tuple[Demand, ...]:
+    """Of every `assert NAME(ARGUMENTS) == LITERAL` in the code; NAME the entry point or the name of a parameter."""
+    tree = module_of(code)
+    functions = (f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef))
+    names = {entry_point, *(a.arg for f in functions for a in f.args.args)}
+    return tuple(itertools.islice(_found(tree, names), 64))
+
+
+def _found(tree: ast.AST, names: set[str]) -> Iterator[Demand]:
+    for node in ast.walk(tree):
+        test = node.test if isinstance(node, ast.Assert) else None
+        if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq)):
+            continue
+        for call, value in ((test.left, test.comparators[0]), (test.comparators[0], test.left)):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names:
+                try:
+                    wanted = ast.literal_eval(value)
+                except (TypeError, *UNPARSABLE):
+                    continue
+                yield _arguments(call), wanted
+
+
+def _arguments(call: ast.Call) -> tuple[Any, ...] | None:
+    try:
+        return tuple(ast.literal_eval(a) for a in call.args) if not call.keywords else None
+    except (TypeError, *UNPARSABLE):
+        return None
+
+
+def constant_possible(entry_point: str, code: str) -> bool:
+    """Whether some constant could meet every plain demand."""
+    wanted = [value for _, value in demands(entry_point, code)]
+    return not wanted or all(_same(wanted[0], value) for value in wanted)
+
+
+def places_possible(entry_point: str, code: str) -> list[int]:
+    """Numbers, from 0, of the arguments whose return could."""
+    known = [(args, wanted) for args, wanted in demands(entry_point, code) if args is not None]
+    most = max((len(args) for args, _ in known), default=len(PLACES))
+    return [
+        place
+        for place in range(min(most, len(PLACES)))
+        if all(len(args) <= place or _same(args[place], wanted) for args, wanted in known)
+    ]
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except RecursionError:
+        return True

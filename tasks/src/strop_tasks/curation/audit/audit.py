@@ -1,0 +1,173 @@
+"""Audits of many tasks, streamed in order, a bounded number of them under way at a time.
+
+Stages: what can be seen; the reference once; its other runs and, where it passed, variants that must pass and the first
+faulty versions, beside the answers that must fail; then the rest of the faulty versions. Every choice depends on the
+task and the settings alone.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from itertools import tee
+
+from strop_tasks.curation.audit import flakiness, strength
+from strop_tasks.curation.audit.answers import decided, probes
+from strop_tasks.curation.audit.form import form_findings, leak_findings
+from strop_tasks.curation.audit.judge import variants, wording_findings
+from strop_tasks.curation.audit.record import AuditSettings, Finding, Probe, TaskAudit, fatal
+from strop_verify.core.checks import LabelCheck
+from strop_verify.core.protocols import Verifier
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Trust, Verdict
+from strop_verify.core.window import Work, played
+from strop_verify.verification.strength import killed
+
+WINDOW = 48
+"""Tasks under way at a time. Each has a few dozen answers, so the verifier's queue has room for all."""
+
+
+def audit_tasks(
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    settings: AuditSettings | None = None,
+    *,
+    reseeded: Callable[[int], Verifier] | None = None,
+) -> Iterator[TaskAudit]:
+    """One audit a task, in order; tasks are asked for as there is room.
+
+    `reseeded` opens a verifier whose Python runs under the given hash seed; None: `open_verifier` with one worker and
+    its own limits. They are opened when a task needs them and closed at the end, or when the iterator is closed.
+    """
+    others = flakiness.Reseeded(reseeded or _open_reseeded)
+    try:
+        chosen = settings or AuditSettings()
+        yield from played((_Audit(task, verifier, others, chosen).whole() for task in tasks), WINDOW)
+    finally:
+        others.close()
+
+
+def paired(
+    tasks: Iterable[Task], audit: Callable[[Iterable[Task]], Iterator[TaskAudit]]
+) -> Generator[tuple[Task, TaskAudit], None, None]:
+    """Each task with its audit, in order; `audit` gives one audit a task."""
+    first, second = tee(tasks)
+    for found, task in zip(audit(first), second, strict=False):
+        yield task, found
+
+
+def _open_reseeded(seed: int) -> Verifier:
+    from strop_verify.verification import open_verifier
+
+    return open_verifier(workers=1, hash_seed=seed)
+
+
+@dataclass
+class _Audit:
+    """The audit of one task under way: what was found, in order, without what is not looked for."""
+
+    task: Task
+    verifier: Verifier
+    reseeded: flakiness.Reseeded
+    settings: AuditSettings
+    found: list[Finding] = field(default_factory=list)
+    trust: Trust | None = None
+
+    def whole(self) -> Work[TaskAudit]:
+        """Everything. Raises UserError where tree-sitter is missing and mutants are asked for."""
+        task = self.task
+        for findings in (
+            form_findings(task, self.settings),
+            leak_findings(task),
+            decided(task),
+            wording_findings(task),
+        ):
+            self._add(findings)
+        if label := task.check.maybe(LabelCheck):
+            self._add(_label_findings(label))
+        elif not (self._enough or task.check.rewards_alone):
+            yield from self._run()
+        ok = not any(f.severity == "fatal" for f in self.found)
+        return TaskAudit(task_id=task.id, source=task.source, ok=ok, findings=self.found, trust=self.trust)
+
+    def _add(self, findings: Iterable[Finding]) -> None:
+        self.found += [f for f in findings if f.code not in self.settings.ignore]
+
+    @property
+    def _enough(self) -> bool:
+        """Whether nothing more need be looked at."""
+        return self.settings.quick and any(f.severity == "fatal" for f in self.found)
+
+    def _submit(self, answer: str) -> "Future[Verdict]":
+        return self.verifier.submit(self.task, answer)
+
+    def _run(self) -> Work[None]:
+        task, settings = self.task, self.settings
+        trials = [(probe, self._submit(probe.answer)) for probe in _probes(task)]
+        passes = False
+        if task.reference.strip():
+            first = self._submit(task.reference)
+            yield [first]
+            runs = flakiness.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
+            passes, self.trust = first.result().passed, first.result().trust
+            others = [(shown, self._submit(answer)) for shown, answer in (variants(task) if passes else ())]
+            # Where one value is asked, another one that passes is as right.
+            wanted = passes and "weak-tests" not in settings.ignore and not task.check.takes_nothing()
+            faulty = strength.faulty_versions(task, settings) if wanted else []
+            tried = [self._submit(text) for text in faulty[: strength.FIRST]]
+            yield [*runs.futures(), *(f for _, f in others), *tried]
+            found = list(flakiness.run_findings(first.result(), runs, settings))
+            self._add(found)
+            self._add(flakiness.use_findings(first.result(), runs, settings))
+            if any(f.code == "flaky" for f in found):  # what its versions do is chance
+                passes, self.trust = False, None
+            else:
+                self._add(shown for shown, future in others if _failed(future.result()))
+        yield [future for _, future in trials]
+        self._add(_trial_findings(trials))
+        if passes and not self._enough:
+            yield from self._strength(faulty, tried)
+
+    def _strength(self, faulty: list[str], tried: "list[Future[Verdict]]") -> Work[None]:
+        """The remaining faulty versions, if some of the first went unnoticed, and whether those matter."""
+        if strength.all_noticed([f.result() for f in tried]):
+            return
+        tried += map(self._submit, faulty[strength.FIRST :])
+        yield tried
+        verdicts = [f.result() for f in tried]
+        noticed = sum(killed(v) is True for v in verdicts)
+        left = strength.survivors(faulty, verdicts)
+        questions = [strength.question(self.task, faulty[n]) for n in left]
+        answers = [self.verifier.submit(*pair) for pair in questions if pair is not None]
+        proven = len(answers) == len(left)
+        if proven:
+            yield answers
+            left = [
+                n for n, future in zip(left, answers, strict=True) if strength.told_apart(future.result())
+            ]
+        self._add(strength.strength_findings(noticed, len(left), self.settings, proven=proven))
+
+
+def _probes(task: Task) -> list[Probe]:
+    """The answers that must fail; the empty one first."""
+    return [Probe("empty-passes", "the empty answer", ""), *probes(task)]
+
+
+def _failed(verdict: Verdict) -> bool:
+    return verdict.scored and not verdict.passed
+
+
+def _trial_findings(trials: "list[tuple[Probe, Future[Verdict]]]") -> Iterable[Finding]:
+    for probe, future in trials:
+        verdict = future.result()
+        if verdict.passed:
+            yield fatal(probe.code, f"{probe.name} passes")
+        elif not verdict.scored:
+            yield fatal("unverifiable", f"{probe.name}: {verdict.detail or 'no verdict'}")
+            return
+
+
+def _label_findings(check: LabelCheck) -> Iterable[Finding]:
+    if check.expected not in check.choices:
+        yield fatal("reference-fails", f"the expected label {check.expected!r:.60} is none of the choices")
+    if len(set(check.choices)) < 2:
+        yield fatal("constant-passes", "there is but one choice")

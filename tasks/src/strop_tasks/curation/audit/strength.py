@@ -1,0 +1,193 @@
+"""Would the tests notice a fault? Small faults are put into a Python reference; the tests must fail on most of them.
+
+Some faults have no effect. One in a function counts against the tests only when inputs like the task's own tell it from
+the reference (`told_apart`); a program has no such inputs, so more of its faults are needed. Below a share
+`weak_below` of noticed faults the tests are weak, below `doubt_below` worth a look. If the first few are all noticed,
+no more are tried. A reference with little to change gets versions that are wrong always, or on about half the inputs.
+
+Whether a faulty version makes a difference to anybody is seen where both are run on inputs made from the task's own, on
+which the reference gives a result. This runs as an answer in the jail: its cases ask "do they differ?" and expect no.
+"""
+
+import ast
+import random
+import re
+from collections.abc import Iterator, Sequence
+
+from strop.tasks.inputs import more_inputs
+from strop_tasks.curation.audit.record import AuditSettings, Finding, fatal, warning
+from strop_verify.code.mutate.mutants import mutants
+from strop_verify.code.python.source import defined
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.verification.strength import killed
+
+_ENTRY = "strop_differs"
+_ANSWER = """import copy
+
+
+def _load(code):
+    space = {"__name__": "solution"}
+    exec(compile(code, "<version>", "exec"), space)
+    found = space.get(NAME)
+    return found if found is not None else getattr(space["Solution"](), NAME)
+
+
+_sound, _faulty = _load(REFERENCE), _load(FAULTY)
+
+
+def strop_differs(args, kwargs):
+    given, same = (args, kwargs), copy.deepcopy((args, kwargs))
+    try:
+        wanted = (_sound(*given[0], **given[1]), given)
+    except Exception:
+        return False
+    try:
+        found = (_faulty(*same[0], **same[1]), same)
+    except Exception:
+        return True
+    return not (wanted == found or repr(wanted) == repr(found))
+"""
+
+
+def question(task: Task, faulty: str) -> tuple[Task, str] | None:
+    """(task, answer) that passes when no input tells the version from the reference; None when no input is known."""
+    inputs = list(more_inputs(task))
+    if not inputs:
+        return None
+    cases = [Case(args=[list(args), kwargs], expected=False) for args, kwargs in inputs]
+    answer = _ANSWER.replace("NAME", repr(task.check.function))
+    answer = answer.replace("REFERENCE", repr(task.reference)).replace("FAULTY", repr(faulty))
+    return Task(statement="differs", check=CasesCheck(entry_point=_ENTRY, cases=cases)), answer
+
+
+def told_apart(verdict: Verdict) -> bool:
+    """Whether some input did."""
+    return any(t.outcome is Outcome.FAILED and t.message == "returned True" for t in verdict.tests)
+
+
+FIRST = 6
+"""Faults that are tried first; tests that notice half of all would notice all of these once in 64 times."""
+FEWEST = 3
+"""Fewest faults with a result for a meaningful share."""
+_ENOUGH = 6
+"""Faults below which wrong results are tried too."""
+_FEWEST_UNPROVEN, _UNPROVEN = 5, 2 / 3
+"""Where missed faults may not matter: fewest for which a share is fatal, and the factor of `weak_below`."""
+_INDENT = "    "
+_STRICT = "strict=True"
+"""Of `zip`: on sound input it makes no difference, so a fault there tells nothing."""
+
+
+def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
+    """Texts of the reference with one small fault each, in random order that is the same every time.
+
+    Only Python. Raises UserError where tree-sitter is missing (extra `strength`).
+    """
+    if task.language != "python" or not settings.mutants:
+        return []
+    check, code = task.check, task.reference
+    seed = derive_seed("mutants", task.id)
+    if check.answer == "function":
+        texts = _of_functions(code, check.functions(), seed, settings.mutants)
+    elif check.answer == "module":
+        texts = _of_functions(code, defined(code, ast.FunctionDef, ast.ClassDef), seed, settings.mutants)
+    elif check.answer == "program":
+        texts = _of_program(code, seed, settings.mutants)
+    else:
+        return []
+    if check.answer == "function" and len(texts) < _ENOUGH:
+        texts += _wrong_results(code, check.function)
+    texts = [text for text in texts if text.count(_STRICT) == code.count(_STRICT)]
+    random.Random(seed).shuffle(texts)
+    return texts
+
+
+def _of_functions(code: str, names: Sequence[str], seed: int, limit: int) -> list[str]:
+    """Faults in what these names lead to: a test that names them is added, and taken off again."""
+    suffix = "\n\ndef test_of_all():\n" + "".join(f"    {name}\n" for name in names or ["0"])
+    made = mutants(code + suffix, "python", seed=seed, limit=limit)
+    return [m.text.removesuffix(suffix) for m in made if m.text.endswith(suffix)]
+
+
+def _of_program(code: str, seed: int, limit: int) -> list[str]:
+    """Faults in a whole program, which is a function's body while they are put in."""
+    inside = "".join(_INDENT + line for line in code.splitlines(keepends=True))
+    prefix, suffix = "def whole_program():\n", "\n\ndef test_of_all():\n    whole_program()\n"
+    texts = []
+    for mutant in mutants(prefix + inside + suffix, "python", seed=seed, limit=limit):
+        text = mutant.text.removeprefix(prefix).removesuffix(suffix)
+        texts.append("".join(line.removeprefix(_INDENT) for line in text.splitlines(keepends=True)))
+    return [text for text in texts if text != code]
+
+
+def _wrong_results(code: str, name: str) -> list[str]:
+    """The program with an entry point whose result is wrong always, and on inputs whose text is of even, odd length."""
+    if not re.search(rf"^def {re.escape(name)}\b", code, re.MULTILINE):
+        return []
+    wrong = code + _WRONG.replace("NAME", name)
+    return [wrong.replace("WHEN", when) for when in ("True", "len(text) % 2 == 0", "len(text) % 2")]
+
+
+_WRONG = """
+
+
+def _strop_wrong(function):
+    inside = []
+    def outermost(*args, **kwargs):
+        if inside:
+            return function(*args, **kwargs)
+        text = repr((args, kwargs))
+        inside.append(1)
+        try:
+            found = function(*args, **kwargs)
+        finally:
+            inside.pop()
+        return _strop_other(found) if WHEN else found
+    return outermost
+
+
+def _strop_other(value):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    if isinstance(value, str):
+        return value + "x"
+    if isinstance(value, (list, tuple)):
+        return value + type(value)([value[-1] if value else 0])
+    if isinstance(value, dict):
+        return {**value, "x": 0}
+    return 0 if value is None else None
+
+
+NAME = _strop_wrong(NAME)
+"""
+
+
+def survivors(texts: list[str], verdicts: list[Verdict]) -> list[int]:
+    """Places of the faults that the tests did not notice."""
+    return [n for n, verdict in enumerate(verdicts) if killed(verdict) is False and n < len(texts)]
+
+
+def all_noticed(verdicts: list[Verdict]) -> bool:
+    """Whether the tests noticed every fault with a result, and there were enough."""
+    told = [dead for dead in map(killed, verdicts) if dead is not None]
+    return len(told) >= FEWEST and all(told)
+
+
+def strength_findings(
+    noticed: int, missed: int, settings: AuditSettings, *, proven: bool
+) -> Iterator[Finding]:
+    """`weak-tests`, from the numbers of faults; `proven`: those that were missed are known to make a difference."""
+    total = noticed + missed
+    if total < FEWEST or not missed:
+        return
+    text = f"the tests notice {noticed} of {total} faults put into the reference"
+    least = settings.weak_below * (1 if proven else _UNPROVEN) * total
+    if noticed < least and (proven or total >= _FEWEST_UNPROVEN):
+        yield fatal("weak-tests", text)
+    elif noticed < settings.doubt_below * total:
+        yield warning("weak-tests", text)

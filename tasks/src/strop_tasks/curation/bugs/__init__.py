@@ -1,0 +1,116 @@
+"""The bug factory: faults put into code that has tests, kept where the tests notice them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Option
+
+from strop_tasks.curation.engine.output import ChosenTasks
+from strop_tasks.curation.engine.tally import TallyLayout
+from strop_verify.core.errors import UserError
+
+if TYPE_CHECKING:
+    from strop_verify.core.task import Task
+
+
+@dataclass(frozen=True)
+class BugSettings:
+    """Which bugs are made."""
+
+    seed: Annotated[int, Option(help="decides which bugs are made")] = 0
+    per_task: Annotated[
+        int | None,
+        Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
+    ] = None
+    faults: Annotated[str, Option(help="faults in one bug: a number, or a range such as 1-2")] = "1"
+    format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
+
+    def at_once(self) -> tuple[int, int]:
+        """The least and the most faults of one bug. Raises UserError."""
+        least, dash, most = self.faults.partition("-")
+        numbers = [least, most if dash else least]
+        known = all(n.isdecimal() and n.isascii() for n in numbers)
+        if known and 1 <= int(numbers[0]) <= int(numbers[1]) <= 8:
+            return int(numbers[0]), int(numbers[1])
+        raise UserError(f"--faults {self.faults!r}: write a number from 1 to 8, or two such as 1-2")
+
+
+@dataclass(frozen=True)
+class ProjectChoice:
+    """What is made of a project."""
+
+    count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
+    pairs: Annotated[
+        int,
+        Option(min=0, help="for a project: and this many tasks, at most, with two of the bugs in one file"),
+    ] = 0
+    undo: Annotated[
+        str | None,
+        Option(
+            metavar="HISTORY",
+            help="for a Python project: no other bugs than fixes of this git repository or bundle, undone one by one",
+        ),
+    ] = None
+    language: Annotated[
+        Literal["python", "rust"] | None,
+        Option(help="for a project; default: rust if there is a Cargo.toml"),
+    ] = None
+    max_file_chars: Annotated[
+        int | None, Option(min=1, help="for a project: only files of at most this many characters")
+    ] = None
+
+
+@dataclass(frozen=True)
+class TaskChoice(ChosenTasks):
+    """Which tasks bugs are made of."""
+
+    min_passing: Annotated[int, Option(min=0, help="minimum number of tests that pass despite the bug")] = 0
+    max_lines: Annotated[int | None, Option(min=1, help="only references of at most this many lines")] = None
+
+
+@dataclass(frozen=True)
+class BugModels:
+    """Models that write bugs and statements, and how they are asked."""
+
+    rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
+        ""
+    )
+    rewrite_model: Annotated[
+        str, Option(help="model that rewrites functions with a bug, named as on the server")
+    ] = ""
+    rewrite_share: Annotated[
+        float, Option(min=0.0, max=1.0, help="share of the tried bugs that the model writes")
+    ] = 1.0
+    issue_model: Annotated[str, Option(help="model that writes the statements, on the same server")] = ""
+    api_key_env: Annotated[str, Option(help="environment variable that holds the server's key")] = (
+        "OPENAI_API_KEY"
+    )
+    concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
+    timeout: Annotated[float, Option(min=1.0, help="seconds one call may take")] = 600.0
+
+    @property
+    def named(self) -> bool:
+        """Whether a model is asked."""
+        return bool(self.rewrite_model or self.issue_model)
+
+    def told(self) -> dict[str, Any]:
+        """What the manifest says of the options."""
+        names = ("rewrite_model", "rewrite_share", "issue_model")
+        return {name: getattr(self, name) for name in names} if self.named else {}
+
+
+def _marks(task: "Task") -> Iterator[tuple[str, str]]:
+    for operator in task.metadata["bug"]:
+        yield "kept", operator
+    yield "faults", str(len(task.metadata["bug"]))
+    yield "splits", str(task.split)
+    yield "levels", str(task.level)
+    yield "tests", str(task.test_count)
+
+
+LAYOUT = TallyLayout(
+    ("tasks", "originals", "unusable", "skipped", "faults", "splits", "levels", "issues", "operators"),
+    _marks,
+    ("tried", "kept"),
+)

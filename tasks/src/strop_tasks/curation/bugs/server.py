@@ -1,0 +1,92 @@
+"""One model on an OpenAI-compatible server, asked from ordinary code; paid answers stay in a folder.
+
+The calls and what is kept of them are `engine.paid_calls`: a question that was answered once is read back, in this run
+and in any later one that names the same folder.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from strop.policies.connection import Connection
+from strop.tasks import templates
+from strop_tasks.curation.engine.paid_calls import Calls, Question, QuestionRefused, Response, Stopped, opened
+from strop_verify.core.errors import StropError
+from strop_verify.core.ids import content_hash, derive_seed
+
+_COMMAND = "strop build bugs"
+MAX_TOKENS, TEMPERATURE = 4096, 1.0
+AHEAD = 32
+"""Answers that are asked for before they are needed; the same on every machine, for what is tried depends on it."""
+
+
+@contextmanager
+def open_server(connection: Connection, model: str, path: Path) -> "Iterator[Server]":
+    """A model whose answers are kept in a folder. Raises UserError when that is in use or holds something else.
+
+    At the end what is not sent yet is given up; calls under way come to their end, for a few seconds, and are kept.
+    """
+    connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
+    with opened(path, {"calls": _COMMAND}, _COMMAND), Calls(connection, path) as calls:
+        yield Server(model, calls)
+
+
+@dataclass
+class Server:
+    """Asks one model, from any thread."""
+
+    model: str
+    _calls: Calls
+    _asked: dict[str, "Future[Response]"] = field(default_factory=dict)
+
+    def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
+        """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
+        clean = {name: value.encode(errors="replace").decode() for name, value in values.items()}
+        filled = templates.messages(template(stage), clean)
+        messages = [{"role": m.role, "content": m.content} for m in filled]
+        drawn = derive_seed(seed, stage, key, number) % 2**31
+        known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, messages], length=32)
+        if known not in self._asked:
+            question = Question(known, stage, number, key, drawn, messages)
+            self._asked[known] = self._calls.ask(question)
+        return self._asked[known]
+
+    def text(self, response: "Future[Response]") -> str | None:
+        """The answer, None where the server refuses this question. Raises UserError or StropError when it fails."""
+        try:
+            return response.result().text
+        except QuestionRefused:
+            if self._calls.failure is not None:  # all are refused: the settings are wrong
+                raise self._failure() from None
+            return None
+        except Stopped:
+            raise self._failure() from None
+
+    def usage(self) -> dict[str, int]:
+        """Calls that are paid, and their tokens, of all runs with this folder."""
+        paid = self._calls.usage
+        return {
+            "calls": paid.calls.total(),
+            "prompt_tokens": paid.tokens_in.total(),
+            "completion_tokens": paid.tokens_out.total(),
+        }
+
+    def _failure(self) -> StropError:
+        """What ended the calls, with the options as this command has them."""
+        failure = self._calls.failure or StropError("the calls were stopped")
+        text = str(failure)
+        for name in ("url", "model"):
+            text = text.replace(f" --{name}", f" --rewrite-{name}")
+        return type(failure)(text)
+
+
+@cache
+def template(name: str) -> str:
+    """The text of one of the templates."""
+    return (
+        resources.files("strop_tasks.curation.bugs").joinpath("templates", f"{name}.txt").read_text("utf-8")
+    )

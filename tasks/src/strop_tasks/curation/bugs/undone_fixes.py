@@ -1,0 +1,111 @@
+"""Fixes undone on today's tree: what commits did to one file is taken back where their lines still stand there.
+
+SWE-smith's "PR mirroring" (Yang et al., arXiv 2504.21798), with these deviations:
+1. commits, not pull requests: a history alone has nothing else;
+2. hunks are reversed where the lines around them, three or else one, still stand once; a model rewrites the file there;
+3. the statement is that of every other bug, not the commit's message: today's tests say what fails.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from strop_tasks.curation.edits.history import MOST_LINES, is_packaging, is_test
+from strop_tasks.curation.edits.programs import same_program
+from strop_tasks.curation.edits.repository import Commit, Repository
+from strop_tasks.curation.engine.tally import LeftOut, Tally
+from strop_tasks.curation.faults.draw import Fault
+from strop_tasks.curation.faults.routines import RoutinePlace, parsed
+from strop_tasks.curation.retrieval.trees import gather
+from strop_verify.code.python.source import UNPARSABLE
+from strop_verify.core.ids import content_hash
+from strop_verify.core.ranges import Range
+from strop_verify.edits import FORMATS, LENIENT, Create, Delete, EditError, Parsed, Rename, Replace
+from strop_verify.edits.smallest import hunks
+
+OPERATOR = "undone"
+NEWEST = 10_000
+"""Commits that are looked at."""
+_AROUND = (3, 1)
+"""Lines around a hunk by which it is found."""
+_DIFF = FORMATS["unified-diff"]
+
+
+@dataclass(frozen=True)
+class Undone:
+    """A fix that today's text of a file can be without."""
+
+    commit: str
+    text: str
+    """Of the file without it."""
+    lines: list[Range]
+    """Of today's text, that differ; those around the place where lines come back."""
+
+    def touches(self, place: RoutinePlace) -> bool:
+        """Whether some of the lines are a function's."""
+        last = place.node.end_lineno or place.first
+        return any(a <= last and place.first <= b for a, b in self.lines)
+
+    def fault(self, name: str) -> Fault:
+        """As a bug of the functions `name`."""
+        lines = self.lines[0][0], self.lines[-1][1]
+        return Fault((OPERATOR,), name, lines, self.text, content_hash(self.text))
+
+
+def undone_fixes(history: str, files: Mapping[str, str], tally: Tally) -> dict[str, list[Undone]]:
+    """By path the fixes of a git repository or bundle that these Python files can be without, newest first.
+
+    Commits that give none are counted by reason under `skipped`. Raises UserError.
+    """
+    found: dict[str, list[Undone]] = {}
+    with TemporaryDirectory(prefix="strop-undone-") as folder:
+        (source,) = gather([history], store := Path(folder) / "history.git")
+        repository = Repository(store)
+        commits = repository.commits(NEWEST, source.ref)
+        for same in zip(*(repository.diffs(commits, around) for around in _AROUND), strict=True):
+            with tally.leaving_out("skipped"):
+                path, one = _undone(same[0][0], [diff for _, diff in same], files)
+                if all(one.text != other.text for other in found.setdefault(path, [])):
+                    found[path].append(one)
+    return found
+
+
+def _undone(commit: Commit, diffs: list[str], files: Mapping[str, str]) -> tuple[str, Undone]:
+    """The file and its text without a commit. Raises LeftOut."""
+    changes = [list(_of_programs(_DIFF.parse(diff))) for diff in diffs]
+    named = {change.path for change in changes[0]}
+    if len(named) != 1:
+        raise LeftOut("commits that change no program, or several")
+    (then,) = named
+    path = then if then in files else next((now for now in files if now.endswith(f"/{then}")), "")
+    if not path:
+        raise LeftOut("commits to files that are no longer there")
+    old = files[path]
+    for back in changes:
+        try:
+            new = _DIFF.apply(Parsed(tuple(back)), {then: old}, LENIENT).popitem()[1]
+            parsed(new)
+        except (EditError, *UNPARSABLE):
+            continue
+        if same_program(path, old, new):
+            raise LeftOut("commits that change only comments, docstrings or layout")
+        changed = hunks(old, new)
+        if sum(one.last - one.first + one.new_last - one.new_first for one in changed) > MOST_LINES:
+            raise LeftOut("commits that change too many lines")
+        lines = [
+            (max(1, one.first + (one.first < one.last)), max(one.last, one.first + 1)) for one in changed
+        ]
+        return path, Undone(commit.id, new, lines)
+    raise LeftOut("commits whose lines no longer stand there")
+
+
+def _of_programs(diff: Parsed) -> Iterator[Replace]:
+    """The hunks of Python files that are no tests, turned around. Raises LeftOut for files that come, go or move."""
+    for change in diff.changes:
+        if not change.path.endswith(".py") or is_test(change.path) or is_packaging(change.path):
+            continue
+        if isinstance(change, Create | Delete | Rename):
+            raise LeftOut("commits that create, delete or rename programs")
+        if isinstance(change, Replace):
+            yield Replace(change.path, change.replace, change.search)

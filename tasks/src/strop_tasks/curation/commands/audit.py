@@ -1,0 +1,197 @@
+"""`strop audit`: is every task of a set fit to train on? Exit code 1 if one is not."""
+
+import sys
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import ExitStack, closing
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from typer import Argument, Exit, Option
+
+from strop.cli.options import (
+    AllowUnsafe,
+    Column,
+    CpuSeconds,
+    Jail,
+    MemoryMb,
+    RustVendor,
+    Workers,
+    columns_of,
+    folder_of_crates,
+    limits_of,
+    say,
+    usual_limits,
+)  # fmt: skip
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
+
+if TYPE_CHECKING:
+    from strop_tasks.curation.audit import AuditSettings, Code, TaskAudit
+    from strop_tasks.curation.audit.record import Summary
+    from strop_verify.core.task import Task
+
+_WIDTH = 140
+"""Columns of the table where there is no terminal."""
+_BAD_SHOWN = 20
+"""Most unreadable rows that are named."""
+
+
+def audit(
+    tasks: Annotated[
+        str,
+        Argument(
+            metavar="TASKS", help="a file of tasks, a built-in set, or FORMAT:PLACE; see docs/formats.md"
+        ),
+    ],
+    output: Annotated[
+        Path | None, Option("--output", "-o", help="file for the audits, one JSON line per task")
+    ] = None,
+    keep: Annotated[Path | None, Option(help="file for the fit tasks, as task lines")] = None,
+    fail_on: Annotated[
+        Literal["fatal", "warning", "never"], Option(help="findings that make the exit code 1")
+    ] = "fatal",
+    quick: Annotated[bool, Option("--quick", help="stop at a task's first fatal finding")] = False,
+    ignore: Annotated[list[str] | None, Option(help="code to ignore; may be repeated")] = None,
+    runs: Annotated[int, Option(min=1, help="runs of a reference that looks deterministic")] = 5,
+    chance_runs: Annotated[int, Option(min=1, help="runs of a reference with a source of randomness")] = 24,
+    min_tests: Annotated[int, Option(min=1, help="minimum number of different tests per task")] = 5,
+    mutants: Annotated[int, Option(min=0, help="maximum faulty versions of a reference; 0: none")] = 12,
+    limit: Annotated[int | None, Option(min=1, help="read at most this many tasks")] = None,
+    column: Column = None,
+    show: Annotated[int, Option(min=0, help="unfit tasks to list")] = 20,
+    workers: Workers = None,
+    cpu_seconds: CpuSeconds = None,
+    memory_mb: MemoryMb = None,
+    rust_vendor: RustVendor = None,
+    jail: Jail = "auto",
+    allow_unsafe: AllowUnsafe = False,
+) -> None:
+    """Find tasks that teach the wrong thing: wrong, flaky or leaked references, tests that anything passes.
+
+    With --output or --keep, a stopped audit resumes when you give the same command again.
+    """
+    from strop_tasks.curation.audit import AuditSettings
+    from strop_tasks.curation.audit.audit import paired
+    from strop_tasks.curation.audit.journal import audits_beside, resumed
+    from strop_tasks.curation.audit.record import Summary
+
+    limits = limits_of(cpu_seconds, memory_mb) or usual_limits()
+    settings = AuditSettings(
+        runs=runs, chance_runs=max(runs, chance_runs), min_tests=min_tests, mutants=mutants, quick=quick,
+        ignore=_codes(ignore), cpu_seconds=limits.cpu_seconds, memory_bytes=limits.memory_bytes,
+    )  # fmt: skip
+    _refuse_early(output, keep)
+    bad, place = [0], output or keep
+    summary = Summary(show)
+    options: dict[str, Any] = {
+        "limits": limits,
+        "jail": jail,
+        "allow_unsafe": allow_unsafe,
+        "rust_vendor": folder_of_crates(rust_vendor),
+    }
+    audits = partial(_audits, settings=settings, workers=workers, options=options)
+    with ExitStack() as stack:
+        memory = stack.enter_context(audits_beside(place)) if place else None
+        source = islice(_tasks(tasks, column, bad), limit)
+        pairs = paired(source, audits) if memory is None else resumed(source, memory, settings, audits)
+        _go(pairs, output, keep, summary)
+    _report(summary, bad[0], output)
+    if fail_on != "never" and (summary.unfit or bad[0] or (fail_on == "warning" and summary.warned)):
+        raise Exit(1)
+
+
+def _audits(
+    tasks: "Iterable[Task]", settings: "AuditSettings", workers: int | None, options: dict[str, Any]
+) -> "Iterator[TaskAudit]":
+    """Audits tasks; opens the verifier, with `options`, when the first one is asked for."""
+    from strop_tasks.curation.audit import audit_tasks
+    from strop_verify.verification import open_verifier
+
+    with open_verifier(workers=workers, **options) as verifier:
+        yield from audit_tasks(
+            tasks,
+            verifier,
+            settings,
+            reseeded=lambda seed: open_verifier(workers=1, hash_seed=seed, **options),
+        )
+
+
+def _go(
+    pairs: "Generator[tuple[Task, TaskAudit], None, None]",
+    output: Path | None,
+    keep: Path | None,
+    summary: "Summary",
+) -> None:
+    """Audits all tasks. Audits and fit tasks go into files, which get their names when the last one is written."""
+    from strop.reports.terminal.progress import Progress
+    from strop.tasks.jsonl import whole_file
+    from strop_verify.core.files import json_line, remove_parts
+
+    with ExitStack() as stack:
+        for path in filter(None, (output, keep)):
+            remove_parts(
+                path.parent, path.name
+            )  # no other audit runs: an unfinished file is that of a killed one
+        audited, kept = (stack.enter_context(whole_file(path)) if path else None for path in (output, keep))
+        progress = stack.enter_context(Progress("audited"))
+        stack.enter_context(closing(pairs))
+        try:
+            for number, (task, found) in enumerate(pairs, start=1):
+                summary.add(found)
+                if audited is not None:
+                    audited.write(json_line(found.model_dump(mode="json")))
+                if kept is not None and found.ok:
+                    kept.write(task.model_dump_json().encode() + b"\n")
+                progress.at(number, number - summary.unfit, None)
+        except KeyboardInterrupt:
+            if output is None and keep is None:
+                raise
+            raise KeyboardInterrupt("run the same command again to resume") from None
+
+
+def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[Task]":
+    """The tasks of the source; a row that makes none is a line on stderr, and counted."""
+    from strop.tasks.sources import iter_tasks
+
+    def report(line: str) -> None:
+        bad[0] += 1
+        if bad[0] <= _BAD_SHOWN:
+            print(f"error: {printable(line)}", file=sys.stderr)
+
+    return iter_tasks(source, columns=columns_of(column), on_bad=report, on_guess=say)
+
+
+def _refuse_early(*paths: Path | None) -> None:
+    """Raises UserError for a path that cannot be written."""
+    from strop_verify.core.files import check_writable
+
+    given = [path for path in paths if path is not None]
+    if len(set(given)) < len(given):
+        raise UserError(f"--output and --keep are both {given[0]}: give them different files")
+    for path in given:
+        check_writable(path)
+
+
+def _codes(names: list[str] | None) -> "tuple[Code, ...]":
+    from strop.tasks.rows import unknown
+    from strop_tasks.curation.audit import CODES
+
+    for name in names or ():
+        if name not in CODES:
+            raise unknown("code in --ignore", name, CODES)
+    return tuple(code for code in CODES if code in (names or ()))
+
+
+def _report(summary: "Summary", bad: int, output: Path | None) -> None:
+    from rich.console import Console
+
+    for line in summary.lines():
+        print(line)
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    if summary.tasks and summary.found:
+        console.print(summary.table())
+    print(summary.verdict() + (f", {bad} rows could not be read" if bad else ""))
+    if output is not None:
+        print(f"audits written to {output}")

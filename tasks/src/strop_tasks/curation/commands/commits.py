@@ -1,0 +1,93 @@
+"""`strop build commits`: repair tasks out of histories, proved by the commits' own tests."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument
+
+from strop.cli.options import grouped, say
+from strop_tasks.curation.commands.env import Folder
+from strop_tasks.curation.engine.output import Build, HeldOut, Verifying, edit_format
+from strop_tasks.curation.engine.tally import Tally
+from strop_tasks.curation.histories import LAYOUT, HistorySettings
+from strop_verify.core.errors import UserError
+
+if TYPE_CHECKING:
+    from strop_tasks.curation.histories.build import HistoryProgress
+    from strop_verify.core.task import Task
+
+
+@grouped
+def commits(
+    sources: Annotated[list[str], Argument(help="git repositories and bundles")],
+    output: Folder,
+    settings: HistorySettings,
+    split: HeldOut,
+    verifying: Verifying,
+) -> None:
+    """Make repair tasks of commits that change programs and tests, judged by these tests.
+
+    Writes OUTPUT/tasks.jsonl.gz, the snapshots that the tasks name beside it, and OUTPUT/manifest.json, with counts and
+    reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
+    """
+    from strop_tasks.curation.histories.build import manifest_of
+    from strop_verify.core import files
+
+    edit_format(settings.format)
+    if missing := next((source for source in sources if not Path(source).expanduser().exists()), ""):
+        raise UserError(f"{missing}: no such repository or bundle")
+    with files.writing(output):
+        output.mkdir(parents=True, exist_ok=True)
+    build = Build(output / "tasks.jsonl.gz", LAYOUT, manifest=output / "manifest.json")
+    tally = build.tally
+    made, stopped = list["Task"](), None
+    try:
+        for task in _made(sources, output, settings, verifying, tally):
+            made.append(task)
+    except (KeyboardInterrupt, SystemExit) as stop:
+        say("stopped: what is known so far is written; the same command resumes")
+        if not made:
+            raise
+        stopped = stop
+    tasks = list(map(tally.keep, split.sides(made)))
+    build.write(tasks, f"no commit of {', '.join(sources)} makes a task", "there is none")
+    build.finish(
+        {"sources": sources, **asdict(settings), **asdict(split)},
+        f"{len(tasks)} tasks ({tally.told('repositories')}) from {tally.considered} commits in "
+        f"{build.seconds():.0f} s; left out: {tally.told('left_out')}",
+        seconds=build.seconds(),
+        **manifest_of(tasks, output),
+    )
+    if stopped is not None:
+        raise stopped
+
+
+def _made(
+    sources: list[str], output: Path, settings: HistorySettings, verifying: Verifying, tally: Tally
+) -> "Iterator[Task]":
+    """The tasks, as they are found."""
+    from strop.reports.terminal.progress import Progress
+    from strop_tasks.curation.histories.build import HistoryBuild
+    from strop_verify.verification import open_verifier
+
+    say("reading histories")
+    with (
+        open_verifier(workers=verifying.many, allow_unsafe=verifying.allow_unsafe) as verifier,
+        Progress("commits tried") as progress,
+    ):
+        build = HistoryBuild(
+            sources, output, settings, verifier, tally, jail=verifying.jail(), workers=verifying.many
+        )
+
+        def show(now: "HistoryProgress") -> None:
+            rate = f"{now.tasks} tasks, now in {now.repository}"
+            progress.at(now.done, None, now.total or None, rate)
+
+        try:
+            yield from build.tasks(show)
+        finally:
+            build.close()
+            for why in build.folders.failures[:3]:
+                say(f"note: packages could not be installed as asked for: {why}")

@@ -1,0 +1,135 @@
+"""`strop build edits`: tasks whose answer is an edit, from commits, rows with a patch, broken programs, and pairs."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from typer import Argument, Option
+
+from strop.cli.options import grouped
+from strop_tasks.curation.edits import LAYOUT, EditSettings
+from strop_tasks.curation.engine.output import Build, File, edit_format
+from strop_tasks.curation.engine.tally import Tally
+from strop_verify.core.errors import UserError
+
+if TYPE_CHECKING:
+    from strop_verify.core.task import Task
+
+Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
+FORMAT = {"swe-rl": "search-replace", "patch": "unified-diff", "fix-compile": "search-replace"}
+"""The default form of an edit."""
+CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
+"""For one program of family fix-compile."""
+UNTOLD = ("workers", "allow_unsafe", "repositories")
+"""Settings that the manifest does not name."""
+
+
+@grouped
+def edits(
+    source: Annotated[
+        str, Argument(help="a git repository (swe-rl, patch), or tasks: a name, a file, FORMAT:PLACE")
+    ],
+    output: File,
+    family: Annotated[Family, Option(help="kind of task to make")],
+    settings: EditSettings,
+) -> None:
+    """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
+
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
+    """
+    from strop.reports.terminal.progress import Progress
+    from strop_tasks.curation.edits.program_pairs import pairs
+
+    build = Build(output, LAYOUT)
+    tally = build.tally
+    settings = replace(settings, format=_format(settings.format, family))
+    with ExitStack() as stack:
+        total: list[int] = []
+
+        def done(_: int) -> None:
+            known = total[0] if total else None
+            progress.at(tally.considered, None, known, f"{tally.tasks} tasks made")
+
+        if family in ("swe-rl", "patch"):
+            made = _of_repositories(source, family, settings, tally, done, total)
+        elif family == "vulnerability":
+            made = pairs(_reported(source, tally), tally, done)
+        else:
+            made = _fix_compile(source, settings, tally, done, stack)
+        progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
+        build.write(islice(made, settings.limit), f"no task could be made from {source!r}", "it is empty")
+    told = {name: value for name, value in asdict(settings).items() if name not in UNTOLD}
+    build.finish(
+        {"source": source, "family": family, **told},
+        f"{tally.tasks} tasks from {tally.considered} candidates in {build.seconds():.0f} s; "
+        f"left out: {tally.told('left_out')}",
+    )
+
+
+def _of_repositories(
+    source: str,
+    family: str,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
+    total: list[int],
+) -> "Iterator[Task]":
+    """Its tasks; the number of commits, where it is known, is put into `total`."""
+    from strop_tasks.curation.edits.file_pairs import of_history, of_rows
+    from strop_tasks.curation.edits.repository import Repository
+
+    clones = settings.repositories
+    if clones is None:
+        folder = Path(source).expanduser()
+        if not folder.is_dir():
+            rows = "; for rows with a patch, add --repositories" if family == "swe-rl" else ""
+            raise UserError(f"{source!r} is not a folder: name a git repository{rows}")
+        repository = Repository(folder)
+        commits = repository.commits(settings.newest)
+        total.append(len(commits))
+        return of_history(repository, commits, family, settings, tally, done)
+    if family != "swe-rl":
+        raise UserError(f"--repositories is for --family swe-rl, not {family}")
+    if not clones.is_dir():
+        raise UserError(f"--repositories {clones}: no such folder")
+    return of_rows(_reported(source, tally), clones, settings, tally, done)
+
+
+def _fix_compile(
+    source: str,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
+    stack: ExitStack,
+) -> "Iterator[Task]":
+    from strop.tasks import load_tasks
+    from strop_tasks.curation.edits.program_pairs import fix_compile
+    from strop_verify.sandbox.limits import Limits
+    from strop_verify.verification import open_verifier
+
+    tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
+    limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
+    verifier = stack.enter_context(open_verifier(limits=limits, **settings.verifying()))
+    return fix_compile(tasks, verifier, settings, tally, done)
+
+
+def _reported(source: str, tally: Tally) -> "Iterable[Task]":
+    """The tasks of a source; rows that make none are counted."""
+    from strop.tasks.sources import iter_tasks
+
+    def bad(_: str) -> None:
+        tally.considered += 1
+        tally.left_out["a row that makes no task"] += 1
+
+    return iter_tasks(source, on_bad=bad)
+
+
+def _format(name: str, family: str) -> str:
+    if not name:
+        return FORMAT.get(family, "")
+    if family == "vulnerability":
+        raise UserError("--format is for edits: the answer of a vulnerability task is a label")
+    return edit_format(name)

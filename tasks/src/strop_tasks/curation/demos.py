@@ -1,0 +1,145 @@
+"""Demonstrations for a warm start: an environment's own expert plays the training tasks, and what passes is kept.
+
+The expert is the method `demonstrate` of an environment:
+
+    def demonstrate(self, rng: random.Random) -> Iterator[str]: ...
+
+It yields whole answers, one a turn, and is asked for the next one after the environment has had the last: so it may
+look at what its environment knows by then.
+"""
+
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from strop.config.schema import Recipe
+from strop.environments.kinds import played_by
+from strop.policies.scripted import ScriptedPolicy
+from strop.rollouts.dispatcher_factory import dispatcher_of
+from strop.tasks.demos import Demo
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.play import Opening, Say
+from strop_verify.core.protocols import Environment
+from strop_verify.core.rollout import Completion, Message, Rollout, SamplingParams
+from strop_verify.core.task import Task
+from strop_verify.verification import open_configured
+
+_TAG = "demos"
+_MAX_TOKENS = 1 << 16
+"""An expert is not cut short."""
+
+
+def build_demos(
+    recipe: Recipe,
+    tasks: Sequence[Task],
+    *,
+    each: int = 1,
+    on_play: Callable[[Rollout], None] = lambda rollout: None,
+) -> Iterator[Demo]:
+    """Demonstrations that passed, as they come, of `each` plays of every task. Raises UserError where nobody shows.
+
+    The recipe says how tasks are played: its environment, prompt style and jail.
+    """
+    experts = _Experts(played_by(recipe), recipe.seed, recipe.play.max_turns, each)
+    with ExitStack() as stack:
+        verifier = open_configured(recipe.sandbox, recipe.verifier)
+        stack.callback(verifier.close)
+        policy = ScriptedPolicy(lambda prompt, seed, again: experts.answer(seed), name="expert")
+        dispatcher = dispatcher_of(recipe, policy, verifier, experts.make, prompt=_MAX_TOKENS)
+        params = SamplingParams(max_tokens=_MAX_TOKENS, stop=(_NEVER,))
+        for rollout in dispatcher.play(tasks, each, params, seed=recipe.seed, tag=_TAG):
+            demo = experts.take(rollout)
+            on_play(rollout)
+            if rollout.verdict is not None and rollout.verdict.passed:
+                yield demo
+
+
+_NEVER = "\0\0"
+"""A stop string that no answer holds: an expert's answers end where they end."""
+
+
+class _Experts:
+    """The environments of plays to come, each with its expert; a play is known by the seeds of its turns."""
+
+    def __init__(self, inner: Callable[[Task], Environment], seed: int, turns: int, each: int) -> None:
+        self._inner, self._seed, self._turns, self._each = inner, seed, turns, each
+        self._made: Counter[str] = Counter()
+        self._asked: dict[int, _Shown] = {}
+        self._plays: dict[tuple[str, int], _Shown] = {}
+
+    def make(self, task: Task) -> Environment:
+        """The environment of the task's next play; plays of a task begin in the order of their indices."""
+        index = self._made[task.id]
+        self._made[task.id] += 1
+        seed = derive_seed(self._seed, _TAG, task.id, index)
+        shown = _Shown(self._inner(task), task, random.Random(seed))
+        if index < self._each:
+            self._plays[task.id, index] = shown
+            self._asked |= {derive_seed(seed, turn): shown for turn in range(self._turns)}
+        return shown
+
+    def answer(self, seed: int) -> str:
+        """What the expert of the play says whose request has this seed."""
+        return self._asked[seed].say()
+
+    def take(self, rollout: Rollout) -> Demo:
+        """What was said in a play that is over."""
+        for turn in range(self._turns):
+            self._asked.pop(derive_seed(rollout.seed, turn), None)
+        return self._plays.pop((rollout.task_id, rollout.index)).demo()
+
+
+class _Shown:
+    """An environment that notes what is said in it, and whose expert answers."""
+
+    def __init__(self, inner: Any, task: Task, rng: random.Random) -> None:
+        self._inner, self._task, self._opening = inner, task, Opening()
+        self._said: deque[Message] = deque()
+        self._begun: list[str] = []
+        show = getattr(inner, "demonstrate", None)
+        if show is None:
+            name = type(inner).__name__
+            raise UserError(
+                f"environment {name} shows nobody how it is done; give it a method demonstrate(self, rng)"
+            )
+        self._texts: Iterator[str] = show(rng)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)  # setup and close, where it has them
+
+    def begin(self) -> Opening:
+        self._opening = self._inner.begin()
+        return self._opening
+
+    def step(self, completion: Completion) -> Any:
+        return self._noted(self._inner.step(completion))
+
+    def result(self, effect: Any, result: Any) -> Any:
+        return self._noted(self._inner.result(effect, result))
+
+    def say(self) -> str:
+        text = next(self._texts, "")
+        self._said.append(Message(role="assistant", content=text))
+        return text
+
+    def _noted(self, after: Any) -> Any:
+        if isinstance(after, Say):
+            self._said += after.messages
+            self._begun.append(after.prefill)
+        return after
+
+    def demo(self) -> Demo:
+        said = list(self._said)
+        while said and said[-1].role != "assistant":
+            said.pop()  # said to a play that had no turn left
+        opening = self._opening
+        return Demo(
+            task_id=self._task.id,
+            prompt=opening.text,
+            prefill=opening.prefill,
+            messages=[*opening.messages, *said],
+            begun=self._begun if any(self._begun) else [],
+        )

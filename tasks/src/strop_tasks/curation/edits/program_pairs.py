@@ -1,0 +1,158 @@
+"""Programs with a fault and their repairs: those that do not build, with what the compiler says; pairs of a vulnerable
+and a fixed function.
+
+The former come out of tasks with a reference and a broken program (`metadata.broken`): those of `strop build rust-fix`,
+and any whose check has a build stage, such as C by a command check with `gcc`, and are judged by their own check.
+Verified: the broken program fails in the build stage, and the oracle's edit passes. The latter are neighbouring rows of
+PrimeVul's paired files.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from itertools import chain
+from typing import NamedTuple
+
+from strop.tasks.adapters import ADAPTERS
+from strop.tasks.edit_tasks import Unfit, as_edit
+from strop.tasks.formats import tasks_of
+from strop_tasks.curation.edits import EditSettings
+from strop_tasks.curation.engine.tally import ErrorBudget, LeftOut, Tally
+from strop_verify.core.protocols import Verifier
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Verdict
+from strop_verify.core.window import ahead
+
+FAMILY = "fix-compile"
+IN_FLIGHT = 64
+"""Programs that are judged at one time."""
+LONGEST_MESSAGE = 4000
+"""Characters of a compiler's message that are shown."""
+
+
+class _Work(NamedTuple):
+    task: Task
+    edit: Task
+    broken: Future[Verdict]
+    mended: Future[Verdict]
+
+
+def fix_compile(
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
+) -> Iterator[Task]:
+    """The tasks, in order. Raises TooManyErrors when more than 5 % of the programs could not be verified."""
+    budget = ErrorBudget()
+    for work in ahead(_all_begun(tasks, verifier, settings, tally, done), IN_FLIGHT):
+        broken, mended = work.broken.result(), work.mended.result()
+        budget.see(broken if mended.scored else mended)
+        with tally.leaving_out("left_out", done):
+            made = _judged(work, broken, mended)
+            done(1)
+            yield tally.keep(made)
+
+
+def _all_begun(
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
+) -> Iterator[_Work]:
+    for task in tasks:
+        tally.considered += 1
+        with tally.leaving_out("left_out", done):
+            yield _begun(task, verifier, settings)
+
+
+def _begun(task: Task, verifier: Verifier, settings: EditSettings) -> _Work:
+    broken = task.metadata.get("broken")
+    if not isinstance(broken, str) or not broken.strip():
+        raise LeftOut("no broken program")
+    try:
+        edit = as_edit(task, settings.format)
+    except Unfit as error:
+        raise LeftOut(str(error)) from error
+    return _Work(task, edit, verifier.submit(task, broken), verifier.submit(edit, edit.reference))
+
+
+def _judged(work: _Work, broken: Verdict, mended: Verdict) -> Task:
+    """The task that a broken program makes. Raises LeftOut."""
+    if not (broken.scored and mended.scored):
+        raise LeftOut("could not be verified")
+    build = broken.stage("build")
+    if build is None or build.passed or broken.passed:
+        raise LeftOut("the broken program builds")
+    if not mended.passed:
+        raise LeftOut("the reference does not pass")
+    given = work.task.metadata.get("message")
+    message = given if isinstance(given, str) and given.strip() else build.output or broken.detail
+    metadata = {name: value for name, value in work.edit.metadata.items() if name != "message"}
+    statement = _statement(work.task, message)
+    return work.edit.model_copy(update={"family": FAMILY, "statement": statement, "metadata": metadata})
+
+
+def _statement(task: Task, message: str) -> str:
+    text = message.strip("\n")[:LONGEST_MESSAGE].rstrip()
+    purpose = (task.statement or task.prompt or "").strip()
+    parts = [
+        "This program does not compile. Mend it.",
+        purpose,
+        f"The compiler says:\n\n{text}" if text else "",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def pairs(tasks: Iterable[Task], tally: Tally, done: Callable[[int], None]) -> Iterator[Task]:
+    """Both tasks of each pair, with numbered lines and the lines of the fix; see `strop_tasks.formats.vulnerability`.
+
+    A pair are two neighbours, one vulnerable and one not, of one commit and one weakness, with different codes. Others
+    are left out and counted.
+    """
+    waiting: Task | None = None
+    for task in chain(tasks, [None]):
+        tally.considered += task is not None
+        if waiting is not None and task is not None and _belong(waiting, task):
+            two = (task, waiting) if task.metadata["vulnerable"] else (waiting, task)
+            waiting = None
+            done(1)
+            yield from map(tally.keep, _pair(*two))
+            continue
+        if waiting is not None:
+            tally.left_out["no neighbour of the other kind"] += 1
+            done(0)
+        known = (
+            task is not None and _code(task) is not None and isinstance(task.metadata.get("vulnerable"), bool)
+        )
+        waiting = task if known else None
+        if task is not None and not known:
+            tally.left_out["not of the format primevul (pairs of SVEN are read as vulnerability:PLACE)"] += 1
+            done(0)
+
+
+def _pair(vulnerable: Task, fixed: Task) -> Iterator[Task]:
+    row = {
+        "pair": vulnerable.id,
+        "cwe": vulnerable.metadata["cwe"],
+        "language": vulnerable.language,
+        "vulnerable": _code(vulnerable),
+        "fixed": _code(fixed),
+        "label_set": "primevul",
+    }
+    for task in tasks_of(ADAPTERS["vulnerability"], [(vulnerable.id, row)]):
+        yield task.model_copy(update={"metadata": {**task.metadata, "pair": vulnerable.metadata["pair"]}})
+
+
+def _belong(a: Task, b: Task) -> bool:
+    one, other = a.metadata, b.metadata
+    alike = all(one.get(name) == other.get(name) for name in ("pair", "cwe"))
+    return alike and one.get("vulnerable") is (not other.get("vulnerable")) and _code(a) != _code(b)
+
+
+def _code(task: Task) -> str | None:
+    """The function that a task of the format primevul asks about."""
+    row = task.metadata.get("original")
+    code = row.get("func") if isinstance(row, dict) else None
+    return code if isinstance(code, str) and "pair" in task.metadata else None

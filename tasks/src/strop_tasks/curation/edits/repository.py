@@ -1,0 +1,182 @@
+"""A local git repository as data: its commits, and the exact texts of its files at any of them. Nothing is checked out.
+
+Made for foreign repositories: their configuration is not read (`strop.config.foreign_git`), and their attributes do not
+change what is read.
+"""
+
+import re
+import tarfile
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from strop.config.foreign_git import ForeignGit
+from strop.config.git import GitError
+from strop_verify.core.errors import UserError
+from strop_verify.core.snapshots import Files
+from strop_verify.verification.project.snapshot import unpack
+
+SECONDS = 600.0
+"""That reading a history may take."""
+_REGULAR = ("100644", "100755", "100664")
+_AT_ONCE = 100
+"""Files asked for in one command, whose line has a bounded length."""
+
+
+class Commit(NamedTuple):
+    """A commit with at most one parent, and what it says."""
+
+    id: str
+    parent: str
+    """"" for the first one."""
+    author: str
+    """`NAME <MAIL>`."""
+    date: str
+    """Of committing, YYYY-MM-DD."""
+    message: str
+
+
+class CommitFile(NamedTuple):
+    """A file that a commit changes."""
+
+    status: str
+    """git's letter: A added, M modified, D deleted, R renamed, T another kind of file, ..."""
+    path: str
+    regular: bool
+    """Whether it is a plain file, no link or submodule, on the sides on which it is there."""
+
+
+class Repository:
+    """Reads a clone, bare or not. Raises UserError for a folder that is none, and for what git refuses."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        if not folder.is_dir():
+            raise UserError(f"no such folder: {folder}")
+        try:
+            self._git = ForeignGit(folder)
+        except GitError as error:
+            around = next((p for p in folder.resolve().parents if (p / ".git").exists()), None)
+            hint = f", only part of {around}; name the repository's own folder" if around else ""
+            raise UserError(f"{folder}: git cannot read it: {error}{hint}") from error
+        self._empty = self._call("hash-object", "-t", "tree", "/dev/null")
+
+    def resolve(self, name: str) -> str:
+        """The id of a commit; "" where there is none of that name, also as a branch of the remote."""
+        for spelt in (name, f"refs/remotes/origin/{name}"):
+            try:
+                commit = f"{spelt}^{{commit}}"
+                return self._git("rev-parse", "--verify", "--quiet", "--end-of-options", commit)
+            except GitError:
+                continue
+        return ""
+
+    def date(self, commit: str) -> str:
+        """When it was committed, YYYY-MM-DD."""
+        return self._call("show", "--no-patch", "--format=%cs", commit).strip()
+
+    def commits(self, newest: int, start: str = "HEAD") -> list[Commit]:
+        """The last `newest` commits without merges, newest first."""
+        if not self.resolve(start):
+            raise UserError(f"{self.folder}: no commit {start!r}")
+        text = self._call(
+            "log", "-z", "--format=%H%n%P%n%an <%ae>%n%cs%n%B", "--no-merges", "--encoding=UTF-8",
+            "--no-show-signature", f"--max-count={newest}", start, "--",
+        )  # fmt: skip
+        return [_commit(record) for record in text.split("\0") if record.strip()]
+
+    def merges(self, newest: int, start: str = "HEAD") -> int:
+        """How many merges the history has, counted up to `newest`."""
+        return int(self._call("rev-list", "--count", "--merges", f"--max-count={newest}", start, "--"))
+
+    def changes(self, commit: Commit) -> list[CommitFile]:
+        """The files that a commit changes, with renames detected."""
+        before = commit.parent or self._empty
+        words = self._call("diff-tree", "-r", "-z", "--raw", "-M", "--no-ext-diff", before, commit.id, "--")
+        return list(_changes(words.split("\0")))
+
+    def diffs(self, commits: Sequence[Commit], around: int = 0) -> Iterator[tuple[Commit, str]]:
+        """Each commit with what it changes, with so many lines around it and renames detected; bytes that are no UTF-8
+        are replaced.
+        """
+        for at in range(0, len(commits), _AT_ONCE):
+            some = commits[at : at + _AT_ONCE]
+            ids = [commit.id for commit in some]
+            text = self._call(
+                "log", "--no-walk=unsorted", "--format=%x00%H", "-p", f"-U{around}", "-M", "--no-ext-diff",
+                "--no-textconv", "--no-color", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", *ids, "--",
+            )  # fmt: skip
+            # no line of a diff begins with NUL
+            parts = re.split(r"(?m)^\0([0-9a-f]{40,64})$", text)
+            found = dict(zip(parts[1::2], parts[2::2], strict=True))
+            yield from ((commit, found[commit.id]) for commit in some)
+
+    def paths(self, commit: str) -> dict[str, int]:
+        """Path to size in bytes of every plain file at a commit."""
+        found = {}
+        for entry in self._call("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split("\0"):
+            described, _, path = entry.partition("\t")
+            words = described.split()
+            if len(words) == 4 and words[0] in _REGULAR and words[3].isdecimal():
+                found[path] = int(words[3])
+        return found
+
+    def files(self, commit: str) -> Files:
+        """Path to content of every plain file at a commit. VerificationError where they are too many or large."""
+        with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
+            out = Path(folder) / "tree.tar"
+            self._call("archive", "--format=tar", f"--output={out}", commit)
+            return unpack(out)
+
+    def texts(self, commit: str, paths: Collection[str]) -> dict[str, str]:
+        """The texts of files at a commit; those that are not there, or no UTF-8, are left out."""
+        wanted = sorted(paths)
+        found: dict[str, str] = {}
+        for at in range(0, len(wanted), _AT_ONCE):
+            found |= self._texts(commit, wanted[at : at + _AT_ONCE])
+        return found
+
+    def _texts(self, commit: str, paths: Sequence[str]) -> dict[str, str]:
+        listed = self._call("--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths)
+        found: dict[str, str] = {}
+        if not (asked := {*paths} & {entry.partition("\t")[2] for entry in listed.split("\0")}):
+            return found
+        with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
+            out = Path(folder) / "files.tar"
+            self._call(
+                "--literal-pathspecs", "archive", "--format=tar", f"--output={out}", commit, "--", *asked
+            )
+            with tarfile.open(out) as tar:
+                for one in tar:
+                    content = tar.extractfile(one) if one.isfile() else None
+                    with suppress(UnicodeDecodeError):
+                        text = content.read().decode() if content is not None else "\0"
+                        found |= {one.name: text} if "\0" not in text else {}
+        return found
+
+    def _call(self, *arguments: str) -> str:
+        try:
+            return self._git(*arguments, seconds=SECONDS)
+        except GitError as error:
+            raise UserError(f"{self.folder}: git cannot read it: {error}") from error
+
+
+def _commit(record: str) -> Commit:
+    head = record.lstrip("\n").split("\n", 4)
+    name, parents, author, date, message = [*head, *[""] * (5 - len(head))]
+    return Commit(name, parents.split(" ")[0], author, date, message.strip())
+
+
+def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
+    """Of `:MODE MODE ID ID STATUS`, path (and a second one for renamed and copied files), ..."""
+    at = 0
+    while at + 1 < len(words):
+        described = words[at].split()
+        if len(described) != 5:
+            return
+        status = described[4][:1]
+        modes = {described[0].removeprefix(":"), described[1]} - {"000000"}
+        at += 3 if status in "RC" else 2
+        yield CommitFile(status, words[at - 1], modes <= set(_REGULAR))

@@ -1,0 +1,132 @@
+"""What the commands of `strop build` share: options, the file of tasks, the manifest beside it, and the last line."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from typer import Option
+
+from strop.cli.options import AllowUnsafe, Side
+from strop_tasks.curation.engine.tally import Tally, TallyLayout, split_of
+from strop_verify.core.errors import UserError
+from strop_verify.core.text import printable
+
+if TYPE_CHECKING:
+    from strop.reports.terminal.progress import Progress
+    from strop_verify.core.task import Task
+    from strop_verify.verification.settings import Settings
+
+File = Annotated[Path, Option("--output", "-o", help="file of task lines to write; .gz compresses")]
+
+
+@dataclass(frozen=True)
+class Verifying:
+    """How what is made is verified."""
+
+    workers: Annotated[
+        int | None, Option(min=1, help="batches verified at a time; one per core by default")
+    ] = None
+    allow_unsafe: AllowUnsafe = False
+
+    def verifying(self) -> dict[str, Any]:
+        """As `open_verifier` takes them."""
+        return {"workers": self.workers, "allow_unsafe": self.allow_unsafe}
+
+    def jail(self) -> "Settings":
+        """As runs of projects take them."""
+        from strop_verify.verification.settings import Settings
+
+        return Settings(allow_unsafe=self.allow_unsafe)
+
+    @property
+    def many(self) -> int:
+        """Runs of projects at a time."""
+        return self.workers or min(16, len(os.sched_getaffinity(0)))
+
+
+@dataclass(frozen=True)
+class ChosenTasks:
+    """Which tasks of a source are taken."""
+
+    limit: Annotated[int | None, Option(min=1, help="read only this many tasks of the source")] = None
+    topic: Annotated[list[str] | None, Option("--topic", help="only this topic; repeatable")] = None
+    level: Annotated[list[int] | None, Option("--level", help="only this level; repeatable")] = None
+    split: Side = None
+
+    def filters(self) -> dict[str, Any]:
+        """As `load_tasks` takes them and manifests name them."""
+        return {"limit": self.limit, "topics": self.topic, "levels": self.level, "split": self.split}
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What is held out."""
+
+    held_out: Annotated[
+        list[str] | None, Option(help="repository whose tasks are all held out; may be repeated")
+    ] = None
+    newest_share: Annotated[
+        float,
+        Option(min=0.0, max=1.0, help="share of each other repository's commits, the newest, to hold out"),
+    ] = 0.2
+
+    def sides(self, tasks: "Sequence[Task]") -> "list[Task]":
+        """The tasks with their sides. Raises UserError for a repository that has no task."""
+        return list(split_of(tasks, self.held_out or [], self.newest_share)) if tasks else []
+
+
+class Build:
+    """One build: what it counts, its file of tasks and its manifest. Raises UserError where these cannot be written."""
+
+    def __init__(self, path: Path, layout: TallyLayout, *beside: Path, manifest: Path | None = None) -> None:
+        """`beside`: further files that the build writes. The manifest's name is PATH.manifest.json by default."""
+        from strop_verify.core import files
+
+        if not path.name.endswith((".jsonl", ".jsonl.gz")):
+            raise UserError(f"--output {path}: name a file that ends in .jsonl or .jsonl.gz")
+        self.path, self.tally = path, Tally(layout)
+        self._manifest = manifest or path.with_name(f"{path.name}.manifest.json")
+        for each in (path, self._manifest, *beside):
+            files.check_writable(each)
+        self._started = time.monotonic()
+
+    def write(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> None:
+        """Writes the tasks. Raises UserError where there is none: `nothing`, and the reasons or `otherwise`."""
+        from strop.tasks import write_tasks
+
+        write_tasks(self.tally.some(made, nothing, otherwise), self.path)
+
+    def shown(self, progress: "Progress", originals: int) -> Callable[[int], None]:
+        """A callback that takes the number of tasks made from each original and shows progress."""
+        seen = [0, 0]
+
+        def done(kept: int) -> None:
+            seen[0] += 1
+            seen[1] += kept > 0
+            progress.at(seen[0], seen[1], originals, f"{self.tally.tasks} repair tasks made")
+
+        return done
+
+    def seconds(self) -> float:
+        """Since the build began."""
+        return time.monotonic() - self._started
+
+    def finish(self, settings: Mapping[str, Any], line: str, **more: Any) -> None:
+        """Writes the manifest, settings, counts and `more`, and prints a line."""
+        from strop_verify.core import files
+
+        files.write_json(self._manifest, {"settings": settings, **self.tally.manifest(), **more})
+        print(printable(f"{line}; {self.path}"))
+
+
+def edit_format(name: str) -> str:
+    """The name of an edit format. Raises UserError."""
+    from strop.tasks.rows import unknown
+    from strop_verify.edits import FORMATS
+
+    if name not in FORMATS:
+        raise unknown("--format", name, FORMATS)
+    return name

@@ -1,0 +1,192 @@
+"""What a build examined, left out and made, and why; and how many verdicts may be *error*.
+
+All tasks of a build: each once (`once`), and their split by repository, and by date within one (`split_of`).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from strop_verify.core.errors import TooManyErrors, UserError
+
+if TYPE_CHECKING:
+    from strop_verify.core.task import Task
+    from strop_verify.core.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class TallyLayout:
+    """What one kind of build counts, in the order of its manifest."""
+
+    names: Sequence[str]
+    """Of `Tally`'s numbers and counts; "operators": a row for each, see `fates`."""
+    marks: "Callable[[Task], Iterable[tuple[str, str]]]"
+    """(name, key) of what a task that was made counts under."""
+    fates: Sequence[str] = ()
+    """Counts by operator that have a column; the first one names the rows. Reasons of those dropped come last."""
+    order: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+    """How the keys of a name are sorted, where it is not by spelling."""
+
+
+class LeftOut(Exception):
+    """Why something makes no task: a few words, which are counted."""
+
+
+class Tally:
+    """Counts of one build."""
+
+    def __init__(self, layout: TallyLayout) -> None:
+        self._layout = layout
+        self.tasks = self.originals = self.considered = self.files = self.functions = 0
+        """Tasks that were made, and what was looked at: tasks or functions; commits, rows or programs; files; functions
+        with a docstring."""
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
+        """By name and key."""
+        self.dropped: dict[str, Counter[str]] = defaultdict(Counter)
+        """Judged and not kept, by operator and reason."""
+        self.unusable = self.counts["unusable"]
+        """What makes no task, by reason."""
+        self.left_out = self.counts["left_out"]
+        self.skipped = self.counts["skipped"]
+        """Files and rows left out, by reason."""
+        self.filtered = self.counts["filtered"]
+        """Functions refused, by the name of the first filter that did."""
+        self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
+        """By operator. What changes several things at once counts under each of its operators."""
+
+    def keep(self, task: "Task") -> "Task":
+        """Counts a task that was made, and gives it back."""
+        self.tasks += 1
+        for name, key in self._layout.marks(task):
+            self.counts[name][key] += 1
+        return task
+
+    def drop(self, operators: Iterable[str], reason: str) -> None:
+        """Counts what was judged and is no task."""
+        for name in operators:
+            self.dropped[name][reason] += 1
+
+    @contextmanager
+    def leaving_out(self, name: str, done: Callable[[int], None] = lambda made: None) -> Iterator[None]:
+        """Counts a LeftOut under `name` by its reason, and tells `done` that no task came of it."""
+        try:
+            yield
+        except LeftOut as reason:
+            self.counts[name][str(reason)] += 1
+            done(0)
+
+    def some(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> "Iterator[Task]":
+        """The tasks. Raises UserError where there is none: `nothing`, and the reasons, else `otherwise`."""
+        yield from made
+        if not self.tasks:
+            raise UserError(f"{nothing}: {self.reasons() or otherwise}")
+
+    def reasons(self) -> str:
+        """Why something makes no task, the most frequent reason first."""
+        found = self.left_out + self.skipped + self.filtered + self.unusable
+        found += sum(self.dropped.values(), Counter())
+        return listed(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
+
+    def told(self, name: str) -> str:
+        """The counts of a name in one line."""
+        return listed(self.manifest()[name]) or "none"
+
+    def manifest(self) -> dict[str, Any]:
+        """All counts, sorted."""
+        found: dict[str, Any] = {}
+        for name in self._layout.names:
+            if name == "operators":
+                operators = sorted(self.counts[self._layout.fates[0]])
+                found[name] = {operator: self._row(operator) for operator in operators}
+            elif isinstance(number := getattr(self, name, None), int):
+                found[name] = number
+            else:
+                found[name] = _sorted(self.counts[name], self._layout.order.get(name))
+        return found
+
+    def _row(self, operator: str) -> dict[str, Any]:
+        fates = {fate: self.counts[fate][operator] for fate in self._layout.fates}
+        return {**fates, "dropped": _sorted(self.dropped[operator])}
+
+
+class ErrorBudget:
+    """Watches the share of what could not be verified.
+
+    share   that is too large when it is passed
+    fewest  seen before the share counts
+    """
+
+    def __init__(
+        self, share: float = 0.05, *, fewest: int = 100, what: str = "programs could not be verified"
+    ) -> None:
+        self._share, self._fewest, self._what = share, fewest, what
+        self._seen = self._errors = 0
+
+    def see(self, verdict: "Verdict") -> "Verdict":
+        """Counts a verdict and gives it back. Raises TooManyErrors when too many of them are errors."""
+        self.count(None if verdict.scored else verdict.detail)
+        return verdict
+
+    def count(self, error: str | None) -> None:
+        """Counts one thing, with the cause where it could not be verified. Raises TooManyErrors."""
+        self._seen += 1
+        if error is None:
+            return
+        self._errors += 1
+        if self._seen >= self._fewest and self._errors > self._share * self._seen:
+            raise TooManyErrors(
+                f"{self._errors} of {self._seen} {self._what}, more than {self._share:.0%}; the last cause: {error}"
+            )
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    """Counts in one line."""
+    return ", ".join(f"{count} {reason}" for reason, count in counts.items())
+
+
+def _sorted(counts: Mapping[str, int], order: Callable[[str], Any] | None = None) -> dict[str, int]:
+    return {key: counts[key] for key in sorted(counts, key=order)}
+
+
+def once(tasks: "Iterable[Task]", tally: Tally) -> "Iterator[Task]":
+    """The tasks without those that were made before, as of a repository and its copy."""
+    ids: set[str] = set()
+    for task in tasks:
+        if task.id in ids:
+            tally.left_out["made before"] += 1
+            continue
+        ids.add(task.id)
+        yield task
+
+
+def split_of(tasks: "Sequence[Task]", held_out: Sequence[str], share: float) -> "Iterator[Task]":
+    """The tasks with their side: held out are those of some repositories, and the newest of each other.
+
+    share  of a repository's commits, the newest, that are held out, whole days; where that would be all of them, just
+           so many. Of what has no date nothing is
+    Raises UserError for a repository that has no task.
+    """
+    names = {task.topic for task in tasks}
+    if unknown := next((name for name in held_out if name not in names), ""):
+        raise UserError(
+            f"--held-out {unknown}: no task is of it; there are {', '.join(sorted(names)) or 'none'}"
+        )
+    late = set[str]()
+    for name in names:
+        late |= _late(
+            [task for task in tasks if task.topic == name and task.metadata.get("kind") == "commit"], share
+        )
+    for task in tasks:
+        out = task.topic in held_out or task.id in late
+        yield task.model_copy(update={"split": "held-out" if out else "train"})
+
+
+def _late(commits: "Sequence[Task]", share: float) -> set[str]:
+    """The ids of the newest tasks of a repository, newest first: all of a day, unless it is the first one."""
+    count = round(len(commits) * share)
+    dates = sorted((task.metadata["date"] for task in commits), reverse=True)
+    if not count or dates[count - 1] == dates[-1]:
+        return {task.id for task in commits[:count]}
+    return {task.id for task in commits if task.metadata["date"] >= dates[count - 1]}

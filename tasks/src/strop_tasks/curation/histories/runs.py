@@ -1,0 +1,202 @@
+"""Runs of tests on many trees: one warm jailed process for each folder of packages and hash seed, and a fresh tree each
+time. Each thread has its own. What some runs compile others take, where path and content of a source are the same, and
+the modules that they import from outside are imported once, by a process that begins anew.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
+
+from strop_verify.core.errors import WorkerDied
+from strop_verify.core.snapshots import Files
+from strop_verify.core.verdict import Outcome
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.project.backend import open_backend
+from strop_verify.verification.project.process import TestsProcess
+from strop_verify.verification.project.runs import BARE, PLAIN, ProjectRun, RunRequest, Warmth, with_room
+from strop_verify.verification.settings import Settings
+
+TEST_SECONDS = 2.0
+"""CPU seconds of one test; ten times as much wall time, as for imports."""
+_PATIENCE = 3
+_LOADING = 6.0
+_WALL = 10.0
+"""Wall seconds of a run for each of its CPU seconds: a busy machine changes nothing."""
+_OPEN = 4
+_COMPILED = 3_000
+"""Sources whose compiled files are kept."""
+_HEAVY = 30
+"""New modules from outside for which a process begins anew."""
+_REFUSED = (3, 4)
+"""pytest's exit statuses: broken off, and not understood."""
+DAY = "strop_another_day"
+ANOTHER_DAY = """import datetime
+import time
+
+AHEAD = 400 * 86400 + 7 * 3600
+now, days = time.time, datetime.timedelta(seconds=AHEAD)
+time.time = lambda: now() + AHEAD
+time.time_ns = lambda ns=time.time_ns: ns() + AHEAD * 10**9
+
+
+def moved(function):
+    return lambda seconds=None: function(time.time() if seconds is None else seconds)
+
+
+time.localtime, time.gmtime, time.ctime = moved(time.localtime), moved(time.gmtime), moved(time.ctime)
+
+
+KINDS = {}
+
+
+class Alike(type):
+    def __instancecheck__(cls, value):
+        return isinstance(value, KINDS[cls]) if cls in KINDS else type.__instancecheck__(cls, value)
+
+    def __subclasscheck__(cls, other):
+        return issubclass(other, KINDS[cls]) if cls in KINDS else type.__subclasscheck__(cls, other)
+
+
+def later(kind, **methods):
+    made = Alike(kind.__name__, (kind,), {**methods, "__module__": "datetime"})
+    KINDS[made] = kind
+    return made
+
+
+real, plain = datetime.datetime, datetime.date
+datetime.datetime = later(
+    real,
+    now=classmethod(lambda cls, tz=None: real.now(tz) + days),
+    today=classmethod(lambda cls: real.today() + days),
+    utcnow=classmethod(lambda cls: real.now(datetime.timezone.utc).replace(tzinfo=None) + days),
+)
+datetime.date = later(plain, today=classmethod(lambda cls: plain.today() + days))
+"""
+"""A plugin of pytest that moves the clocks of Python's library ahead."""
+
+
+class HistoryRuns:
+    """Runs tests on trees of Python or Rust. From any thread; close it at the end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._all: list[TestsProcess] = []
+        self._closed = False
+        self._compiled: OrderedDict[tuple[str, bytes], dict[str, bytes]] = OrderedDict()
+        """By path and content of a source."""
+        self._modules: dict[str, tuple[str, ...]] = {}
+        """From outside of the projects, by folder of packages."""
+
+    def run(
+        self, tree: Files, request: RunRequest, *, language: str = "python", packages: str = "", seed: int = 0,
+        room: float = 30.0, another_day: bool = False,
+    ) -> ProjectRun:  # fmt: skip
+        """One run. `seed`: PYTHONHASHSEED; `room`: CPU seconds of it. WorkerDied when our process broke twice.
+
+        With `keep` in the request it also makes later runs quick.
+        """
+        if language == "rust":
+            backend = open_backend("rust", tree, self._settings, TEST_SECONDS)
+            try:
+                return backend.run(request)
+            finally:
+                backend.close()
+        request = replace(request, seconds=TEST_SECONDS, loading=_LOADING, patience=_PATIENCE)
+        limits = with_room(Limits(cpu_seconds=1.0, wall_seconds=5.0), cpu=room, wall=_WALL * room)
+        run = ProjectRun()
+        for options in (PLAIN, BARE):
+            try:
+                run = self._once(tree, request, limits, options, packages, seed, another_day)
+            except WorkerDied:  # such as one that a busy machine did not start in time
+                run = self._once(tree, request, limits, options, packages, seed, another_day)
+            if run.status not in _REFUSED or run.results or run.collected or run.uncollected:
+                break
+        return run
+
+    def close(self) -> None:
+        """Ends every process. Safe to call twice and from any thread."""
+        with self._lock:
+            processes, self._all, self._closed = self._all, [], True
+        for process in processes:
+            process.close()
+
+    def _once(
+        self, tree: Files, request: RunRequest, limits: Limits, options: tuple[str, ...], packages: str, seed: int,
+        another_day: bool,
+    ) -> ProjectRun:  # fmt: skip
+        process = self._process(packages, seed)
+        if another_day:
+            tree, options = {**tree, f"{DAY}.py": ANOTHER_DAY.encode()}, (*options, "-p", DAY)
+        with self._lock:
+            known = [self._compiled[source] for source in tree.items() if source in self._compiled]
+        process.take(
+            tree, Warmth({path: data for one in known for path, data in one.items()}, options=options)
+        )
+        run = process.run(request, limits)
+        if run.warmth is not None:
+            self._learn(tree, packages, run.warmth)
+        return run
+
+    def _learn(self, tree: Files, packages: str, warmth: Warmth) -> None:
+        with self._lock:
+            for path, data in warmth.compiled.items():
+                folder, _, name = path.rpartition("/")
+                source = f"{folder.removesuffix('__pycache__')}{name.partition('.')[0]}.py"
+                if source in tree:
+                    self._compiled.setdefault((source, tree[source]), {})[path] = data
+            while len(self._compiled) > _COMPILED:
+                self._compiled.popitem(last=False)
+            known = self._modules.get(packages, ())
+            if len(new := {*warmth.modules} - {*known}) >= _HEAVY:
+                self._modules[packages] = (*known, *sorted(new))
+
+    def _process(self, packages: str, seed: int) -> TestsProcess:
+        mine: OrderedDict[tuple[str, int, tuple[str, ...]], TestsProcess]
+        mine = self._local.__dict__.setdefault("mine", OrderedDict())
+        modules = self._modules.get(packages, ())
+        process = mine.pop((packages, seed, modules), None)
+        if self._closed:
+            raise WorkerDied("the build was stopped")
+        if process is None or process.closed:
+            settings, warmth = replace(self._settings, packages=packages), Warmth(modules=modules)
+            process = TestsProcess({}, settings, warmth, hash_seed=seed)
+            with self._lock:
+                self._all.append(process)
+        mine[packages, seed, modules] = process
+        while len(mine) > _OPEN:
+            old = mine.popitem(last=False)[1]
+            old.close()
+            with self._lock:
+                self._all = [one for one in self._all if one is not old]
+        return process
+
+
+def passed(run: ProjectRun) -> set[str]:
+    """The tests that passed."""
+    return (
+        {name for name, test in run.results.items() if test.outcome is Outcome.PASSED}
+        if not run.tampered
+        else set()
+    )
+
+
+def message(run: ProjectRun, test: str) -> str:
+    """Why a test did not pass."""
+    if test in run.results:
+        return run.results[test].message
+    return uncollected(run)
+
+
+def uncollected(run: ProjectRun) -> str:
+    """Why a file could not be imported."""
+    told = [line.strip() for line in run.uncollected.splitlines()]
+    return next((line.removeprefix("E").strip() for line in told if line.startswith("E ")), "")
+
+
+def applied(tree: Files, texts: Mapping[str, str | None]) -> Files:
+    """The tree with these texts in it; None: gone."""
+    new = {path: text.encode() for path, text in texts.items() if text is not None}
+    return {path: data for path, data in {**tree, **new}.items() if texts.get(path, "") is not None}

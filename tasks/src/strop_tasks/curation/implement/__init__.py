@@ -1,0 +1,47 @@
+"""Tasks to implement: a function of a Python source is masked in its file, and its docstring says what it does.
+
+The form and the filters are those of the data set that CodeRepairRL was trained on (ASSERT-KTH/stack-smol-docstrings).
+Sources are only read and parsed, never run. See docs/implement.md.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from typer import Option
+
+from strop_tasks.curation.engine.tally import TallyLayout
+
+Mask = Literal["body", "function"]
+Format = Literal["search-replace", "unified-diff", "whole-file", "line-range", "infill"]
+
+
+@dataclass(frozen=True)
+class ImplementSettings:
+    """What is made of which functions."""
+
+    format: Annotated[Format, Option(help="how the answer must write its edit")] = "search-replace"
+    mask: Annotated[
+        Mask,
+        Option(help="part to mask: everything after the docstring, or the whole function, as published"),
+    ] = "body"
+    filters: Annotated[
+        str, Option(help="which functions: published, sound, none, or names separated by commas")
+    ] = "published"
+    column: Annotated[str, Option(help="for a data set: the column that holds the files")] = "content"
+    max_file_chars: Annotated[int, Option(min=1, help="longer files are left out")] = 20_000
+    per_file: Annotated[int | None, Option(min=1, help="maximum tasks from one file, chosen by the seed")] = (
+        None
+    )
+    limit: Annotated[int | None, Option(min=1, help="stop after this many tasks")] = None
+    held_out: Annotated[float, Option(min=0.0, max=1.0, help="share of files to hold out")] = 0.35
+    seed: Annotated[int, Option(help="decides the split, and the tasks that --per-file keeps")] = 0
+    tests: Annotated[
+        bool,
+        Option("--tests", help="the source is a project: its tests, run in the jail, judge the answers"),
+    ] = False
+
+
+LAYOUT = TallyLayout(
+    ("tasks", "files", "skipped", "functions", "filtered", "unusable", "splits"),
+    lambda task: [("splits", str(task.split))],
+)

@@ -1,0 +1,165 @@
+"""Which functions make tasks: the published filters, each a function that says what stays, and one of ours.
+
+Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program that made the data set stack-smol-docstrings. Its
+description leaves open what these words mean; here they are read as that program reads them:
+
+1. "docstring >= 50 characters": of the docstring without its indentation (`ast.get_docstring`); and 40 of them must
+   be left when quotes and blanks are taken off both ends.
+2. ">= 2 lines": lines that are not blank.
+3. "boilerplate": the four texts anywhere in the docstring, upper and lower case as written.
+4. "Args/Returns-like section": `Args:`, `Arguments:`, `Parameters:`, `Params:`, `Returns:`, `Yields:`, `Raises:` or the
+   word `Example`, anywhere, in any case; so NumPy's underlined headings do not count.
+5. ">= 3 sentences": pieces between `.`, `!` and `?` with more than 10 characters.
+6. "no properties": the decorator `property` by that name alone; no setters, no `cached_property`, no `async def`.
+7. "no bodies of <= 2 statements": statements directly in the body, the docstring counted; `async def` is not looked at.
+8. "SQL strings": one of 12 words anywhere in any string of the function, in any case, also as a part of a word. The
+   docstring is such a string: one that says "from" or "selected" is refused.
+9. "> 15 variables": different names that are positional parameters, or bound by `=` (also in a tuple or list, one
+   level), by an annotated assignment, or as the only name of a `for` or `with`; nested functions included. Not counted:
+   `*args`, keyword-only parameters, `+=`, `:=`, comprehensions, `except`, `async for` and `async with`.
+10. "< 4 statements without control flow": statements directly in the body, the docstring counted, and none of them an
+    `if`, `for` or `while`.
+
+`sql-statement` is ours, and takes the place of `sql` in the set "sound": the docstring is left out, and a string is
+SQL when it begins with a statement of SQL. The filters are asked in their order; the first that refuses is the reason.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from strop.tasks.rows import suggestion
+from strop_verify.code.python.source import PythonFunction
+from strop_verify.core.errors import UserError
+
+Filter = Callable[[PythonFunction], bool]
+"""Whether a function stays."""
+
+SHORTEST_DOCSTRING, SHORTEST_CONTENT, FEWEST_LINES = 50, 40, 2
+BOILERPLATE = ("# noqa", ":rtype:", "Gets the", "Sets the")
+SENTENCES, LONGER_THAN = 3, 10
+MOST_VARIABLES = 15
+SQL_WORDS = (
+    "SELECT", "FROM", "WHERE", "JOIN", "GROUP BY", "ORDER BY", "HAVING", "UNION", "INSERT", "UPDATE", "DELETE",
+    "CREATE TABLE",
+)  # fmt: skip
+_SECTION = re.compile("(?:args|arguments|parameters|params|returns|yields|raises):|example", re.IGNORECASE)
+_SQL_STATEMENT = re.compile(
+    r"\s*(?:select\b.+\bfrom\b|insert\s+into\b|update\b.+\bset\b|delete\s+from\b|(?:create|alter|drop)\s+table\b"
+    r"|with\b.+\bas\s*\(\s*select\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def long_docstring(function: PythonFunction) -> bool:
+    """A docstring of 50 characters, 40 of them between quotes and blanks."""
+    text = function.docstring
+    return len(text) >= SHORTEST_DOCSTRING and len(text.strip("\"' \t\n")) >= SHORTEST_CONTENT
+
+
+def docstring_lines(function: PythonFunction) -> bool:
+    """At least two lines that are not blank."""
+    return sum(bool(line.strip()) for line in function.docstring.split("\n")) >= FEWEST_LINES
+
+
+def no_boilerplate(function: PythonFunction) -> bool:
+    """No boilerplate text."""
+    return not any(text in function.docstring for text in BOILERPLATE)
+
+
+def no_property(function: PythonFunction) -> bool:
+    """Not decorated by `property`."""
+    node = function.node
+    return isinstance(node, ast.AsyncFunctionDef) or not any(
+        isinstance(decorator, ast.Name) and decorator.id == "property" for decorator in node.decorator_list
+    )
+
+
+def long_body(function: PythonFunction) -> bool:
+    """More than a docstring and one statement."""
+    return isinstance(function.node, ast.AsyncFunctionDef) or len(function.node.body) > 2
+
+
+def describes(function: PythonFunction) -> bool:
+    """A section of arguments, results, errors or examples, or three sentences."""
+    pieces = re.split("[.!?]", function.docstring)
+    sentences = sum(len(piece.strip()) > LONGER_THAN for piece in pieces)
+    return sentences >= SENTENCES or _SECTION.search(function.docstring) is not None
+
+
+def no_sql(function: PythonFunction) -> bool:
+    """No word of SQL in any string, the docstring included."""
+    return not any(word in text.upper() for text in _strings(function.node) for word in SQL_WORDS)
+
+
+def no_sql_statement(function: PythonFunction) -> bool:
+    """No string but the docstring that begins with a statement of SQL."""
+    body = function.node.body[bool(function.docstring) :]
+    return not any(_SQL_STATEMENT.match(text) for statement in body for text in _strings(statement))
+
+
+def few_variables(function: PythonFunction) -> bool:
+    """At most 15 names that are parameters or bound."""
+    bound = {name for node in ast.walk(function.node) for name in _bound(node)}
+    return len(bound | {arg.arg for arg in function.node.args.args}) <= MOST_VARIABLES
+
+
+def not_simple(function: PythonFunction) -> bool:
+    """Four statements, the docstring counted, or control flow."""
+    body = function.node.body
+    return len(body) >= 4 or any(isinstance(statement, ast.If | ast.For | ast.While) for statement in body)
+
+
+FILTERS: dict[str, Filter] = {
+    "docstring-length": long_docstring,
+    "docstring-lines": docstring_lines,
+    "boilerplate": no_boilerplate,
+    "property": no_property,
+    "short-body": long_body,
+    "undescribed": describes,
+    "sql": no_sql,
+    "sql-statement": no_sql_statement,
+    "variables": few_variables,
+    "simple": not_simple,
+}
+"""Every filter by its name, in the order in which they are asked."""
+
+SETS: dict[str, list[str]] = {
+    "published": [name for name in FILTERS if name != "sql-statement"],
+    "sound": [name for name in FILTERS if name != "sql"],
+    "none": [],
+}
+
+
+def chosen(text: str) -> list[str]:
+    """The names of the filters that a text names: a set, or names with commas between them. Raises UserError."""
+    if text in SETS:
+        return SETS[text]
+    named = [word.strip() for word in text.split(",")]
+    for name in named:
+        if name not in FILTERS:
+            known = [*SETS, *FILTERS]
+            raise UserError(
+                f"unknown filter {name!r}{suggestion(name, known)}: there are {', '.join(FILTERS)}, "
+                f"and the sets {', '.join(SETS)}"
+            )
+    return [name for name in FILTERS if name in named]
+
+
+def _strings(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that one statement binds, as far as they are counted."""
+    targets: list[ast.expr | None] = []
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            targets += target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    elif isinstance(node, ast.AnnAssign | ast.For):
+        targets = [node.target]
+    elif isinstance(node, ast.With):
+        targets = [item.optional_vars for item in node.items]
+    yield from (target.id for target in targets if isinstance(target, ast.Name))

@@ -1,0 +1,166 @@
+"""Python sources to read: a file, a folder, a packed tree (.tar.gz and the like), or rows that hold texts of files.
+
+Everything is hostile: sizes are bounded before a text is held, links are never followed, nothing is unpacked to disk.
+What is left out is counted by its reason.
+"""
+
+import os
+import stat
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from strop.tasks import places
+from strop_tasks.curation.engine.tally import LeftOut, Tally
+from strop_tasks.curation.implement import archive
+from strop_verify.core.errors import UserError
+from strop_verify.edits import EditError
+from strop_verify.edits.paths import check_path
+
+BYTES_PER_CHARACTER = 4
+"""Most that UTF-8 takes; a file of more bytes is not read."""
+_NO_SOURCES = ("__pycache__", "node_modules", "site-packages")
+_NO_PATH = "source.py"
+"""The path of a row that names none."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """The text of one file."""
+
+    path: str
+    """In its tree, with `/`."""
+    text: str
+    origin: str
+    """Name of the tree or data set."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """What a row says about repository and licences."""
+
+
+def read_sources(
+    source: str, tally: Tally, *, max_chars: int, column: str = "content"
+) -> Generator[SourceFile, None, None]:
+    """The files of a source, in the order of their paths, of the archive or of the rows.
+
+    source     a folder that holds .py files, somewhere; a .py file; a .tar, .tar.gz, .tgz, .tar.bz2 or .tar.xz; or any
+               place that rows come from (`strop.tasks.places`)
+    max_chars  longer texts are left out
+    column     the field of a row that holds the text of a file
+
+    Raises UserError for a source that is not there or holds nothing of all this.
+    """
+    path = Path(source).expanduser()
+    if archive.is_archive(path):
+        yield from _packed(path, tally, max_chars)
+    elif path.suffix == ".py" and path.is_file():
+        yield from _tree(path.parent, iter([path.name]), tally, max_chars)
+    elif path.is_dir() and (first := next(paths := _walk(path, tally), "")):
+        yield from _tree(path, chain([first], paths), tally, max_chars)
+    elif places.is_place(source):
+        yield from _rows(source, tally, max_chars, column)
+    else:
+        raise UserError(
+            f"cannot read {source!r} as Python sources: name a folder, a .py file, a .tar.gz, or a data set whose rows "
+            f"hold texts of files (a path that ends in .jsonl or .parquet, or hub:ID)"
+        )
+
+
+def _tree(root: Path, paths: Iterator[str], tally: Tally, max_chars: int) -> Iterator[SourceFile]:
+    origin = root.resolve().name
+    for path in paths:
+        with tally.leaving_out("skipped"):
+            yield SourceFile(_checked(path), _read(root / path, max_chars), origin)
+
+
+def _packed(path: Path, tally: Tally, max_chars: int) -> Iterator[SourceFile]:
+    limit = max_chars * BYTES_PER_CHARACTER
+    origin = archive.stem(path)
+    for name, data in archive.members(path, ".py", limit, tally.skipped):
+        with tally.leaving_out("skipped"):
+            inner = name.removeprefix("./").removeprefix(origin + "/")
+            yield SourceFile(_checked(inner), _decoded(data, max_chars), origin)
+
+
+def _rows(source: str, tally: Tally, max_chars: int, column: str) -> Iterator[SourceFile]:
+    def report(_: str) -> None:
+        tally.skipped["unreadable row"] += 1
+
+    for where, row in places.read_place(source, report):
+        with tally.leaving_out("skipped"):
+            text, path = row.get(column), row.get("path")
+            if not isinstance(text, str):
+                raise LeftOut(f"no text in column {column!r}")
+            if str(row.get("lang", "python")).lower() != "python":
+                raise LeftOut("another language")
+            if len(text) > max_chars:
+                raise LeftOut("too long")
+            about = {name: row[name] for name in ("repository_name", "licenses") if row.get(name)}
+            named = path if isinstance(path, str) and path.endswith(".py") else _NO_PATH
+            origin = Path(where.rpartition(":")[0]).name or where
+            yield SourceFile(_checked(named.lstrip("/")), text, origin, about)
+
+
+def _checked(path: str) -> str:
+    try:
+        return check_path(path)
+    except (EditError, UnicodeEncodeError) as error:
+        raise LeftOut("bad path") from error
+
+
+def _read(path: Path, max_chars: int) -> str:
+    """The text of a regular file. Opened without following a link, or waiting for a pipe."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise LeftOut("cannot be read") from error
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(handle)
+        if not stat.S_ISREG(about.st_mode):
+            raise LeftOut("no regular file")
+        limit = max_chars * BYTES_PER_CHARACTER
+        if about.st_size > limit:
+            raise LeftOut("too long")
+        try:
+            return _decoded(file.read(limit + 1), max_chars)
+        except OSError as error:
+            raise LeftOut("cannot be read") from error
+
+
+def _decoded(data: bytes, max_chars: int) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise LeftOut("not UTF-8") from error
+    if len(text) > max_chars:
+        raise LeftOut("too long")
+    return text
+
+
+def _walk(root: Path, tally: Tally) -> Iterator[str]:
+    """The .py files below a folder, links and hidden, installed and cached folders left out; a folder's files first."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(root / folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            if not folder:
+                raise UserError(f"cannot read the folder {root}: {error.strerror or error}") from error
+            tally.skipped["cannot be read"] += 1
+            continue
+        if folder and any(entry.name == "pyvenv.cfg" for entry in entries):
+            continue
+        inner = []
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            if entry.is_symlink():
+                tally.skipped["symbolic link"] += 1
+            elif entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith(".") and entry.name not in _NO_SOURCES:
+                    inner.append(f"{path}/")
+            elif entry.name.endswith(".py"):
+                yield path
+        waiting += reversed(inner)

@@ -1,0 +1,46 @@
+"""Next-edit tasks: states of a commit that is being made, edit by edit. See docs/next-edit.md."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Option
+
+from strop_tasks.curation.engine.tally import TallyLayout
+
+if TYPE_CHECKING:
+    from strop_verify.core.task import Task
+
+FAMILY = "next-edit"
+
+
+@dataclass(frozen=True)
+class NextEditSettings:
+    """What is made."""
+
+    newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
+    lines: Annotated[int, Option(min=3, max=26, help="lines of the window around the cursor")] = 12
+    history: Annotated[int, Option(min=1, help="past edits that are shown, at most")] = 3
+    chars: Annotated[int, Option(min=100, help="characters of a prompt, at most")] = 900
+    answer_lines: Annotated[
+        int, Option(min=1, help="lines that an edit to be foreseen adds, at most; else silence is right")
+    ] = 4
+    answer_chars: Annotated[int, Option(min=8, help="characters of its answer, at most")] = 160
+    silence: Annotated[
+        float, Option(min=0.4, max=0.95, help="share of the states in which silence is right")
+    ] = 0.5
+    seed: Annotated[int, Option(help="decides about orders of edits, and where lines are cut")] = 0
+
+
+def _marks(task: "Task") -> list[tuple[str, str]]:
+    from strop_verify.core.checks import NextEditCheck
+
+    due = task.check.only(NextEditCheck).due
+    return [
+        ("states", str(task.metadata.get("state"))),
+        ("right", "an edit" if due else "silence"),
+        ("splits", str(task.split)),
+        ("repositories", task.topic),
+    ]
+
+
+LAYOUT = TallyLayout(("tasks", "considered", "left_out", "states", "right", "splits", "repositories"), _marks)

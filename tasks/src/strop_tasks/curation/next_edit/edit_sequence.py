@@ -1,0 +1,127 @@
+"""A commit as the sequence of edits that a person may have made it by.
+
+A git history knows no order of edits, so one is made up, by a seed: a file that defines a name comes before those that
+use it, and so does an edit within a file; imports come last; else from top to bottom, beginning anywhere. Runs of as
+many old lines as new ones, each pair of which is alike, are edits of a line each.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
+
+from strop_verify.edits.lines import opcodes
+
+ALIKE = 0.5
+"""Similarity of two lines, from which on one is the other, edited."""
+_DEFINED = re.compile(r"^\s*(?:async +)?(?:def|class) +(\w+)|^(\w+)(?:: *[^=]+)? *=[^=]", re.MULTILINE)
+_NAME = re.compile(r"[A-Za-z_]\w+")
+_HUNK = re.compile(r"(?m)^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*\n((?:[-+ \\].*(?:\n|\Z))*)")
+_IMPORT = re.compile(r"\s*(?:import|from) ")
+
+
+@dataclass(frozen=True)
+class HistoryEdit:
+    """Lines of a file before the commit, from 0, the last not included, and what comes in their place."""
+
+    path: str
+    first: int
+    last: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+class Changed(NamedTuple):
+    """A file that a commit changes."""
+
+    before: list[str]
+    """Its lines; empty where the diff does not show them."""
+    edits: list[HistoryEdit]
+    """From top to bottom."""
+
+
+def files_of(diff: str) -> dict[str, Changed]:
+    """The files that a diff changes, by path, but for those that it adds, removes or renames.
+
+    The diff has lines around its changes, as git writes it; the lines between those are not known.
+    """
+    found: dict[str, Changed] = {}
+    for part in re.split(r"(?m)^diff --git ", diff)[1:]:
+        named = re.search(r"(?m)^--- a/(.*?)\t?\n\+\+\+ b/(.*?)\t?$", part)
+        if named is None or named[1] != named[2]:
+            continue
+        changed = found[named[1]] = Changed([], [])
+        for hunk in _HUNK.finditer(part):
+            lines = hunk[2].split("\n")
+            before = [line[1:] for line in lines if line[:1] in (" ", "-")]
+            after = [line[1:] for line in lines if line[:1] in (" ", "+")]
+            first = max(0, int(hunk[1]) - 1)
+            changed.before.extend([""] * (first - len(changed.before)) + before)
+            changed.edits.extend(_edits_of(named[1], first, before, after))
+    return found
+
+
+def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]) -> Iterator[HistoryEdit]:
+    """The edits of lines that begin at a line of the file."""
+    for equal, i, j, n, m in opcodes(before, after):
+        old, new = before[i:j], after[n:m]
+        if equal:
+            continue
+        if len(old) == len(new) and all(map(_alike, old, new)):
+            for at, (a, b) in enumerate(zip(old, new, strict=True), first + i):
+                yield HistoryEdit(path, at, at + 1, (a,), (b,))
+        else:
+            yield HistoryEdit(path, first + i, first + j, tuple(old), tuple(new))
+
+
+def ordered(edits: Mapping[str, Sequence[HistoryEdit]], random: Random) -> list[HistoryEdit]:
+    """All edits of a commit, by path, in one order."""
+    paths = sorted(edits)
+    random.shuffle(paths)
+    texts = {path: [_text(edit) for edit in edits[path]] for path in paths}
+    found: list[HistoryEdit] = []
+    for path in _by_names(["\n".join(texts[path]) for path in paths]):
+        of_file = list(edits[paths[path]])
+        start = random.choice([0, 0, random.randrange(len(of_file))])
+        turned = [*of_file[start:], *of_file[:start]]
+        turned.sort(key=lambda edit: all(map(_IMPORT.match, edit.new)) and bool(edit.new))
+        found += [turned[at] for at in _by_names(list(map(_text, turned)))]
+    return found
+
+
+def place_of(edit: HistoryEdit, done: Sequence[HistoryEdit]) -> int:
+    """The line, from 0, at which an edit's first one stands, when the edits `done` of its file are made."""
+    above = (one for one in done if (one.first, one.last) < (edit.first, edit.last))
+    return edit.first + sum(len(one.new) - len(one.old) for one in above)
+
+
+def made(lines: Sequence[str], edits: Sequence[HistoryEdit]) -> list[str]:
+    """Lines after edits that do not overlap."""
+    found = list(lines)
+    for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
+        found[edit.first : edit.last] = edit.new
+    return found
+
+
+def _alike(a: str, b: str) -> bool:
+    return Indel.normalized_similarity(a.strip(), b.strip()) >= ALIKE
+
+
+def _text(edit: HistoryEdit) -> str:
+    return "\n".join(edit.new)
+
+
+def _by_names(texts: Sequence[str]) -> list[int]:
+    """Places of the texts: one that defines a name stands before those that use it, else as given."""
+    defined = [{a or b for a, b in _DEFINED.findall(text)} for text in texts]
+    used = [set(_NAME.findall(text)) - own for text, own in zip(texts, defined, strict=True)]
+    left, found = list(range(len(texts))), list[int]()
+    while left:
+        free = (one for one in left if not any(used[one] & defined[other] for other in left if other != one))
+        chosen = next(free, left[0])  # where they use each other's names, the first
+        left.remove(chosen)
+        found.append(chosen)
+    return found

@@ -1,0 +1,113 @@
+"""What a step of a pipeline is, what it yields, and what it is given to work with.
+
+A step reads its tasks as often as it likes, each pass from the disk, and yields every one of them once: kept, perhaps
+changed, or dropped with a reason. The pipeline checks that nothing vanishes and that nothing comes from nowhere, so a
+step never changes an id. Memory: a step holds numbers and ids of all tasks, never all tasks.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from strop.config.section import Section
+from strop.config.tasks import SandboxConfig
+from strop_tasks.curation.engine.memory import Memory
+from strop_verify.core.task import Task
+
+if TYPE_CHECKING:
+    from strop_verify.verification.verifier import OpenVerifier
+
+Read = Callable[[], Iterator[Task]]
+"""Every call is a new pass over the tasks, in their order."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A task that was dropped."""
+
+    task_id: str
+    source: str
+    reason: str
+    """A few words that are the same for every task dropped for it: counted in the manifest."""
+    detail: str = ""
+    """What is particular to this task, one line. May quote data sets: hostile text."""
+
+
+def drop(task: Task, reason: str, detail: str = "") -> Dropped:
+    """The record of dropping `task`."""
+    return Dropped(task.id, task.source, reason, detail)
+
+
+def part_of(task: Task) -> str:
+    """The name of the task's part; empty for none."""
+    return str(task.metadata.get("split") or task.split or "")
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+def _no_verifier(*_: Any) -> "OpenVerifier":
+    raise RuntimeError("this context has no verifier")
+
+
+@dataclass
+class Context:
+    """What a step is given besides its tasks."""
+
+    seed: int
+    """Of the pipeline. Random choices come from (seed, name of the step, task id) by `core.ids.derive_seed`."""
+    folder: Path
+    """Scratch folder of this step alone, removed when it is done. What a killed run left in it is still there."""
+    verifier: Callable[[], "OpenVerifier"] = _no_verifier
+    """The verifier of the whole pipeline, opened when it is first asked for; not to be closed."""
+    reseeded: "Callable[[int], OpenVerifier]" = _no_verifier
+    """Opens another one, of one worker, whose Python answers run under this hash seed; to be closed."""
+    sandbox: SandboxConfig = field(default_factory=SandboxConfig)
+    """The verifier's limits."""
+    say: Callable[[str], None] = _nothing
+    """Tells the user one line."""
+    progress: Callable[[int, int | None], None] = _nothing
+    """(done, total), at any time; total None where it is not known."""
+    size: int | None = None
+    """How many tasks come in, where known."""
+    note: Callable[[str, Mapping[str, Any]], None] = _nothing
+    """(task id, what was changed): a line of changes.jsonl. Only for tasks that are kept."""
+    totals: Counter[str] = field(default_factory=Counter)
+    """Further counts for the step's entry in the manifest, by name."""
+
+    def memory(self, name: str = "memory") -> Memory:
+        """What a costly step found so far, by task id: on disk, and still there when a killed run goes on."""
+        return Memory(self.folder / f"{name}.jsonl")
+
+
+Settings = TypeVar("Settings", bound=Section)
+
+
+class Step(ABC, Generic[Settings]):
+    """One step with its settings. Made anew for every run."""
+
+    def __init__(self, config: Settings) -> None:
+        self.config = config
+
+    @abstractmethod
+    def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
+        """Yields every task of `read` once, kept or dropped, in the order of the result.
+
+        Costly steps make two passes: one fills `context.memory()`, so that a killed run loses little, and one yields.
+        Raises UserError, one line, where the settings do not fit the tasks.
+        """
+
+    def check(self) -> None:
+        """Raises UserError for what would stop the step later, such as a missing package or file.
+
+        Asked of every step before the first one runs.
+        """
+        return None
+
+    def inputs(self) -> Sequence[Path]:
+        """Files and folders, besides the tasks, that the result depends on."""
+        return ()

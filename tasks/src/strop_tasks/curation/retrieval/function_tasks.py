@@ -1,0 +1,154 @@
+"""Retrieval tasks of functions whose docstring says what they do, and of bugs that were put into a project."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from strop_tasks.curation.edits.history import is_packaging, is_test
+from strop_tasks.curation.edits.repository import Repository
+from strop_tasks.curation.engine.tally import LeftOut, Tally
+from strop_tasks.curation.retrieval import FAMILY
+from strop_tasks.curation.retrieval.commits import names_file, not_blank
+from strop_tasks.curation.retrieval.trees import SourceHistory
+from strop_verify.code.python.source import PythonFunction, Unreadable, functions, parse
+from strop_verify.core.checks import ProjectCheck, RetrievalCheck
+from strop_verify.core.ids import rng
+from strop_verify.core.ranges import Range, merged, write_ranges
+from strop_verify.core.task import Task
+from strop_verify.edits.lines import opcodes, split
+
+_FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
+"""Of a docstring, and of the function that it describes."""
+_WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")
+"""The first line of what `strop build bugs` says of a bug."""
+Done = Callable[[int], None]
+
+
+def of_docstrings(
+    repository: Repository, history: SourceHistory, store: str, most: int, seed: int, tally: Tally
+) -> Iterator[Task]:
+    """At most `most` functions of the newest tree, chosen by the seed: the docstring is the request, and taken out of
+    the tree, and the function's lines are what matters.
+    """
+    commit = repository.resolve(history.ref)
+    date = repository.commits(1, history.ref)[0].date
+    paths = [path for path in repository.paths(commit) if path.endswith(".py")]
+    texts = repository.texts(commit, [path for path in paths if not (is_test(path) or is_packaging(path))])
+    found = [
+        (path, function) for path, text in sorted(texts.items()) for function in _documented(text, tally)
+    ]
+    rng("retrieval", seed, history.name).shuffle(found)
+    made = 0
+    for path, function in found:
+        if made == most:
+            return
+        tally.considered += 1
+        with tally.leaving_out("left_out"):
+            text, spans = _without_docstring(texts[path], function)
+            if function.docstring.split("\n")[0].strip() in text:
+                raise LeftOut("the docstring stands elsewhere too")
+            made += 1
+            yield Task(
+                family=FAMILY,
+                statement=function.docstring.strip(),
+                reference=write_ranges({path: spans}),
+                check=RetrievalCheck(tree=store, commit=commit, files={path: text}, truth={path: spans}),
+                topic=history.name,
+                source=f"{history.name}/{path}#{function.qualified_name}",
+                metadata={"kind": "docstring", "repository": history.name, "commit": commit, "date": date},
+            )
+
+
+def _documented(text: str, tally: Tally) -> list[PythonFunction]:
+    try:
+        return [one for one in functions(parse(text)) if one.docstring]
+    except Unreadable as error:
+        tally.skipped[str(error)] += 1
+        return []
+
+
+def _without_docstring(text: str, function: PythonFunction) -> tuple[str, list[Range]]:
+    """The file without the docstring, and where the function then is. Raises LeftOut."""
+    node, lines = function.node, split(text)
+    docstring = node.body[0]
+    first, last = function.first, function.last
+    begins, ends = docstring.lineno, docstring.end_lineno or docstring.lineno
+    if len(function.docstring) < _FEWEST_CHARACTERS:
+        raise LeftOut("a short docstring")
+    if len(node.body) < 2 or node.body[1].lineno <= ends or begins <= first:
+        raise LeftOut("nothing but a docstring, or on one line with it")
+    kept = last - (ends - begins + 1)
+    if not _FEWEST_LINES <= kept - first + 1 <= _MOST_LINES:
+        raise LeftOut("a function that is too short or too long")
+    if names_function(function.docstring, function.name):
+        raise LeftOut("the docstring names its function")
+    return "".join([*lines[: begins - 1], *lines[ends:]]), [(first, kept)]
+
+
+def names_function(docstring: str, name: str) -> bool:
+    """Whether a docstring says the function's name, which grep would find at once."""
+    return len(name) > 3 and name.strip("_") in docstring
+
+
+def of_bugs(
+    tasks: Iterable[Task], file: Path, tally: Tally, done: Done = lambda made: None
+) -> Iterator[Task]:
+    """A task a bug of a project (`strop build bugs`): what it says of the bug is the request, and the lines that the
+    repair changes are what matters.
+    """
+    for task in tasks:
+        tally.considered += 1
+        with tally.leaving_out("left_out", done):
+            made = _of_bug(task, file)
+            done(1)
+            yield made
+
+
+def _of_bug(task: Task, file: Path) -> Task:
+    edit = task.edit
+    judge = edit.judge.maybe(ProjectCheck) if edit and edit.judge else None
+    if edit is None or judge is None or not edit.oracle:
+        raise LeftOut("no bug of a project")
+    if judge.removed:
+        raise LeftOut("takes files away")
+    truth = {
+        path: not_blank(edit.files[path].split("\n"), spans)
+        for path, text in sorted(edit.oracle.items())
+        if path in edit.files and (spans := changed(edit.files[path], text or ""))
+    }
+    said = request_of_bug(task.statement)
+    if any(names_file(said, path) for path in truth):
+        raise LeftOut("the message names a file that matters")
+    name = Path(judge.project).name
+    there, repository = file.parent / name, task.topic or name.removesuffix(".project.tar.gz")
+    return Task(
+        family=FAMILY,
+        language=task.language,
+        statement=said,
+        reference=write_ranges(truth),
+        check=RetrievalCheck(
+            tree=name if there.is_file() else judge.project,
+            digest=judge.digest,
+            files={**judge.files, **edit.files},
+            truth=truth,
+        ),
+        topic=repository,
+        source=task.source,
+        metadata={"kind": "bug", "repository": repository, "original": task.id},
+    )
+
+
+def request_of_bug(statement: str) -> str:
+    """What a repair says of its bug, without where it is: the function and file at its beginning, the failing test's
+    file. Raises LeftOut where nothing else is said.
+    """
+    said = re.sub(r"`[^`\s]+\.(?:py|rs)::", "`", _WHERE.sub("", statement)).strip()
+    if not said:
+        raise LeftOut("says too little")
+    return said
+
+
+def changed(before: str, after: str) -> list[Range]:
+    """The lines of `before` that `after` replaces; of an insertion the line behind which it stands."""
+    found = opcodes(split(before), split(after))
+    return merged((i + 1, j) if j > i else (max(1, i), max(1, i)) for equal, i, j, _, _ in found if not equal)

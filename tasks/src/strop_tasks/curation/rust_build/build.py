@@ -1,0 +1,219 @@
+"""The build: every prompt of a source to a verified Rust task or to a reason, many at a time.
+
+A build that was killed goes on where it was: results and paid responses are read back, and the same source and settings
+give the same files, however often it was killed. While it runs, memory does not grow with the texts: of each prompt it
+holds a few hashes and places.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from strop.policies.connection import Usage
+from strop_tasks.curation.engine.memory import Memory
+from strop_tasks.curation.engine.paid_calls import FINISH_SECONDS, Calls, QuestionRefused, Stopped, opened
+from strop_tasks.curation.engine.tally import ErrorBudget
+from strop_tasks.curation.rust_build import RustBuildSettings, answer, outputs, questions, sources
+from strop_tasks.curation.rust_build.answer import NotKept
+from strop_tasks.curation.rust_build.checks import Unverified, check
+from strop_tasks.curation.rust_build.questions import CostEstimate
+from strop_tasks.curation.rust_build.sources import SourcePrompt
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import derive_seed
+from strop_verify.core.optional_packages import require
+from strop_verify.core.task import Task
+from strop_verify.core.window import Work, played
+from strop_verify.verification import open_verifier
+from strop_verify.verification.rust.installation import find_installation
+from strop_verify.verification.verifier import OpenVerifier
+
+VERIFYING = 64
+"""Prompts under way beyond those that wait for a call: what the verifier can work on."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The result of a build."""
+
+    manifest: dict[str, Any]
+    out_of_money: bool = False
+    unverified: str = ""
+    """Why prompts could not be verified; empty when all could."""
+
+
+def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
+    """What a whole build costs, from its prompts; nothing is sent or written. Raises UserError."""
+    settings.check()
+    seen: set[int] = set()
+    rows = count = characters = 0
+    for prompt in sources.read(source, settings.columns, settings.limit):
+        rows += 1
+        if _askable(prompt, seen) is None:
+            count += 1
+            characters += len(prompt.statement)
+    if not count:
+        raise UserError(f"the data set {source!r} is empty: it holds no prompt")
+    return CostEstimate.of(rows, count, characters, settings.attempts)
+
+
+def build(
+    source: str,
+    folder: Path,
+    settings: RustBuildSettings,
+    expected: CostEstimate,
+    *,
+    say: Callable[[str], None],
+    show: Callable[[int, int, Usage], None],
+) -> Report:
+    """Runs a build, or the rest of one, to its end, and writes its files.
+
+    say   gets lines for people
+    show  is called after each prompt with the prompts that are done, those that were kept, and what is paid
+
+    Raises UserError for settings, a folder or a server that are wrong; StropError when verification cannot go on;
+    KeyboardInterrupt, saying how to go on, after the calls under way are in.
+    """
+    settings.check()
+    settings.check_server()
+    for module, extra in (("openai", "eval"), ("tree_sitter_rust", "strength")):
+        require(module, package=module.removesuffix("_rust"), extra=extra, purpose="strop build rust")
+    judge = find_installation().identity
+    identity = settings.identity(source, questions.templates_hash())
+    with opened(folder, identity, "strop build rust"), Memory(folder / outputs.RESULTS) as results:
+        return _Run(source, folder, settings, expected, results, judge, say, show).whole()
+
+
+@dataclass
+class _Run:
+    """One process's part of a build."""
+
+    source: str
+    folder: Path
+    settings: RustBuildSettings
+    expected: CostEstimate
+    results: Memory
+    judge: str
+    """Names the compiler; results by another one are made again."""
+    say: Callable[[str], None]
+    show: Callable[[int, int, Usage], None]
+    keys: dict[int, str] = field(default_factory=dict)
+    """By number, where the prompts of this run that are done have their results."""
+    kept: int = 0
+    budget: ErrorBudget = field(default_factory=lambda: ErrorBudget(what="answers could not be verified"))
+    cause: str = ""
+    """Why the first one could not be verified."""
+
+    def whole(self) -> Report:
+        """The build and its files."""
+        settings = self.settings
+        with open_verifier(
+            workers=settings.workers, jail=settings.jail, allow_unsafe=settings.allow_unsafe
+        ) as verifier:
+            calls = self._play_all(verifier)
+        if calls.failure is not None:
+            raise calls.failure
+        tally = outputs.write(self.folder, self._done_so_far, settings.shares, settings.seed)
+        manifest = outputs.manifest(
+            self.source, settings, tally, calls.usage, self.expected.rows, len(self.keys), self.judge
+        )
+        files.write_json(self.folder / outputs.MANIFEST, manifest)
+        return Report(manifest, calls.out_of_money, self.cause)
+
+    def _play_all(self, verifier: OpenVerifier) -> Calls:
+        calls = Calls(self.settings.connection(), self.folder)
+        for line in self.expected.lines(calls.usage, self.settings.connection().prices):
+            self.say(line)
+        with calls:
+            works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
+            try:
+                for _ in played(works, self.settings.concurrency + VERIFYING, ordered=False):
+                    self.show(len(self.keys), self.kept, calls.usage)
+            except KeyboardInterrupt:
+                what = f"{calls.under_way} calls under way are finished and kept"
+                self.say(f"interrupted: {what}, up to {FINISH_SECONDS:g} s")
+                raise KeyboardInterrupt("continue with the same command") from None
+        return calls
+
+    def _prompts(self) -> Iterator[SourcePrompt]:
+        """The prompts that have no result yet; those that are not asked get theirs here."""
+        seen: set[int] = set()
+        settings = self.settings
+        for prompt in sources.read(self.source, settings.columns, settings.limit):
+            unfit = _askable(prompt, seen)
+            known = self.results.get(f"{prompt.key} {self.judge}", {"stage": "refused"})
+            if known.get("stage") != "refused":  # which may be asked again, for it was not paid
+                self.keys[prompt.number] = f"{prompt.key} {self.judge}"
+                self.kept += "task" in known
+            elif unfit is not None:
+                self._add(prompt, unfit)
+            else:
+                yield prompt
+
+    def _done_so_far(self) -> Iterator[dict[str, Any]]:
+        """The results of this run in the order of the source, read as they are asked for."""
+        for number in sorted(self.keys):
+            yield self.results[self.keys[number]]
+
+    def _add(self, prompt: SourcePrompt, outcome: Task | NotKept) -> None:
+        """Writes down a result."""
+        line: dict[str, Any] = {"id": prompt.id}
+        if isinstance(outcome, Task):
+            line["task"] = outcome.model_dump(mode="json")
+            self.kept += 1
+        else:
+            line |= {"where": prompt.where, "stage": outcome.stage, "reason": outcome.reason}
+        self.keys[prompt.number] = f"{prompt.key} {self.judge}"
+        self.results[self.keys[prompt.number]] = line
+
+    def _done(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[None]:
+        """One prompt's whole way, up to its result."""
+        try:
+            outcome = yield from self._play(prompt, calls, verifier)
+        except Stopped:
+            return
+        except Unverified as error:
+            self.cause = self.cause or str(error)
+            self.budget.count(str(error))
+            return
+        self.budget.count(None)
+        self._add(prompt, outcome)
+
+    def _play(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[Task | NotKept]:
+        settings = self.settings
+        try:
+            yield [asked := calls.ask(questions.rewrite(settings, prompt.id, prompt.statement))]
+            response = asked.result()
+            statement = answer.statement(response.text, response.finish)
+        except QuestionRefused as error:
+            return NotKept("refused", str(error))
+        except NotKept as unfit:
+            return unfit
+        faults: list[questions.FailedAnswer] = []
+        while True:
+            origin = {"model": settings.model, "attempt": len(faults) + 1}
+            try:
+                yield [asked := calls.ask(questions.solve(settings, prompt.id, statement, faults))]
+                response = asked.result()
+                found = answer.split(response.text, response.finish)
+                return (yield from check(verifier, prompt, statement, found, origin))
+            except QuestionRefused as error:
+                return NotKept("refused", str(error))
+            except NotKept as unfit:
+                faults.append(questions.FailedAnswer(response.text, unfit.reason, unfit.output))
+                if len(faults) >= settings.attempts:
+                    return unfit
+
+
+def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:
+    """Why this prompt is not asked, None when it is. `seen` holds hashes of the statements before it."""
+    if not prompt.statement:
+        return NotKept("prompt", "the prompt is empty")
+    if len(prompt.statement) > sources.MOST_CHARACTERS:
+        return NotKept("prompt", f"the prompt is longer than {sources.MOST_CHARACTERS:,} characters")
+    mark = derive_seed(" ".join(prompt.statement.lower().split()))
+    if mark in seen:
+        return NotKept("prompt", "the same prompt occurs earlier in the source")
+    seen.add(mark)
+    return None

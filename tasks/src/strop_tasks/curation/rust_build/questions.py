@@ -1,0 +1,131 @@
+"""What the model is asked, the key by which a paid response is known again, and what the calls cost.
+
+A prompt costs one call to be rewritten for Rust, and one for each answer that is asked for. The estimate takes four
+characters for a token, 60 tokens more than the original for a rewritten prompt, and 500 tokens for a solution with its
+tests.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, NamedTuple
+
+from strop.policies.connection import Prices, Usage
+from strop.tasks import templates
+from strop_tasks.curation.engine.paid_calls import Question
+from strop_tasks.curation.rust_build import RustBuildSettings
+from strop_verify.core.ids import content_hash, derive_seed
+
+Stage = Literal["rewrite", "solve"]
+STAGES: tuple[Stage, ...] = ("rewrite", "solve")
+MOST_OUTPUT = 3_000
+"""Characters of compiler output shown to the model."""
+CHARACTERS_PER_TOKEN = 4
+REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
+
+
+class FailedAnswer(NamedTuple):
+    """Why an answer was not kept, for the model."""
+
+    answer: str
+    """The whole response."""
+    reason: str
+    output: str
+
+
+@cache
+def template(name: str) -> str:
+    """The text of one of the templates."""
+    folder = resources.files("strop_tasks.curation.rust_build")
+    return folder.joinpath("templates", f"{name}.txt").read_text("utf-8")
+
+
+def templates_hash() -> str:
+    """A hash of all texts that ask."""
+    return content_hash([template(name) for name in ("rewrite", "solve", "repair")])
+
+
+def rewrite(settings: RustBuildSettings, prompt_id: str, statement: str) -> Question:
+    """Asks for the prompt in a form for Rust."""
+    return _question(settings, "rewrite", 1, prompt_id, _messages("rewrite", statement=statement), "")
+
+
+def solve(
+    settings: RustBuildSettings, prompt_id: str, statement: str, faults: list[FailedAnswer]
+) -> Question:
+    """Asks for function and tests; after `faults`, the newest last, for another answer.
+
+    The key holds the answers that were wrong but not what compilers said of them, which may differ from one machine
+    to the next: a call that is paid stays paid.
+    """
+    messages = _messages("solve", statement=statement)
+    for fault in faults[-1:]:
+        messages.append({"role": "assistant", "content": fault.answer})
+        messages += _messages("repair", reason=fault.reason, output=fault.output[:MOST_OUTPUT])
+    earlier = content_hash([fault.answer for fault in faults]) if faults else ""
+    return _question(settings, "solve", len(faults) + 1, prompt_id, messages, earlier)
+
+
+def _messages(name: str, **values: str) -> list[dict[str, str]]:
+    return [{"role": m.role, "content": m.content} for m in templates.messages(template(name), values)]
+
+
+def _question(
+    settings: RustBuildSettings,
+    stage: Stage,
+    attempt: int,
+    prompt_id: str,
+    messages: list[dict[str, str]],
+    earlier: str,
+) -> Question:
+    seed = derive_seed(settings.seed, stage, prompt_id, attempt) % 2**31
+    first: Any = messages[:2]
+    parts = [settings.model, settings.temperature, settings.max_tokens, seed, stage, attempt, first, earlier]
+    return Question(content_hash(parts, length=32), stage, attempt, prompt_id, seed, messages)
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """Of a whole build whose first answers all pass."""
+
+    rows: int
+    """Prompts of the source."""
+    prompts: int
+    """Those that are asked."""
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    most_calls: int
+    """When every answer but the last attempt's fails."""
+
+    @classmethod
+    def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "CostEstimate":
+        """From the number of prompts, of those that are asked, and the characters of the statements of these."""
+        statement = characters / CHARACTERS_PER_TOKEN
+        frame = {stage: len(template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES}
+        rewritten = statement + prompts * REWRITE_EXTRA_TOKENS
+        return cls(
+            rows=rows,
+            prompts=prompts,
+            calls=2 * prompts,
+            tokens_in=round(prompts * sum(frame.values()) + statement + rewritten),
+            tokens_out=round(rewritten + prompts * SOLUTION_TOKENS),
+            most_calls=(1 + attempts) * prompts,
+        )
+
+    def lines(self, paid: Usage, prices: Prices) -> list[str]:
+        """For people, before anything is sent."""
+        more = f", at most {self.most_calls:,} with repeated attempts" if self.most_calls > self.calls else ""
+        lines = [
+            f"estimate: {self.prompts:,} prompts, {self.calls:,} calls{more}; about {self.tokens_in:,} tokens in and "
+            f"{self.tokens_out:,} out (four characters a token, {SOLUTION_TOKENS} tokens a solution)"
+        ]
+        if prices.known:
+            cost = prices.of(self.tokens_in, self.tokens_out)
+            lines.append(f"estimated cost: {cost:.2f} at the given prices")
+        else:
+            lines.append("cost: not known without --price-in and --price-out (per million tokens)")
+        if paid.calls.total():
+            spent = f", {paid.cost(prices):.2f} spent" if prices.known else ""
+            lines.append(f"already paid and kept: {paid.calls.total():,} calls{spent}")
+        return lines

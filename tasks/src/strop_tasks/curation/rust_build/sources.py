@@ -1,0 +1,141 @@
+"""The prompts of a build: one row at a time out of any task source, of which only the statement is needed.
+
+A row is understood when `columns` says which column holds the statement, when it has the fields of AceCode-87K (`id`,
+`source`, `question`, `test_cases`), or when it is a Strop task line. Its cases, where it has some that are plain calls
+with plain values, are kept for a check that costs nothing.
+"""
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from strop.tasks import sources
+from strop.tasks.rows import Row, suggestion
+from strop.tasks.templates import examples
+from strop_verify.core.checks import Case, CasesCheck
+from strop_verify.core.errors import UserError
+from strop_verify.core.ids import content_hash
+from strop_verify.core.task import Task
+
+_ACECODE = {"id", "source", "question", "test_cases"}
+MOST_CHARACTERS = 20_000
+"""Longer statements are dropped unasked."""
+
+
+class SourcePrompt(NamedTuple):
+    """One prompt of the source."""
+
+    number: int
+    """Place in the source, from 0."""
+    id: str
+    """The row's own id, else a hash of the statement."""
+    statement: str
+    where: str
+    entry_point: str = ""
+    cases: tuple[Case, ...] = ()
+    """What the function named `entry_point` must give; empty where that is not known."""
+
+    @property
+    def key(self) -> str:
+        """A hash of what decides about the result."""
+        cases = [case.model_dump() for case in self.cases]
+        parts = [self.number, self.id, self.statement, self.where, self.entry_point, cases]
+        return content_hash(parts, length=32)
+
+
+def read(source: str, columns: Mapping[str, str], limit: int | None) -> Iterator[SourcePrompt]:
+    """Yields the first `limit` prompts of a source, holding one row at a time. Raises UserError in one line."""
+    for number, (where, row) in enumerate(_rows(source, columns)):
+        if limit is not None and number >= limit:
+            return
+        yield _prompt(number, where, row, columns)
+
+
+def _rows(source: str, columns: Mapping[str, str]) -> Iterator[tuple[str, "Row | Task"]]:
+    if source in sources.NAMED:
+        if columns:
+            raise UserError(f"{source!r} takes no column mapping: its tasks are complete")
+        for task in sources.NAMED[source]():
+            yield task.source, task
+        return
+    yield from sources.read_rows(source)
+
+
+def _prompt(number: int, where: str, row: "Row | Task", columns: Mapping[str, str]) -> SourcePrompt:
+    if isinstance(row, Task):
+        return _from_task(number, where, row)
+    if columns:
+        for column in columns.values():
+            if column not in row:
+                raise UserError(f"{where}: no column {column!r}{suggestion(column, list(row))}")
+        if "statement" not in columns:
+            raise UserError("which column holds the prompt? add --column statement=COLUMN")
+        statement, given = row[columns["statement"]], row[columns["id"]] if "id" in columns else None
+        return _made(number, where, statement, given)
+    if row.keys() >= _ACECODE:
+        name, cases = _asserted(row["test_cases"])
+        made = _made(number, f"{row['source']}/{row['id']}", row["question"], row["id"])
+        return made._replace(entry_point=name, cases=cases)
+    if "statement" in row:
+        try:
+            return _from_task(number, where, Task.model_validate(row))
+        except ValueError:
+            return _made(number, where, row["statement"], row.get("id"))
+    likely = next((name for name in ("prompt", "question", "instruction", "text") if name in row), "COLUMN")
+    raise UserError(
+        f"{where}: which column holds the prompt? add --column statement={likely} (columns: {', '.join(row)})"
+    )
+
+
+def _made(number: int, where: str, statement: Any, given: Any) -> SourcePrompt:
+    if not isinstance(statement, str):
+        kind = type(statement).__name__
+        raise UserError(f"{where}: the prompt is not text but {kind}: name another column")
+    return SourcePrompt(number, str(given or content_hash(statement)), statement.strip(), where)
+
+
+def _from_task(number: int, where: str, task: Task) -> SourcePrompt:
+    made = _made(number, task.source or where, _whole_statement(task), task.id)
+    check = task.check.maybe(CasesCheck)
+    if check is not None and not (check.is_lenient() or check.tolerance):
+        return made._replace(entry_point=check.entry_point, cases=tuple(check.cases))
+    return made
+
+
+def _whole_statement(task: Task) -> str:
+    """The statement, and the signature and examples that the task's prompts show beside it."""
+    parts = [task.statement or task.prompt or ""]
+    parts += [f"{title}:\n{text.strip()}" for title, text in (
+        ("Signature", task.signature), ("Examples", examples(task))) if text.strip()]  # fmt: skip
+    return "\n\n".join(parts)
+
+
+def _asserted(tests: Any) -> tuple[str, tuple[Case, ...]]:
+    """(function, cases) of assert statements that compare one function's calls with plain values; ("", ()) else.
+
+    All or nothing for the function's name; asserts of another form are passed over.
+    """
+    texts = (text for text in (tests if isinstance(tests, list) else []) if isinstance(text, str))
+    found = [pair for text in texts if (pair := _case(text))]
+    names = {name for name, _ in found}
+    return (names.pop(), tuple(case for _, case in found)) if len(names) == 1 else ("", ())
+
+
+def _case(text: str) -> tuple[str, Case] | None:
+    try:
+        statement = ast.parse(text.strip()).body[0]
+        compared = statement.test if isinstance(statement, ast.Assert) else None
+        if not (isinstance(compared, ast.Compare) and len(compared.ops) == 1):
+            return None
+        call = compared.left
+        if not (isinstance(compared.ops[0], ast.Eq | ast.Is) and isinstance(call, ast.Call)):
+            return None
+        if call.keywords or not isinstance(call.func, ast.Name):
+            return None
+        values = [ast.literal_eval(node) for node in (*call.args, *compared.comparators)]
+        if json.loads(json.dumps(values, allow_nan=False)) != values:
+            return None  # JSON has no tuples: their Rust form is not known
+    except (ValueError, TypeError, SyntaxError, IndexError, RecursionError, MemoryError):
+        return None
+    return call.func.id, Case(args=values[:-1], expected=values[-1])

@@ -1,0 +1,86 @@
+"""What rustc alone says of one program: the messages of the tasks, in the jail, by the pool that verifies.
+
+Strict verdicts come from many programs in one crate, and by clippy: then messages name the other modules, suggest
+imports from them and write types out in full. So each program that should not build is compiled once more, alone.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from strop_verify.core.checks import RustCheck
+from strop_verify.core.errors import SandboxError, WorkerDied
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, Verdict
+from strop_verify.verification import MOST_WORKERS
+from strop_verify.verification.pool.pool import VerifierPool
+from strop_verify.verification.rust.compiler import Compiler
+from strop_verify.verification.rust.installation import find_installation
+
+if TYPE_CHECKING:
+    from strop_verify.sandbox import Box
+
+ROOT = "src/lib.rs"
+
+
+def open_rustc(*, workers: int | None = None, allow_unsafe: bool = False) -> VerifierPool:
+    """A pool that compiles programs one by one: *passed* is "builds", the stage `build` has what rustc printed.
+
+    Close it or use it as a context manager. What the host's jail lacks is `open_verifier`'s to refuse.
+    """
+    usable = min(len(os.sched_getaffinity(0)), MOST_WORKERS)
+    return VerifierPool(
+        workers=workers or usable, route=lambda task: "rustc", build=lambda name: RustcToolchain(allow_unsafe)
+    )
+
+
+class RustcToolchain:
+    """Implements `strop_verify.core.protocols.Toolchain` for tasks with a RustCheck; their tests are not looked at."""
+
+    batch = 1
+
+    def __init__(self, allow_unsafe: bool = False) -> None:
+        self._allow_unsafe = allow_unsafe
+        self._compiler: Compiler | None = None
+        self._box: Box | None = None
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job, in order. Raises WorkerDied, and VerificationError where no Rust toolchain is found."""
+        try:
+            return [self._judge(task, answer) for task, answer in jobs]
+        except SandboxError as error:
+            self.close()
+            raise WorkerDied(str(error)) from error
+
+    def close(self) -> None:
+        """Ends the jail's process. Safe to call twice and from any thread."""
+        box, self._box = self._box, None
+        if box is not None:
+            box.close()
+
+    def _judge(self, task: Task, answer: str) -> Verdict:
+        check = task.check.only(RustCheck)
+        if self._compiler is None:
+            self._compiler = Compiler(find_installation(), exact=True)
+        with self._open(self._compiler).work() as work:
+            work.put({**check.files, ROOT: answer})
+            found = self._compiler.check(work, ROOT, "answer", check.edition)
+        output = "".join(text for findings in found.files.values() for text in findings.text)
+        outcome = Outcome.PASSED if found.ok else Outcome.FAILED
+        if found.trouble:
+            outcome = Outcome.TIMED_OUT if found.trouble == "timed out" else Outcome.OUT_OF_MEMORY
+        return Verdict(
+            outcome=outcome,
+            stages=[Stage(name="build", passed=found.ok, seconds=found.seconds, output=output)],
+            detail=found.trouble,
+            seconds=found.seconds,
+            cpu_seconds=found.cpu_seconds,
+            peak_bytes=found.peak_bytes,
+        )
+
+    def _open(self, compiler: Compiler) -> "Box":
+        if self._box is None:
+            from strop_verify.sandbox import open_box
+
+            self._box = open_box(allow_unsafe=self._allow_unsafe, read=list(compiler.installation.read))
+        return self._box

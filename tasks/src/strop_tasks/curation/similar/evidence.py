@@ -1,0 +1,199 @@
+"""When two tasks are one: what speaks for it, and what speaks against it whatever else is alike.
+
+For: the same words; the same solution but for names and layout; the same tests; a statement that is nearly the same.
+Against: tests that contradict each other, other code to work on, solutions that differ in a constant only, other
+numbers in the statement. Tasks made from one pattern are nearly the same in words and in code and still different;
+so likeness that is not equality counts only together with the tests, or where there is nothing else to go by.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+from strop_tasks.curation.similar.hashes import jaccard
+from strop_tasks.curation.similar.minhash import near
+from strop_tasks.curation.similar.table import Agreement, ComparedTask, TaskTable, agreement
+
+LEADERS = 8
+"""Different tasks that one text, solution or set of tests may have before further ones are compared with those only."""
+
+
+Kind = Literal["statement", "code", "tests", "near"]
+
+
+class DedupeConfig(Section):
+    """Settings of the step `dedupe`."""
+
+    by: tuple[Kind, ...] = ("statement", "code", "tests", "near")
+    """What to compare: equal statements, equal solutions, equal tests, near-duplicates of statements and solutions."""
+    threshold: float = Field(default=0.8, gt=0, le=1)
+    """Jaccard index of two statements' word runs from which they are near-duplicates, if nothing else differs."""
+    sure: float = Field(default=0.95, gt=0, le=1)
+    """The same, where the solutions differ and no tests are shared."""
+    code: float = Field(default=0.85, gt=0, le=1)
+    """Jaccard index of two solutions' runs of four labels from which they are near-duplicates, if tests agree."""
+    tests: float = Field(default=0.6, gt=0, le=1)
+    """Share of the tests of the task that has fewer that the other must have too."""
+    words: int = Field(default=3, ge=1, le=20)
+    """Words in a run."""
+    short: int = Field(default=6, ge=1)
+    """Statements with fewer words than this are not enough by themselves."""
+    small: int = Field(default=45, ge=1)
+    """Solutions with fewer labels (nodes of the syntax tree, tokens) than this are not enough by themselves."""
+    bits: float = Field(default=8.0, ge=0)
+    """How much information equal outputs must hold to be enough by themselves: eight tests with two outputs, evenly,
+    have 8, five with five have 11.6."""
+    keep: Literal["most-tests", "first"] = "most-tests"
+    """Which task stays; of equal ones the first."""
+    permutations: int = Field(default=128, ge=16, le=1024)
+    """Length of the MinHash signatures, 4 bytes each a task; a power of two has the most ways to be cut into bands."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """`sure` is the stricter one."""
+        if self.sure < self.threshold:
+            yield "sure", f"{self.sure} is below threshold={self.threshold}: raise it"
+        if not self.by:
+            yield "by", "nothing to compare: name one or more of statement, code, tests, near"
+
+
+class Same(NamedTuple):
+    """Two tasks by number, a < b, which are one, and why."""
+
+    a: int
+    b: int
+    reason: str
+    """What shows it: "same statement", "same code", "same tests", "near statement", "near code"."""
+    similarity: float
+
+
+def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[Same]:
+    """Pairs that are one task, by the kinds of evidence in `limits.by`.
+
+    Every task that is the same as others is in a pair with one of them; not all pairs of three alike are given.
+    """
+    judge = Judge(table, limits)
+    if "statement" in limits.by:
+        yield from judge.equals("same statement", table.columns["text"], judge.by_text)
+    if "code" in limits.by:
+        yield from judge.equals("same code", table.columns["exact"], judge.by_code)
+    if "tests" in limits.by:
+        yield from judge.equals("same tests", _whole(table), judge.by_tests)
+        for pair in near(table.pairs, limits.tests / (2 - limits.tests), limits.permutations):
+            if judge.by_tests(pair.a, pair.b):
+                yield Same(pair.a, pair.b, "same tests", judge.agreement(pair.a, pair.b).share)
+    if "near" in limits.by:
+        for pair in near(table.statements, limits.threshold, limits.permutations):
+            if judge.by_near_text(pair.a, pair.b, pair.similarity):
+                yield Same(pair.a, pair.b, "near statement", pair.similarity)
+        for pair in near(table.codes, limits.code, limits.permutations):
+            if judge.by_near_code(pair.a, pair.b):
+                yield Same(pair.a, pair.b, "near code", pair.similarity)
+
+
+class Judge:
+    """The rules, on one table."""
+
+    def __init__(self, table: TaskTable, limits: DedupeConfig) -> None:
+        self.table = table
+        self.limits = limits
+
+    def agreement(self, a: int, b: int) -> Agreement:
+        """What the tests of both say."""
+        return agreement(self.table.tests(a), self.table.tests(b))
+
+    def equals(self, reason: str, keys: np.ndarray[Any, Any], rule: Any) -> Iterator[Same]:
+        """Pairs with an equal key that is not 0 and for which the rule holds."""
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        for group in np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1):
+            if len(group) < 2 or not keys[group[0]]:
+                continue
+            leaders: list[int] = []
+            for b in group.tolist():
+                found = next((a for a in leaders if rule(a, b)), None)
+                if found is not None:
+                    yield Same(found, b, reason, 1.0)
+                elif len(leaders) < LEADERS:
+                    leaders.append(b)
+
+    def directly(self, a: int, b: int) -> Same | None:
+        """The first kind of equality that holds between two tasks, None where they are alike through others only."""
+        x, y = self.table[a], self.table[b]
+        if x.text and x.text == y.text and self.by_text(a, b):
+            return Same(a, b, "same statement", 1.0)
+        if self.by_code(a, b):
+            return Same(a, b, "same code", 1.0)
+        if self.by_tests(a, b):
+            return Same(a, b, "same tests", self.agreement(a, b).share)
+        return None
+
+    def by_text(self, a: int, b: int) -> bool:
+        """The same words, enough of them, or few and something else that agrees."""
+        found = self._compatible(a, b)
+        x, y = self.table[a], self.table[b]
+        return found is not None and (x.length >= self.limits.short or _same_code(x, y) or self._tell(found))
+
+    def by_code(self, a: int, b: int) -> bool:
+        """The same solution, large enough, or small and something else that agrees."""
+        x = self.table[a]
+        found = self._compatible(a, b) if _same_code(x, self.table[b]) else None
+        return found is not None and (
+            x.size >= self.limits.small or found.agreeing >= 2 or self._likeness(a, b) >= 0.5
+        )
+
+    def by_tests(self, a: int, b: int) -> bool:
+        """The same tests, which tell enough, and solutions that differ by more than a constant."""
+        x, y = self.table[a], self.table[b]
+        same = _same_code(x, y)
+        if (x.shape == y.shape and not same and x.size) or (found := self._compatible(a, b)) is None:
+            return False
+        return found.share >= self.limits.tests and (self._tell(found) or same)
+
+    def by_near_text(self, a: int, b: int, similarity: float) -> bool:
+        """Nearly the same statement, and nothing that speaks against it."""
+        x, y = self.table[a], self.table[b]
+        if x.numbers != y.numbers or min(x.length, y.length) < self.limits.short:
+            return False
+        if (found := self._compatible(a, b)) is None:
+            return False
+        if self._tell(found) or _same_code(x, y):
+            return True
+        comparable = x.size and y.size and x.language == y.language
+        return not (comparable and x.shape == y.shape) and (not comparable or similarity >= self.limits.sure)
+
+    def by_near_code(self, a: int, b: int) -> bool:
+        """Nearly the same solution, and tests that agree."""
+        x, y = self.table[a], self.table[b]
+        if x.language != y.language or x.shape == y.shape or min(x.size, y.size) < self.limits.small:
+            return False
+        return (found := self._compatible(a, b)) is not None and self._tell(found)
+
+    def _compatible(self, a: int, b: int) -> Agreement | None:
+        """What the tests of both say; None where they contradict, or the tasks give other code to work on."""
+        if self.table.columns["given"][a] != self.table.columns["given"][b]:
+            return None
+        found = self.agreement(a, b)
+        return None if found.contradict else found
+
+    def _tell(self, found: Agreement) -> bool:
+        return found.agreeing >= 3 and found.bits >= self.limits.bits
+
+    def _likeness(self, a: int, b: int) -> float:
+        return jaccard(self.table.statements[a], self.table.statements[b])
+
+
+def _same_code(x: ComparedTask, y: ComparedTask) -> bool:
+    return bool(x.size) and x.exact == y.exact and x.language == y.language
+
+
+def _whole(table: TaskTable) -> np.ndarray[Any, Any]:
+    """One hash for the tests of each task, all of them; 0 where it has fewer than two."""
+    keys = np.zeros(len(table), np.uint64)
+    for number in range(len(table)):
+        pairs = table.pairs[number]
+        if len(pairs) > 1:
+            keys[number] = np.bitwise_xor.reduce(pairs * np.uint64(0xBF58476D1CE4E5B9))
+    return keys

@@ -1,0 +1,290 @@
+"""Does a task come from a benchmark? What is compared with each of the benchmark's items, and what decides.
+
+For: the same statement; a share of the item's word runs (13 words: Brown et al., "Language Models are Few-Shot
+Learners", 2020, appendix C; 10 words: Touvron et al., "Llama 2", 2023, appendix A.6); a share of its three-word runs,
+which small edits leave standing; the same solution but for names and layout, or most of it; the same tests.
+Against: tests that contradict the item's, a solution that differs in a constant only, other numbers in the statement.
+
+How much each task of a large collection shares with items of a small one is told by an inverted index over hashes. Not
+counted, because common wording or code proves nothing: a gram of many tasks that share little else with the item,
+and a gram of many items. Only the items are in memory; each task is taken apart twice.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from strop.config.section import Complaint, Section
+from strop_tasks.curation.similar import form as code
+from strop_tasks.curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
+from strop_tasks.curation.similar.table import (
+    Agreement,
+    Tests,
+    agreement,
+    numbers_of,
+    prose_of,
+    statement_of,
+    tests_of,
+)
+from strop_verify.core.task import Task
+
+COPY = 0.5
+"""Tasks with at least this share of an item's grams do not make them common: they may be copies of it."""
+
+
+class Overlap(NamedTuple):
+    """What a task has in common with one item, common grams left out."""
+
+    item: int
+    shared: int
+    of_item: float
+    """Share of the item's grams."""
+    of_task: float
+    """Share of the task's grams."""
+
+
+class Grams:
+    """The items' grams. First `see` those of every task, then `settle`, then ask."""
+
+    def __init__(self, items: Sequence[Hashes]) -> None:
+        self._owners = _index((gram, number) for number, item in enumerate(items) for gram in item.tolist())
+        self._sizes = [len(item) for item in items]
+        self._seen: Counter[int] = Counter()
+        self.rare: Counter[int] = Counter()
+        """Grams of each item that count."""
+
+    def see(self, grams: Hashes) -> None:
+        """Counts a task's."""
+        found = [gram for gram in grams.tolist() if gram in self._owners]
+        copied = {item for item, both in self._shared(found).items() if both >= COPY * self._sizes[item]}
+        self._seen.update(gram for gram in found if copied.isdisjoint(self._owners[gram]))
+
+    def settle(self, common_tasks: int, common_items: int) -> None:
+        """Ends seeing: grams that more tasks, or more items, than these have are not counted from here on."""
+        self._owners = {
+            gram: items
+            for gram, items in self._owners.items()
+            if self._seen[gram] <= common_tasks and len(items) <= common_items
+        }
+        self.rare = self._shared(self._owners)
+
+    def overlaps(self, grams: Hashes) -> list[Overlap]:
+        """The items that a task shares counted grams with, the one with the largest share first."""
+        rows = [
+            Overlap(item, both, both / self.rare[item], both / len(grams))
+            for item, both in self._shared(grams.tolist()).items()
+        ]
+        return sorted(rows, key=lambda row: (-row.of_item, row.item))
+
+    def _shared(self, grams: Iterable[int]) -> Counter[int]:
+        """By item, how many of these grams it has."""
+        return Counter(item for gram in grams for item in self._owners.get(gram, ()))
+
+
+SHORT_RUN = 3
+FEWEST = 5
+"""Word runs that an item must have, common ones not counted, before a share of them says something."""
+FEWEST_LABELS = 16
+"""The same for runs of labels of its solution."""
+
+
+class Item(NamedTuple):
+    """A task or an item of a benchmark, as it is compared."""
+
+    name: str
+    text: int
+    """Hash of the prose's words; 0 where there are none."""
+    length: int
+    grams: Hashes
+    """Runs of n words."""
+    short: Hashes
+    """Runs of three words."""
+    numbers: Hashes
+    entry: str
+    """Name of the function, where it is telling."""
+    form: code.Form
+    language: str
+    tests: Tests
+
+
+class DecontaminateConfig(Section):
+    """Settings of the step `decontaminate`."""
+
+    against: str | tuple[str, ...] = ("humaneval",)
+    """Benchmarks: any source of tasks (humaneval, livecodebench:PATH, mbpp:PATH, a file), or a .txt file of statements
+    that are separated by lines of dashes or else by empty lines."""
+    n: int = Field(default=10, ge=4, le=50)
+    """Words in a run: 13 in the paper of GPT-3, 10 in that of Llama 2."""
+    share: float = Field(default=0.3, gt=0, le=1)
+    """Share of an item's runs of n words from which the task is a copy."""
+    edited: float = Field(default=0.5, gt=0, le=1)
+    """Share of an item's runs of three words from which the task is an edited copy; six tenths of it are enough where
+    the function's name or tests are the item's."""
+    code: float = Field(default=0.8, gt=0, le=1)
+    """Share of the runs of four labels of an item's solution that the task's solution must hold."""
+    common: int = Field(default=20, ge=1)
+    """Runs that more tasks than this have, which are not copies otherwise, are not counted."""
+    short: int = Field(default=6, ge=1)
+    """Statements with fewer words than this are not enough by themselves."""
+    small: int = Field(default=24, ge=1)
+    """Solutions with fewer labels than this are not enough by themselves."""
+    bits: float = Field(default=8.0, ge=0)
+    """How much information equal outputs of tests must hold to be enough by themselves."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """At least one benchmark."""
+        if not self.against:
+            yield "against", "no benchmark is named: write against: [humaneval]"
+
+    @property
+    def benchmarks(self) -> tuple[str, ...]:
+        """`against`, always several."""
+        return (self.against,) if isinstance(self.against, str) else self.against
+
+
+class Leak(NamedTuple):
+    """What a task was found to be."""
+
+    item: int
+    reason: str
+    """"statement", "word runs", "edited statement", "code" or "tests"."""
+    share: float
+
+
+def items_of(task: Task, n: int) -> Iterator[Item]:
+    """A benchmark's task by the prose of its statement, and again with the examples where it has some."""
+    text = statement_of(task)
+    prose = prose_of(text)
+    yield _item(task, n, prose, [prose])
+    if words(prose) != words(text):
+        yield _item(task, n, text, [text])
+
+
+def searched(task: Task, n: int) -> Item:
+    """A task as it is searched for what comes from a benchmark: statement, examples and prompt together."""
+    text = statement_of(task)
+    return _item(task, n, prose_of(text), [text, prose_of(text), task.prompt or ""])
+
+
+def _item(task: Task, n: int, prose: str, texts: list[str]) -> Item:
+    split = [words(text) for text in dict.fromkeys(texts)]
+    entry = task.check.function
+    own = words(prose)
+    return Item(
+        name=task.id,
+        text=hash_text(" ".join(own)) if own else 0,
+        length=len(own),
+        grams=_union([shingles(one, n) for one in split if len(one) >= n]),
+        short=_union([shingles(one, SHORT_RUN) for one in split]),
+        numbers=set_of(map(hash_text, numbers_of(statement_of(task)))),
+        entry=entry if len(entry) >= 8 or "_" in entry.strip("_") else "",
+        form=code.form(task.reference, task.language),
+        language=task.language,
+        tests=tests_of(task),
+    )
+
+
+def _union(sets: list[Hashes]) -> Hashes:
+    return np.unique(np.concatenate([*sets, np.empty(0, np.uint64)]))
+
+
+class Benchmark:
+    """The items of all benchmarks and what the tasks share with them. First `see` every task, then `settle`."""
+
+    def __init__(self, items: Sequence[Item], limits: DecontaminateConfig) -> None:
+        self.items = items
+        self.limits = limits
+        self.long = Grams([i.grams for i in items])
+        self.short = Grams([i.short for i in items])
+        self.code = Grams([i.form.shingles for i in items])
+        self._by_text = _index((i.text, n) for n, i in enumerate(items) if i.text)
+        self._by_code = _index((i.form.exact, n) for n, i in enumerate(items) if i.form.size)
+        self._by_input = _index((key, n) for n, i in enumerate(items) for key in i.tests.inputs.tolist())
+
+    def see(self, task: Item) -> None:
+        """Records the next task, to distinguish the common from the copied."""
+        self.long.see(task.grams)
+        self.short.see(task.short)
+        self.code.see(task.form.shingles)
+
+    def settle(self) -> None:
+        """Ends seeing. Runs that more than `limits.common` tasks have without being copies are not counted."""
+        items = max(4, len(self.items) // 50)
+        for grams in (self.long, self.short, self.code):
+            grams.settle(self.limits.common, items)
+
+    def leak(self, task: Item) -> Leak | None:
+        """What a task that was seen comes from; None when it comes from nothing."""
+        return next(self._leaks(task), None)
+
+    def _leaks(self, task: Item) -> Iterator[Leak]:
+        limits = self.limits
+        short = {o.item: o for o in self.short.overlaps(task.short)}
+        for at in self._by_text.get(task.text, ()) if task.text else ():
+            if task.length >= limits.short or self._agrees(at, task):
+                yield Leak(at, "statement", 1.0)
+        for at in self._by_code.get(task.form.exact, ()) if task.form.size else ():
+            if self._same_code(at, task, short.get(at)):
+                yield Leak(at, "code", 1.0)
+        for over in self.long.overlaps(task.grams):
+            if self.long.rare[over.item] < FEWEST or over.of_item < limits.share:
+                continue
+            if over.shared >= 3 and not self._against(over.item, task):
+                yield Leak(over.item, "word runs", over.of_item)
+        for over in short.values():
+            if self._edited(over, task) and not self._against(over.item, task):
+                yield Leak(over.item, "edited statement", max(over.of_item, over.of_task))
+        for over in self.code.overlaps(task.form.shingles):
+            enough = self.code.rare[over.item] >= FEWEST_LABELS and over.of_item >= limits.code
+            if enough and not self._against(over.item, task):
+                yield Leak(over.item, "code", over.of_item)
+        for at in sorted({n for key in task.tests.inputs.tolist() for n in self._by_input.get(key, ())}):
+            found = agreement(self.items[at].tests, task.tests)
+            if found.share >= 0.5 and self._tell(found) and not self._against(at, task):
+                yield Leak(at, "tests", found.share)
+
+    def _edited(self, over: Overlap, task: Item) -> bool:
+        """Enough of the item's short runs, or fewer where something else agrees."""
+        limits = self.limits
+        enough = self.short.rare[over.item] >= FEWEST and over.shared >= FEWEST
+        within = over.of_task >= limits.edited and task.length >= 2 * FEWEST
+        if enough and (over.of_item >= limits.edited or within):
+            return True
+        supported = over.of_item >= 0.6 * limits.edited or over.shared >= 2 * FEWEST
+        return supported and self._agrees(over.item, task)
+
+    def _same_code(self, at: int, task: Item, over: Overlap | None) -> bool:
+        item = self.items[at]
+        if item.language != task.language or agreement(item.tests, task.tests).contradict:
+            return False
+        alike = over is not None and max(over.of_item, over.of_task) >= 0.6 * self.limits.edited
+        return item.form.size >= self.limits.small or alike or self._agrees(at, task)
+
+    def _agrees(self, at: int, task: Item) -> bool:
+        """Something besides statement and solution matches: the function's name, or tests."""
+        item = self.items[at]
+        found = agreement(item.tests, task.tests)
+        named = bool(item.entry) and item.entry == task.entry
+        return not found.contradict and (named or found.agreeing >= 2)
+
+    def _tell(self, found: Agreement) -> bool:
+        return not found.contradict and found.agreeing >= 3 and found.bits >= self.limits.bits
+
+    def _against(self, at: int, task: Item) -> bool:
+        item = self.items[at]
+        if item.form.size and item.form.shape == task.form.shape and item.form.exact != task.form.exact:
+            return True
+        if agreement(item.tests, task.tests).contradict:
+            return True
+        both = shared(item.numbers, task.numbers)
+        return both < len(item.numbers) and both < len(task.numbers)
+
+
+def _index(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for key, number in pairs:
+        found.setdefault(key, []).append(number)
+    return found

@@ -1,0 +1,223 @@
+"""Features of every task, for comparison: some hundred bytes a task in memory, the rest on disk.
+
+The tests of a task are pairs of hashes, what goes in and what must come out. Of two tasks, tests of one input and
+different outputs speak against two tasks being one. Equal outputs speak for it as far as they could have differed: bits
+are those of the empirical distribution of the outputs (Shannon, 1948), so that five tests which all expect `True` say
+nothing.
+"""
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import log2
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from strop_tasks.curation.similar import form as code
+from strop_tasks.curation.similar.hashes import TOGETHER, Hashes, hash_text, shingled, words
+from strop_tasks.curation.similar.store import Store
+from strop_verify.core.task import Task
+
+MOST = 32
+"""Tests of a task that are looked at: those with the smallest hashes, so that two tasks' samples meet."""
+
+
+class Tests(NamedTuple):
+    """Hashes of inputs, sorted, each once, and of the output that belongs to each; shape (tests,) both."""
+
+    inputs: Hashes
+    outputs: Hashes
+
+
+class Agreement(NamedTuple):
+    """What two tasks' tests say together."""
+
+    shared: int
+    """Inputs that both have."""
+    agreeing: int
+    """Those of them with equal outputs."""
+    bits: float
+    """The information in the equal outputs, in bits."""
+    share: float
+    """Agreeing tests over those of the task that has fewer; 0 where one has none."""
+
+    @property
+    def contradict(self) -> bool:
+        """Some input must give different outputs."""
+        return self.agreeing < self.shared
+
+
+def tests_of(task: Task) -> Tests:
+    """The task's tests. Two outputs for one input: the first counts."""
+    pairs: dict[int, int] = {}
+    for given, expected in task.check.pairs():
+        pairs.setdefault(hash_text(given), hash_text(expected))
+    kept = sorted(pairs)[:MOST]
+    return Tests(np.array(kept, np.uint64), np.array([pairs[key] for key in kept], np.uint64))
+
+
+def agreement(a: Tests, b: Tests) -> Agreement:
+    """What the tests of two tasks say together."""
+    _, at_a, at_b = np.intersect1d(a.inputs, b.inputs, assume_unique=True, return_indices=True)
+    equal = a.outputs[at_a] == b.outputs[at_b]
+    outputs = a.outputs[at_a][equal].tolist()
+    fewer = min(len(a.inputs), len(b.inputs))
+    return Agreement(len(at_a), len(outputs), _bits(outputs), len(outputs) / fewer if fewer else 0.0)
+
+
+def _bits(outputs: list[int]) -> float:
+    count = len(outputs)
+    return sum(c * log2(count / c) for c in Counter(outputs).values())
+
+
+_NUMBER_WORDS = {
+    "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10"
+}  # fmt: skip
+_EXAMPLE = re.compile(
+    r"```.*?```|^[ \t]*(?:>>>|> *\w+\(|(?:#+[ \t]*)?(?:for )?examples?\b).*",
+    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+)
+_OPENING = re.compile(
+    r"\bwrite an? (?:python |javascript )?(?:function|program|method)(?: (?:to|that|which))?\b", re.IGNORECASE
+)
+_MEANS = re.compile(
+    r"\b(?:by )?using (?:an? |the )?(?:regex|regular expressions?|lambda(?: function)?)\b", re.IGNORECASE
+)
+_ARTICLES = {"a", "an", "the", "given"}
+_FEWEST = 4
+"""A statement with fewer plain words has no other words that count."""
+_GIVEN = ("broken", "prefix", "suffix")
+
+
+class ComparedTask(NamedTuple):
+    """One task, as it is compared."""
+
+    text: int
+    """Hash of the statement's plain words; 0 where there is none."""
+    length: int
+    """Words of the statement, outside of its examples."""
+    numbers: int
+    """Hash of the numbers that the statement names, in any order, outside of its examples."""
+    given: int
+    """Hash of code that the task gives: a program to repair, the code around a gap; 0 if none."""
+    language: int
+    size: int
+    """Labels of the reference's normal form; 0 where there is no reference."""
+    exact: int
+    shape: int
+    tests: int
+    """How many tests it has."""
+
+
+class TaskTable:
+    """Every task of one pass, by number. The files go with their folder."""
+
+    def __init__(self, folder: Path, width: int = 3) -> None:
+        self.ids: list[str] = []
+        self.width = width
+        self._statements: list[list[str]] = []
+        self._columns = {name: array("Q") for name in ComparedTask._fields}
+        self.columns: dict[str, np.ndarray[Any, np.dtype[np.uint64]]] = {}
+        self.statements = Store(folder / "statements.u64")
+        self.codes = Store(folder / "codes.u64")
+        self.inputs = Store(folder / "inputs.u64")
+        self.outputs = Store(folder / "outputs.u64")
+        self.pairs = Store(folder / "pairs.u64")
+
+    def add(self, task: Task) -> None:
+        """Remembers the next task."""
+        text = statement_of(task)
+        plain, prose = plain_words(text), words(prose_of(text))
+        form = code.form(task.reference, task.language)
+        tests = tests_of(task)
+        given = "".join(str(task.metadata.get(name) or "") for name in _GIVEN)
+        self.ids.append(task.id)
+        row = ComparedTask(
+            text=hash_text("\0".join(plain)) if plain else 0,
+            length=len(prose) if len(plain) >= _FEWEST else len(plain),
+            numbers=hash_text(" ".join(sorted(numbers_of(text)))),
+            given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
+            language=hash_text(task.language),
+            size=form.size,
+            exact=form.exact,
+            shape=form.shape,
+            tests=max(task.test_count, len(tests.inputs)),
+        )
+        for column, value in zip(self._columns.values(), row, strict=True):
+            column.append(value)
+        self._statements.append(prose)
+        self.codes.append(form.shingles)
+        self.inputs.append(tests.inputs)
+        self.outputs.append(tests.outputs)
+        mixed = (tests.inputs * np.uint64(0x9E3779B97F4A7C15) ^ tests.outputs) >> np.uint64(12)
+        self.pairs.append(np.unique(mixed))
+        if len(self._statements) == TOGETHER:
+            self._pack()
+
+    def seal(self) -> "TaskTable":
+        """Ends writing; comparison begins. Returns itself."""
+        self._pack()
+        self.columns = {name: np.array(column, np.uint64) for name, column in self._columns.items()}
+        for store in (self.statements, self.codes, self.inputs, self.outputs, self.pairs):
+            store.seal()
+        return self
+
+    def _pack(self) -> None:
+        self.statements.extend(*shingled(self._statements, self.width))
+        self._statements = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, number: int) -> ComparedTask:
+        return ComparedTask(*(int(self.columns[name][number]) for name in ComparedTask._fields))
+
+    def tests(self, number: int) -> Tests:
+        """The tests of a task."""
+        return Tests(self.inputs[number], self.outputs[number])
+
+
+def table_of(
+    read: Callable[[], Iterator[Task]],
+    folder: Path,
+    width: int = 3,
+    done: Callable[[int], None] | None = None,
+) -> TaskTable:
+    """The table of all tasks, read once; `done` gets their number so far."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = TaskTable(folder, width)
+    for number, task in enumerate(read(), start=1):
+        table.add(task)
+        if done is not None and number % 500 == 0:
+            done(number)
+    return table.seal()
+
+
+def statement_of(task: Task) -> str:
+    """What is asked, in prose: the statement, else the prompt."""
+    return task.statement if task.statement.strip() else task.prompt or ""
+
+
+def prose_of(text: str) -> str:
+    """A statement without fenced blocks, up to the first doctest or line that begins with "Example"."""
+    left = _EXAMPLE.sub(" ", text)
+    return left if left.strip() else text
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a statement outside of its examples, without articles, "write a function to" and "using regex"."""
+    prose = prose_of(text)
+    plain = words(_MEANS.sub(" ", _OPENING.sub(" ", prose)))
+    return [word for word in plain if word not in _ARTICLES] or words(prose)
+
+
+def numbers_of(text: str) -> list[str]:
+    """The numbers that a statement names, two to ten also as words, outside of its examples."""
+    return [
+        _NUMBER_WORDS.get(word, word)
+        for word in words(prose_of(text))
+        if word[0].isdigit() or word in _NUMBER_WORDS
+    ]

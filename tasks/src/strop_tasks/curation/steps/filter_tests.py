@@ -1,0 +1,203 @@
+"""filter-tests: takes out tests that the reference fails and tests that repeat others, and caps how many are left.
+
+DeepCoder keeps at most 15 tests of a problem, those with the longest inputs (Together, "DeepCoder", 2025, section on
+the code sandbox). `by: kills` prefers tests that notice small faults in the reference instead: one test after the
+other, always the one that notices most of what is not noticed yet, then longest inputs. Tests that are left keep their
+order.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from strop.config.section import Section
+from strop_tasks.curation.audit.record import AuditSettings
+from strop_tasks.curation.engine.tally import ErrorBudget
+from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
+from strop_tasks.curation.pipeline.verdicts import error_budget, settle, why
+from strop_verify.core.checks.base import SingleTest
+from strop_verify.core.optional_packages import require
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.core.window import Work
+
+_SURE = (Outcome.PASSED, Outcome.FAILED)
+
+
+class FilterTestsConfig(Section):
+    """Settings of filter-tests."""
+
+    failing: bool = True
+    """Take out tests that the reference does not pass, each run by itself where one of them stopped the others."""
+    repeated: bool = True
+    """Take out tests that give the answer what another one gives; of those the first stays, a shown one before all."""
+    at_most: int | None = Field(default=None, ge=1)
+    """Most tests left; tests that the prompt shows count, and stay. null: no limit. DeepCoder: 15."""
+    by: Literal["longest-input", "kills", "first"] = "longest-input"
+    """Which tests stay when there are more. kills: those that notice small faults (Python; needs one run of every test
+    for each fault), else the longest."""
+    faults: int = Field(default=8, ge=1, le=64)
+    """Small faults tried for `by: kills`."""
+    max_error_rate: float = Field(default=0.5, ge=0, le=1)
+    """Stop where a larger share of verdicts is *error*: then the machine fails, not the tasks."""
+
+
+class FilterTests(Step[FilterTestsConfig]):
+    """Takes out tests that the reference fails or that repeat others, and caps their number."""
+
+    def check(self) -> None:
+        """Raises UserError where faults are wanted and what puts them in is missing."""
+        if self.config.by == "kills":
+            require("tree_sitter", package="tree-sitter", extra="strength", purpose="filter-tests by: kills")
+
+    def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
+        """See `Step.run`. Remembers which tests fail, and which stay."""
+        errors = error_budget(self.config.max_error_rate)
+        with context.memory() as memory:
+            settle(
+                read,
+                context,
+                memory,
+                lambda task: self._looked(task, context, errors),
+                lambda found: "error" not in found,
+            )
+            for task in read():
+                yield self._filtered(task, memory[task.id], context)
+
+    def _looked(self, task: Task, context: Context, errors: ErrorBudget) -> Work[dict[str, Any]]:
+        """{"failing", "unique", "kept": numbers of tests, "why": why the reference fails those that are kept}; or
+        {"error": cause}.
+        """
+        tests, config = task.check.single_tests(), self.config
+        failing: list[int] = []
+        if config.failing and tests and task.reference.strip():
+            found = yield from _failing(task, len(tests), context, errors)
+            if isinstance(found, str):
+                return {"error": found}
+            failing = found
+        unique = [number for number in range(len(tests)) if number not in set(failing)]
+        if config.repeated:
+            unique = _first_of_each(tests, unique)
+        dead: list[list[int]] = []
+        if config.by == "kills" and len(unique) > (config.at_most or len(tests)):
+            dead = yield from self._kills(task, unique, context)
+        kept = capped(tests, unique, config.at_most, config.by, dead)
+        trouble = ""
+        if failing and kept:  # tests may depend on each other: without those the reference must pass the rest
+            yield [rest := context.verifier().submit(task.with_tests(kept), task.reference)]
+            if not rest.result().scored:
+                return {"error": rest.result().detail}
+            trouble = "" if rest.result().passed else why(rest.result())
+        return {"failing": failing, "unique": unique, "kept": kept, "why": trouble}
+
+    def _kills(self, task: Task, left: list[int], context: Context) -> Work[list[list[int]]]:
+        """For each small fault that is noticed, which of the tests that are left notice it."""
+        from strop_tasks.curation.audit.strength import faulty_versions
+
+        small = task.with_tests(left)
+        texts = faulty_versions(task, AuditSettings(mutants=self.config.faults))
+        faulty = [context.verifier().submit(small, text) for text in texts]
+        yield faulty
+        told = [_told(future.result(), len(left)) for future in faulty]
+        return [[left[place] for place in dead] for dead in told if dead]
+
+    def _filtered(self, task: Task, found: dict[str, Any], context: Context) -> Task | Dropped:
+        count = len(task.check.single_tests())
+        if not count:
+            context.totals["tasks without single tests"] += 1
+            return task
+        if "error" in found:
+            return drop(task, "cannot be verified", str(found["error"])[:300])
+        bad, unique, kept = found["failing"], found["unique"], found["kept"]
+        if not unique:
+            return drop(task, "the reference fails every test", f"{count} tests")
+        if len(kept) == count:
+            return task
+        if found["why"]:
+            detail = f"without {len(bad)} tests that it fails alone: {found['why']}"
+            return drop(task, "the reference fails", detail)
+        gone = {
+            "failing": bad,
+            "repeated": [n for n in range(count) if n not in {*bad, *unique}],
+            "over the limit": [n for n in unique if n not in set(kept)],
+        }
+        context.totals.update({f"tests {why}": len(numbers) for why, numbers in gone.items() if numbers})
+        context.note(task.id, {"tests": count, "kept": len(kept), **gone})
+        return task.with_tests(kept)
+
+
+def _failing(task: Task, count: int, context: Context, errors: ErrorBudget) -> Work[list[int] | str]:
+    """The tests that the reference fails: all at once, and each by itself where one stopped the others. A text says why
+    that cannot be told.
+    """
+    yield [first := context.verifier().submit(task, task.reference)]
+    verdict = errors.see(first.result())
+    if not verdict.scored:
+        return verdict.detail
+    if verdict.passed:
+        return []
+    if (told := _told(verdict, count)) is not None:
+        return told
+    alone = [context.verifier().submit(task.with_tests([n]), task.reference) for n in range(count)]
+    yield alone
+    verdicts = [future.result() for future in alone]
+    unknown = next((one.detail for one in verdicts if not one.scored), None)
+    return unknown if unknown is not None else [n for n, one in enumerate(verdicts) if not one.passed]
+
+
+def capped(
+    tests: Sequence[SingleTest],
+    left: Sequence[int],
+    at_most: int | None,
+    by: str,
+    dead: Sequence[Sequence[int]],
+) -> list[int]:
+    """At most `at_most` of the tests `left`, in their order; `dead`: for each fault the tests that notice it."""
+    if at_most is None or len(left) <= at_most:
+        return list(left)
+    shown = [number for number in left if tests[number].shown][:at_most]
+    hidden = [number for number in left if number not in set(shown)]
+    room = at_most - len(shown)
+    if by == "kills":
+        unseen = [set(numbers) for numbers in dead if not set(numbers) & set(shown)]
+        chosen = _telling(tests, hidden, unseen, room)
+    elif by == "first":
+        chosen = hidden[:room]
+    else:
+        chosen = sorted(hidden, key=lambda number: (-tests[number].size, number))[:room]
+    return sorted([*shown, *chosen])
+
+
+def _telling(
+    tests: Sequence[SingleTest], hidden: Sequence[int], unseen: list[set[int]], room: int
+) -> list[int]:
+    """One test after the other, always the one that notices most of the faults that no chosen test notices."""
+    chosen: list[int] = []
+    rest = list(hidden)
+    while rest and len(chosen) < room:
+        best = min(rest, key=lambda n: (-sum(n in fault for fault in unseen), -tests[n].size, n))
+        chosen.append(best)
+        rest.remove(best)
+        unseen = [fault for fault in unseen if best not in fault]
+    return chosen
+
+
+def _told(verdict: Verdict, count: int) -> list[int] | None:
+    """The tests that failed, where the verdict says it of each one; None where something stopped them all."""
+    results = verdict.tests
+    if not verdict.scored or len(results) != count:
+        return None
+    if any(result.outcome not in _SURE or result.message == "not run" for result in results):
+        return None
+    return [number for number, result in enumerate(results) if result.outcome is not Outcome.PASSED]
+
+
+def _first_of_each(tests: Sequence[SingleTest], numbers: Sequence[int]) -> list[int]:
+    """One test of those that give the same: a shown one, else the first."""
+    best: dict[str, int] = {}
+    for number in numbers:
+        other = best.setdefault(tests[number].given, number)
+        if tests[number].shown and not tests[other].shown:
+            best[tests[number].given] = number
+    return sorted(best.values())

@@ -1,0 +1,107 @@
+"""Fields of a row, read with errors that name the place and what was there."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from strop.tasks.rows import Row, decoded, suggestion
+from strop_verify.core.errors import UserError
+
+
+def text(row: Row, name: str, where: str, default: str | None = None) -> str:
+    """A field that must hold text; `default` replaces a missing or null one. Raises UserError."""
+    value = row.get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str):
+        raise _wrong(row, name, where, "text")
+    return value
+
+
+def texts(row: Row, name: str, where: str, default: list[str] | None = None) -> list[str]:
+    """A field that must hold a list of texts. Raises UserError."""
+    value = row.get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _wrong(row, name, where, "a list of texts")
+    return value
+
+
+def items(row: Row, name: str, where: str, default: list[Any] | None = None) -> list[Any]:
+    """A field that must hold a list, or the JSON text of one. Raises UserError."""
+    value = _unpacked(row, name, where, "[")
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, list):
+        raise _wrong(row, name, where, "a list")
+    return value
+
+
+def mapping(row: Row, name: str, where: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
+    """A field that must hold an object, or the JSON text of one. Raises UserError."""
+    value = _unpacked(row, name, where, "{")
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, Mapping):
+        raise _wrong(row, name, where, "an object")
+    return dict(value)
+
+
+def number(row: Row, name: str, where: str) -> int:
+    """A field that must hold an integer. Raises UserError."""
+    value = row.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong(row, name, where, "an integer")
+    return value
+
+
+def name_of(value: Any, fallback: str) -> str:
+    """An id out of a field that some sets hold as text and others as a number."""
+    if isinstance(value, str) and value.strip():
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else fallback
+
+
+def has(row: Row, **kinds: type | tuple[type, ...]) -> bool:
+    """Whether the row has all these fields, of these types: what `Adapter.fits` is made of."""
+    return all(isinstance(row.get(name), kind) for name, kind in kinds.items())
+
+
+def _unpacked(row: Row, name: str, where: str, bracket: str) -> Any:
+    value = row.get(name)
+    return decoded(row, name, where) if isinstance(value, str) and value.lstrip()[:1] == bracket else value
+
+
+def _wrong(row: Row, name: str, where: str, wanted: str) -> UserError:
+    if name not in row:
+        return UserError(f"{where}: no field {name!r}{suggestion(name, [str(key) for key in row])}")
+    value = row[name]
+    shown = repr(value) if isinstance(value, bool | int | float | None) else type(value).__name__
+    return UserError(f"{where}: field {name!r} must hold {wanted}, not {shown[:60]}")
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def date_of(value: Any) -> dict[str, str]:
+    """`date`, for `metadata`, of what begins with a day such as 2020-01-31, or of seconds since 1970; else nothing."""
+    if isinstance(value, int) and 0 < value < 1 << 33:
+        return {"date": datetime.fromtimestamp(value, UTC).date().isoformat()}
+    day = _DAY.match(str(value or ""))
+    return {"date": day[0]} if day else {}
+
+
+_UNREADABLE = "unreadable"
+
+
+def unreadable(why: object) -> dict[str, Any]:
+    """The row of a folder that cannot be read."""
+    return {_UNREADABLE: str(why)}
+
+
+def refuse_unreadable(row: Row, where: str) -> None:
+    """Raises UserError, with the cause, for a row that `unreadable` made."""
+    if _UNREADABLE in row:
+        raise UserError(f"{where}: {str(row[_UNREADABLE]).removeprefix(f'{where}: ')}")

@@ -1,0 +1,128 @@
+"""What a kind of problem is, the list of all kinds, found in the topic modules, and helpers that draw their inputs."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+TOPICS = "strop_tasks.generators.stdio_problems.topics"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A kind with its parameters drawn. Everything but the phrasing and the inputs follows from `parameters`."""
+
+    parameters: dict[str, int | str]
+    say: Sequence[str]
+    """Phrasings of what is asked; one of them is used. Every one, with `reads` and `prints`, is complete."""
+    reads: str
+    """The input's format, as a noun phrase."""
+    prints: str
+    """The output's format, as a noun phrase."""
+    program: str
+    """The reference: a complete program. Its outputs are the expected ones."""
+    draw: Callable[[Random], str]
+    """A random input, in the format of `reads`."""
+    edges: Sequence[str] = ()
+    """Inputs at the limits of the problem; they become hidden tests."""
+
+    @property
+    def statements(self) -> list[str]:
+        """The whole statement in every phrasing."""
+        return [f"{say}\n\nInput: {self.reads}.\nOutput: {self.prints}." for say in self.say]
+
+
+@dataclass(frozen=True)
+class ProblemKind:
+    """A problem with parameters: `make` draws them."""
+
+    name: str
+    """Lower case with hyphens, unique."""
+    topic: str
+    level: int
+    """1 (one line) to 5 (dynamic programming, graphs, simulations)."""
+    about: str
+    make: Callable[[Random], Problem]
+
+
+def kind(level: int) -> Callable[[Callable[[Random], Problem]], ProblemKind]:
+    """Makes a function a kind; its name, module and docstring are the kind's name, topic and description."""
+
+    def wrap(make: Callable[[Random], Problem]) -> ProblemKind:
+        return ProblemKind(
+            name=make.__name__.replace("_", "-"),
+            topic=make.__module__.rpartition(".")[2].replace("_", "-"),
+            level=level,
+            about=(make.__doc__ or "").strip(),
+            make=make,
+        )
+
+    return wrap
+
+
+@cache
+def all_kinds() -> tuple[ProblemKind, ...]:
+    """Every kind, by topic and then in the order of the source. Raises ValueError when two share a name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(TOPICS).__path__))
+    modules = [importlib.import_module(f"{TOPICS}.{name}") for name in names]
+    kinds = [value for module in modules for value in vars(module).values() if isinstance(value, ProblemKind)]
+    if len({k.name for k in kinds}) < len(kinds):
+        raise ValueError("two kinds of problems share a name")
+    return tuple(kinds)
+
+
+_TEXT = """
+    apple bread cloud dream eagle field grape house island jungle kettle lemon money night ocean paper
+    queen river stone tiger uncle violet water yellow zebra anchor button candle dinner engine forest
+    garden hammer insect jacket kitten ladder mirror needle orange pencil rabbit saddle ticket valley
+    window bottle castle desert flower guitar level radar noon cat dog sun map box ant owl key pin ink
+    jam Anna Bob Clara David Emma Frank
+"""
+WORDS = tuple(_TEXT.split())
+"""Every letter is in some word; some words are palindromes."""
+
+
+def lines(*rows: object) -> str:
+    """A line each: a list or tuple is its items with single spaces between them, anything else its text."""
+    return "".join(f"{_row(row)}\n" for row in rows)
+
+
+def _row(row: object) -> str:
+    return " ".join(map(str, row)) if isinstance(row, list | tuple) else str(row)
+
+
+def numbers(r: Random, count: int, low: int, high: int) -> list[int]:
+    """So many integers of [low, high]."""
+    return [r.randint(low, high) for _ in range(count)]
+
+
+def some(r: Random, low: int, high: int, least: int = 3, most: int = 9) -> list[int]:
+    """`least` to `most` integers of [low, high]."""
+    return numbers(r, r.randint(least, most), low, high)
+
+
+def words(r: Random, least: int = 2, most: int = 6) -> list[str]:
+    """Words, with repetitions now and then."""
+    return r.choices(WORDS, k=r.randint(least, most))
+
+
+def text(r: Random, least: int = 1, most: int = 5) -> str:
+    """A line of words."""
+    return " ".join(words(r, least, most))
+
+
+def letters(r: Random, least: int, most: int, alphabet: str) -> str:
+    """A word of random letters."""
+    return "".join(r.choices(alphabet, k=r.randint(least, most)))
+
+
+def grid(r: Random, rows: int, columns: int, marks: str) -> list[str]:
+    """Rows of random marks; a mark that occurs more often in `marks` is drawn more often."""
+    return ["".join(r.choices(marks, k=columns)) for _ in range(rows)]
+
+
+def one_each(values: Iterable[object]) -> tuple[str, ...]:
+    """An input of one line for each value."""
+    return tuple(lines(value) for value in values)

@@ -1,0 +1,212 @@
+"""Small Python packages with one bug each: `toy-repositories`, as many as are asked for.
+
+A repository is a domain's words put into function templates (functions.py), three to six short modules of them, and
+two files of tests: public ones, which a play may see and run, and hidden ones, which judge. One line of one function is
+wrong; a public test fails because of it and names the function.
+
+The snapshot is in the task, as a data URI, and holds the right files; the check's `files` have the wrong one. Split: by
+a hash of the function that is wrong, words and all, so that it never is on both sides.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from strop.tasks.rows import counted
+from strop_tasks.generators.toy_repositories.functions import FUNCTIONS, FunctionTemplate, ToyFault, argument
+from strop_tasks.generators.toy_repositories.repository import (
+    ToyFunction,
+    ToyModule,
+    ToyRepository,
+    drawn_repository,
+)
+from strop_verify.core.checks import EditCheck, ProjectCheck
+from strop_verify.core.ids import content_hash, rng, unit_interval
+from strop_verify.core.snapshots import data_uri, digest_of
+from strop_verify.core.task import Task
+from strop_verify.edits import FORMATS
+
+NAME = "toy-repositories"
+DEFAULT_COUNT = 1000
+MOST = 1_000_000
+"""Largest COUNT."""
+HELD_OUT = 0.2
+"""Share of the tasks that is held out."""
+PUBLIC, HIDDEN = "tests/test_public.py", "tests/test_hidden.py"
+LEVEL = 2
+FORMAT = "unified-diff"
+_DRAWS = 60
+"""Inputs drawn for a function."""
+_SHORT = 68
+"""Characters of a call and of a message at most."""
+_STATEMENTS = (
+    "A test of `{package}` fails:\n{why}\nFind the bug and mend it.",
+    "{why}\nOne line of the package `{package}` is wrong. Find it and mend it.",
+    "This test of the package `{package}` fails:\n{why}\nMend the function that it tests.",
+    "There is a bug in `{package}`:\n{why}\nOne function is wrong. Mend it.",
+)
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A call and its value. `why`: how it fails in the wrong repository, as pytest's summary says it; or empty."""
+
+    arguments: tuple[Any, ...]
+    expected: Any
+    why: str
+
+
+def load(rest: str = "") -> Iterator[Task]:
+    """The tasks of `COUNT[@SEED]`, made as they are asked for; "" is the default count. Raises UserError."""
+    count, seed = counted(NAME, rest, DEFAULT_COUNT, MOST)
+    return generate(count, seed=seed)
+
+
+def generate(count: int, *, seed: int = 0) -> Iterator[Task]:
+    """Different repositories; every way to be wrong about equally often. Fewer begin the same way."""
+    pairs = [(template, fault) for template in FUNCTIONS for fault in template.faults]
+    turn: list[tuple[FunctionTemplate, ToyFault]] = []
+    seen: set[str] = set()
+    index = 0
+    while len(seen) < count:
+        if not turn:
+            turn = list(pairs)
+            rng(NAME, seed, index).shuffle(turn)
+        task = _task(*turn.pop(), rng(NAME, seed, index))
+        index += 1
+        if task is not None and task.id not in seen:
+            seen.add(task.id)
+            yield task
+
+
+def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None:
+    """The task of a drawn repository; None where its bug does not show, or not in one line."""
+    repository = drawn_repository(r, template, FUNCTIONS)
+    functions = [(module, f) for module in repository.modules for f in module.functions]
+    if len({function.name for _, function in functions}) < len(functions):
+        return None
+    module, function = next((module, f) for module, f in functions if f.template is template)
+    wrong = template.broken(fault, function.words)
+    path, right = repository.path(module.name), module.text(repository.package)
+    broken = module.text(repository.package, (function, wrong))
+    changed = _changed(right, broken)
+    shown, hidden = _cases(repository, function, wrong, r)
+    if changed is None or shown is None or hidden is None:
+        return None
+    others = [pair for pair in functions if pair[1] is not function]
+    public, secret = r.sample(others, min(2, len(others))), r.sample(others, min(2, len(others)))
+    tests = _tests(repository, r, [((module, function), [shown]), *_with_cases(repository, public, r)])
+    secret_tests = _tests(
+        repository, r, [((module, function), hidden), *_with_cases(repository, secret, r)], numbered=True
+    )
+    files = {**repository.files(), PUBLIC: tests.text, HIDDEN: secret_tests.text}
+    data = {name: text.encode() for name, text in files.items()}
+    why = f"{PUBLIC}::test_{function.name} - {shown.why}"
+    statement = r.choice(_STATEMENTS).format(package=repository.package, why=why)
+    failing = [f"{PUBLIC}::{name}" for name in tests.failing]
+    failing += [f"{HIDDEN}::{name}" for name in secret_tests.failing]
+    passing = [f"{PUBLIC}::{name}" for name in tests.passing]
+    passing += [f"{HIDDEN}::{name}" for name in secret_tests.passing]
+    judge = ProjectCheck(project=data_uri(data), digest=digest_of(data), failing=failing, passing=passing)
+    check = EditCheck(format=FORMAT, files={path: broken}, oracle={path: right}, judge=judge)
+    key = content_hash([function.source])
+    return Task(
+        id=content_hash([NAME, judge.digest, statement, broken]),
+        family="repair",
+        statement=statement,
+        reference=FORMATS[FORMAT].render(check.files, {path: right}),
+        check=check,
+        topic=repository.domain.name,
+        level=LEVEL,
+        split="held-out" if unit_interval(NAME, key) < HELD_OUT else "train",
+        source=f"{NAME}/{fault.kind.replace(' ', '-')}",
+        metadata={
+            "bug": fault.kind,
+            "function": function.name,
+            "path": path,
+            "line": changed,
+            "public_tests": [test for test in (*failing, *passing) if test.startswith(PUBLIC)],
+        },
+    )
+
+
+def _changed(right: str, broken: str) -> int | None:
+    """Number, from 1, of the one line that differs, if it is there once."""
+    before, after = broken.splitlines(), right.splitlines()
+    different = [at for at, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+    if len(different) != 1 or before.count(before[different[0]]) > 1:
+        return None
+    return different[0] + 1
+
+
+def _cases(
+    repository: ToyRepository, function: ToyFunction, wrong: str, r: Random
+) -> tuple[_Case | None, list[_Case] | None]:
+    """A case that shows the bug, and hidden ones: two that show it and up to two that do not. None: too few."""
+    as_right, as_wrong = repository.called(function.source, function), repository.called(wrong, function)
+    bad: dict[str, _Case] = {}
+    good: dict[str, _Case] = {}
+    for _ in range(_DRAWS):
+        arguments = tuple(argument(kind, function.words, r) for kind in function.template.takes)
+        (expected, _), (got, raised) = as_right(arguments), as_wrong(arguments)
+        equal = "is" if isinstance(expected, bool) else "=="
+        same = not raised and got == expected and type(got) is type(expected)
+        why = "" if same else raised or f"assert {got!r} {equal} {expected!r}"
+        (good if same else bad)[repr(arguments)] = _Case(arguments, expected, why)
+    shown = next((case for case in bad.values() if len(case.why) <= _SHORT), None)
+    rest = [case for case in bad.values() if case is not shown]
+    return shown, [*rest[:2], *list(good.values())[:2]] if len(rest) >= 2 else None
+
+
+def _with_cases(
+    repository: ToyRepository, functions: list[tuple[ToyModule, ToyFunction]], r: Random
+) -> list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]]:
+    found = []
+    for module, function in functions:
+        arguments = tuple(argument(kind, function.words, r) for kind in function.template.takes)
+        expected, _ = repository.called(function.source, function)(arguments)
+        found.append(((module, function), [_Case(arguments, expected, "")]))
+    return found
+
+
+@dataclass(frozen=True)
+class _TestFile:
+    text: str
+    failing: list[str]
+    passing: list[str]
+
+
+def _tests(
+    repository: ToyRepository,
+    r: Random,
+    tested: list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]],
+    *,
+    numbered: bool = False,
+) -> _TestFile:
+    """A file of tests, one for each case. `numbered`: their names say which case."""
+    r.shuffle(tested)
+    names: dict[str, list[str]] = {}
+    parts, failing, passing = list[str](), list[str](), list[str]()
+    for (module, function), cases in tested:
+        names.setdefault(f"{repository.package}.{module.name}", []).append(function.name)
+        for number, case in enumerate(cases, start=1):
+            name = f"test_{function.name}" + (f"_{number}" if numbered else "")
+            (failing if case.why else passing).append(name)
+            parts.append(f"def {name}():\n{_body(function, case)}")
+    imports = "".join(
+        f"from {name} import {', '.join(sorted(found))}\n" for name, found in sorted(names.items())
+    )
+    return _TestFile("\n\n".join([imports, *parts]), failing, passing)
+
+
+def _body(function: ToyFunction, case: _Case) -> str:
+    """One assertion; long lists stand above it, a line for each item."""
+    call = f"{function.name}({', '.join(map(repr, case.arguments))})"
+    equal = "is" if isinstance(case.expected, bool) else "=="
+    lines = list[str]()
+    if len(call) > _SHORT:
+        things = function.words["things"]
+        lines += [f"    {things} = [", *(f"        {one!r}," for one in case.arguments[0]), "    ]"]
+        call = f"{function.name}({', '.join([things, *map(repr, case.arguments[1:])])})"
+    return "\n".join([*lines, f"    assert {call} {equal} {case.expected!r}\n"])

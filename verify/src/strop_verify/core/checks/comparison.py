@@ -1,0 +1,203 @@
+"""Checks that run nothing: what the answer says is compared, or nobody judges it. Of an edit a judge may run."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from strop_verify.core.checks.base import ANY, CheckBase
+from strop_verify.core.records import Record
+
+if TYPE_CHECKING:
+    from strop_verify.core.checks import Check
+
+
+class EditCheck(CheckBase):
+    """The answer edits `files`; `judge` then judges the file at `path`, or the files must be the oracle's."""
+
+    optional: ClassVar[tuple[str, ...]] = ("oracle", "tolerance", "judge", "path")
+    answer = "edit"
+    judges_edits = False
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "edit"}
+    kind: Literal["edit"] = "edit"
+    format: str
+    """How the edit is written: a name of `strop_verify.edits.FORMATS`."""
+    files: dict[str, str]
+    """Path to text before the edit."""
+    oracle: dict[str, str | None] = Field(default_factory=dict)
+    """Path to text after the right edit, of the files that it changes; None = deleted."""
+    tolerance: list[str] = Field(default_factory=list)
+    """Where the edit may differ from the files: names of switches of `strop_verify.edits.Tolerance`."""
+    judge: "Check | None" = None
+    """What judges the edited file at `path`, or all edited files where it is a *project* check; None = the edited
+    files are compared with the oracle's."""
+    path: str = ""
+
+    def toolchain(self, language: str) -> str:
+        """Includes the judge's toolchain, so that edits queue with others of the same judge."""
+        return "edit" if self.judge is None else f"edit:{self.judge.toolchain(language)}"
+
+    def test_count(self) -> int:
+        return 1 if self.judge is None else self.judge.test_count()
+
+    def effective(self) -> "Check":
+        return self if self.judge is None else self.judge
+
+    def strength(self) -> str:
+        return self.judge.strength() if self.judge else "files compared"
+
+
+class LabelCheck(CheckBase):
+    """The answer names one of `choices`; it passes when that is `expected`. Nothing is run."""
+
+    answer = "label"
+    judges_edits = False
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "label"}
+    kind: Literal["label"] = "label"
+    choices: list[str]
+    expected: str
+
+    def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
+        return {"test"}
+
+    def test_count(self) -> int:
+        return 1
+
+    def labels(self) -> Sequence[str]:
+        return self.choices
+
+    def strength(self) -> str:
+        return "label compared"
+
+
+NUMBERS = (
+    "shown", "accepted", "kept", "exact", "wrong", "silent", "saved", "utility", "utility-kept", "utility-exact",
+)  # fmt: skip
+"""What a verdict says of an answer (`Verdict.numbers`); see docs/next-edit.md."""
+
+
+class PastEdit(Record):
+    """One edit that was made: lines of a file, in place of others."""
+
+    path: str
+    old: list[str]
+    """The lines that were there, without their ends; none of an insertion."""
+    new: list[str]
+    """The lines in their place; none of a deletion."""
+
+
+class NextEditCheck(CheckBase):
+    """The answer is an edit of a window of lines, or empty: silence. A simulated user accepts it or not.
+
+    Nothing is run. Lines are without their ends.
+    """
+
+    answer = "next edit"
+    judges_edits = False
+    empty_is_answer = True
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "next-edit"}
+    kind: Literal["next-edit"] = "next-edit"
+    path: str
+    first: int = Field(default=1, ge=1)
+    """Number of the window's first line in the file, from 1."""
+    window: list[str] = Field(min_length=1)
+    """The lines that are shown and may be changed."""
+    cursor: int = Field(ge=0)
+    """Its line in the window, from 0."""
+    history: list[PastEdit] = Field(default_factory=list)
+    """The newest edits, the oldest of them first."""
+    next: list[str]
+    """The window after the next edit; the window itself where silence is right."""
+    goal: list[str]
+    """The window when everything is done."""
+
+    @property
+    def due(self) -> bool:
+        """Whether an edit is right here, not silence."""
+        return self.next != self.window
+
+    def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
+        return {*NUMBERS} - {"exact" if not self.due else "silent"}
+
+    def test_count(self) -> int:
+        return 1
+
+    def strength(self) -> str:
+        return "a simulated user accepts or not"
+
+
+class NoneCheck(CheckBase):
+    """No toolchain and no tests; every answer, also an empty one, is *unjudged*."""
+
+    judges_edits = False
+    rewards_alone: ClassVar[bool] = True
+    empty_is_answer: ClassVar[bool] = True
+    kind: Literal["none"] = "none"
+
+    def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
+        return set()
+
+    def strength(self) -> str:
+        return "nothing: rewards alone"
+
+
+class RetrievalCheck(CheckBase):
+    """The answer names files and lines of a tree (`strop_verify.core.ranges`); its score is its agreement with `truth`.
+
+    Nothing is run. An answer passes that agrees wholly.
+    """
+
+    optional: ClassVar[tuple[str, ...]] = ("commit", "digest", "files")
+    answer = "places"
+    judges_edits = False
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "retrieval"}
+    kind: Literal["retrieval"] = "retrieval"
+    tree: str
+    """The files: a bare git repository that holds `commit`; else a packed snapshot or a data URI, as of a project
+    check, whose content hash is `digest`; else a folder."""
+    commit: str = ""
+    digest: str = ""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Path to text of what differs from the tree."""
+    truth: dict[str, list[tuple[int, int]]]
+    """Path to ranges of lines, ends included, that matter."""
+
+    def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
+        return {"score"}
+
+    def test_count(self) -> int:
+        return 1
+
+    def strength(self) -> str:
+        return "places compared"
+
+
+class WorldCheck(CheckBase):
+    """The answer's calls, a line of JSON each, are made in a world as it was at first; then its state is looked at.
+
+    An answer passes where one of the goals is met and everything else is as it was.
+    """
+
+    optional: ClassVar[tuple[str, ...]] = ("free",)
+    answer = "calls"
+    judges_edits = False
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "world"}
+    kind: Literal["world"] = "world"
+    world: str
+    """The kind, by its name in `strop.tasks.tool_worlds`."""
+    start: dict[str, Any]
+    """The state at first."""
+    goals: list[dict[str, Any]] = Field(min_length=1)
+    """Each: values of parts of the state by path, null for a part that has to be gone."""
+    free: list[str] = Field(default_factory=list)
+    """Patterns of paths that may change."""
+
+    def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
+        return {"test"}
+
+    def test_count(self) -> int:
+        return len(self.goals[0])
+
+    def strength(self) -> str:
+        return "the state that the calls leave"

@@ -1,0 +1,117 @@
+"""Suites: tests of a module, of a project, of a repository or container, each test with a name."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import ClassVar, Literal, Self
+
+from pydantic import Field
+
+from strop_verify.core.checks.base import ANY, CheckBase, SingleTest, words_of
+from strop_verify.core.checks.uncrossed import imported, uncrossed
+from strop_verify.core.ids import canonical_json
+from strop_verify.core.verdict import Trust
+
+
+class PytestCheck(CheckBase):
+    """Run a pytest suite against the answer, which is written to `path` in a fresh workspace with `files`."""
+
+    answer = "module"
+    toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
+    kind: Literal["pytest"] = "pytest"
+    path: str = "solution.py"
+    files: dict[str, str]
+    """Trusted test files and what they need, by relative path; they replace the answer's files of the same names."""
+    tests: list[str]
+    """Every test id that must be reported as passed, as `pytest --collect-only -q` prints them."""
+
+    @property
+    def trust(self) -> Trust:
+        return "typed"
+
+    def strength(self) -> str:
+        return "suite of tests"
+
+    def uncrossed(self) -> list[str]:
+        module = PurePosixPath(self.path).stem
+        texts = [text for name, text in self.files.items() if name.endswith(".py")]
+        return [found for text in texts for found in uncrossed(text, imported(text, module))]
+
+    def beyond_values(self) -> bool:
+        return True  # what an object of the answer holds comes as a copy
+
+    def test_count(self) -> int:
+        return len(self.tests)
+
+    def single_tests(self) -> list[SingleTest]:
+        return [SingleTest(name, len(name)) for name in self.tests]
+
+    def with_tests(self, numbers: Sequence[int]) -> Self:
+        wanted = set(numbers)
+        return self.model_copy(update={"tests": [t for at, t in enumerate(self.tests) if at in wanted]})
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        return ((words_of(text), "") for name, text in self.files.items() if name.endswith(".py"))
+
+
+class ProjectCheck(CheckBase):
+    """Run a project's own tests in a copy of it in which `files` replace or add files. The task's language says how."""
+
+    optional: ClassVar[tuple[str, ...]] = ("packages", "files", "removed", "passing")
+    answer = "patch"
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "project"}
+    kind: Literal["project"] = "project"
+    project: str
+    """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`, or a data URI that holds one."""
+    digest: str
+    """Content hash of the snapshot's files; with another one the verdict is *error*."""
+    packages: str = ""
+    """Folder of packages that its tests import, in front of those of the Python that runs Strop (`strop build env`)."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Path to text of what differs from the snapshot."""
+    removed: list[str] = Field(default_factory=list)
+    """Paths of the snapshot that are not there."""
+    failing: list[str]
+    """Tests that fail before the task is solved; each must be reported as passed."""
+    passing: list[str] = Field(default_factory=list)
+    """Tests that pass before and must pass after."""
+
+    def strength(self) -> str:
+        return "the project's own tests"
+
+    def test_count(self) -> int:
+        return len(self.failing) + len(self.passing)
+
+
+class WorkspaceCheck(CheckBase):
+    """Tests that run in a repository or container which the task names. Carried as data; no toolchain plays it yet."""
+
+    optional: ClassVar[tuple[str, ...]] = (
+        "image", "repository", "commit", "patch", "files", "argv", "failing", "passing"
+    )  # fmt: skip
+    answer = "patch"
+    judges_edits = False
+    kind: Literal["workspace"] = "workspace"
+    image: str = ""
+    """Container image, or the text of a Dockerfile."""
+    repository: str = ""
+    commit: str = ""
+    """Revision of the repository that the answer starts from."""
+    patch: str = ""
+    """Unified diff that adds the tests."""
+    files: dict[str, str] = Field(default_factory=dict)
+    """Trusted files by relative path."""
+    argv: list[str] = Field(default_factory=list)
+    """What runs the tests."""
+    failing: list[str] = Field(default_factory=list)
+    """Tests that fail before and must pass after (FAIL_TO_PASS)."""
+    passing: list[str] = Field(default_factory=list)
+    """Tests that pass before and after (PASS_TO_PASS)."""
+
+    def strength(self) -> str:
+        return "carried, not played yet"
+
+    def test_count(self) -> int:
+        return len(self.failing) + len(self.passing) or int(bool(self.argv))
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        yield canonical_json([self.repository, self.commit, self.patch, self.files, self.failing]), ""

@@ -1,0 +1,243 @@
+"""What became of suggested edits: the events of one log, and what they add up to.
+
+    served             a suggestion went out, or silence: that is an answer too
+    shown              it is on the screen
+    accepted           so many of its characters were taken
+    dismissed          it was left
+    replaced           it went away, and nobody decided about it
+    settled            what the user's edits left of an accepted one
+
+Events carry the id of their suggestion, which the server makes, and one of their own. They may be late, doubled or
+lost: `read_suggestions` takes them in any order, each once, and gives every suggestion that was served one state.
+Nothing is guessed: what is not known is pending, and later censored.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from strop_verify.core import files
+from strop_verify.core.errors import UserError
+from strop_verify.core.records import Record
+from strop_verify.core.rollout import Completion, SamplingParams
+
+BRIEF = 0.5
+"""Seconds: who dismissed a suggestion sooner has not read it."""
+SETTLING = 10.0
+"""Seconds without an edit after which an accepted suggestion is settled."""
+LOST = 300.0
+"""Seconds after which an event that should have followed is taken for lost."""
+
+Dialect = Literal["lsp", "openai", "infill"]
+Leaving = Literal["newer", "cancelled", "typed", "continued", "closed"]
+"""Why a suggestion went away: a newer one took its place; the client took its request back; the user typed it, or on in
+it; a later request's text goes on with it (taken or typed, that client does not say); its file or the server closed."""
+
+
+class EditEvent(Record):
+    """What all events have."""
+
+    event: str
+    """The event's own id."""
+    id: str
+    """The suggestion's."""
+    time: float
+    """Seconds since the epoch."""
+
+
+class EditServed(EditEvent):
+    """A suggestion, or silence, with all that an update needs."""
+
+    kind: Literal["served"] = "served"
+    session: str
+    """Of the server: one from its start to its end."""
+    client: str
+    dialect: Dialect
+    file: str
+    """A keyed hash of its path: the same within a session."""
+    language: str = ""
+    checkpoint: str
+    """Digest of the weights that sampled it."""
+    sampling: SamplingParams
+    seed: int
+    shown_probability: float = 1.0
+    """With which it was let out, where a gate drew."""
+    characters: int
+    """Of the text that was offered; 0 is silence."""
+    withheld: Literal["", "secret"] = ""
+    """Why the next two are missing."""
+    prompt_ids: list[int] | None
+    completion: Completion | None
+    """With the log-probabilities under the distribution that was sampled from."""
+
+
+class EditShown(EditEvent):
+    """It is on the screen."""
+
+    kind: Literal["shown"] = "shown"
+    by: Literal["client", "server"]
+    """Who says so: the client, or the server that sent it to one which shows what it gets."""
+
+
+class EditAccepted(EditEvent):
+    """It was taken, or so many characters from its start; a later event of more counts all of them."""
+
+    kind: Literal["accepted"] = "accepted"
+    characters: int
+
+
+class EditDismissed(EditEvent):
+    """The user went on without it while it was shown."""
+
+    kind: Literal["dismissed"] = "dismissed"
+
+
+class EditReplaced(EditEvent):
+    """It went away, and nobody decided about it."""
+
+    kind: Literal["replaced"] = "replaced"
+    why: Leaving
+
+
+class EditSettled(EditEvent):
+    """What became of the accepted text."""
+
+    kind: Literal["settled"] = "settled"
+    kept: int
+    """Characters of it that still stand there, and that do not."""
+    discarded: int
+
+
+AnyEditEvent = Annotated[
+    EditServed | EditShown | EditAccepted | EditDismissed | EditReplaced | EditSettled,
+    Field(discriminator="kind"),
+]
+_EVENT: TypeAdapter[Any] = TypeAdapter(AnyEditEvent)
+
+State = Literal["labelled", "censored", "pending"]
+Why = Literal[
+    "accepted", "rejected", "silent",  # labelled
+    "newer", "cancelled", "typed", "continued", "closed", "brief", "secret", "lost",  # censored
+    "open",  # pending
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SuggestedEdit:
+    """One suggestion that was served, and what is known of it.
+
+    accepted  characters that were taken
+    kept      characters of them that were left after settling, None where that is not known
+
+    A labelled one has its tokens and log-probabilities: what was withheld is censored.
+    """
+
+    served: EditServed
+    state: State
+    why: Why
+    accepted: int = 0
+    kept: int | None = None
+
+
+@dataclass(frozen=True)
+class EditLog:
+    """What a log says: `served == labelled + censored + pending`.
+
+    doubled  events that were there before: the same event again, or a second of its kind
+    orphans  events of suggestions that the log does not have
+    """
+
+    suggestions: tuple[SuggestedEdit, ...]
+    doubled: int
+    orphans: int
+
+    def counts(self) -> dict[str, int]:
+        """How many were served, and are in each state."""
+        states = Counter[str](one.state for one in self.suggestions)
+        return {
+            "served": len(self.suggestions),
+            **{state: states[state] for state in ("labelled", "censored", "pending")},
+        }
+
+    def labelled(self, checkpoint: str) -> list[SuggestedEdit]:
+        """Those that one checkpoint made and that can be learnt from: greedy decoding has no other choices."""
+        return [
+            one
+            for one in self.suggestions
+            if one.state == "labelled"
+            and one.served.checkpoint == checkpoint
+            and one.served.sampling.temperature > 0
+        ]
+
+
+def read_events(path: Path) -> list[Any]:
+    """The events of a log, or of all in a folder; servers may be writing them. Raises UserError."""
+    if path.is_dir():
+        return [event for file in sorted(path.glob("*.jsonl")) for event in read_events(file)]
+    events = []
+    for number, value in enumerate(files.read_jsonl(path), start=1):
+        try:
+            events.append(_EVENT.validate_python(value))
+        except ValidationError as error:
+            fault = error.errors()[0]
+            where = ".".join(map(str, fault["loc"]))
+            raise UserError(f"{path}:{number}: no event of an edit: {where}: {fault['msg']}") from None
+    return events
+
+
+def read_suggestions(events: Iterable[Any], *, now: float | None = None) -> EditLog:
+    """What the events say of each suggestion at a time, that of the newest event where none is given."""
+    served: dict[str, EditServed] = {}
+    others: dict[str, dict[str, list[Any]]] = {}
+    seen: set[str] = set()
+    doubled = 0
+    events = sorted(events, key=lambda one: (one.time, one.event))
+    for event in events:
+        if event.event in seen or (event.kind == "served" and event.id in served):
+            doubled += 1
+            continue
+        seen.add(event.event)
+        if event.kind == "served":
+            served[event.id] = event
+        else:
+            others.setdefault(event.id, {}).setdefault(event.kind, []).append(event)
+    orphans = sum(len(same) for id, kinds in others.items() if id not in served for same in kinds.values())
+    doubled += sum(
+        len(same) - len({getattr(event, "characters", 0) for event in same})  # it is accepted by and by
+        for id, kinds in others.items()
+        if id in served
+        for same in kinds.values()
+    )
+    if now is None:
+        now = max((event.time for event in events), default=0.0)
+    return EditLog(
+        tuple(_suggestion(one, others.get(id, {}), now) for id, one in served.items()), doubled, orphans
+    )
+
+
+def _suggestion(served: EditServed, events: dict[str, list[Any]], now: float) -> SuggestedEdit:
+    """By the set of its events: the order of a log tells nothing."""
+    first = {kind: same[0] for kind, same in events.items()}
+    last = max(event.time for event in (served, *first.values()))
+    late = now - last >= LOST
+    if served.withheld:
+        return SuggestedEdit(served, "censored", "secret")
+    if not served.characters:
+        return SuggestedEdit(served, "labelled", "silent")
+    if "accepted" in first:
+        taken, settled = max(event.characters for event in events["accepted"]), first.get("settled")
+        if settled or late:
+            return SuggestedEdit(served, "labelled", "accepted", taken, settled and settled.kept)
+        return SuggestedEdit(served, "pending", "open", taken)
+    if "settled" not in first:  # else its acceptance is missing
+        if "replaced" in first:
+            return SuggestedEdit(served, "censored", first["replaced"].why)
+        if "dismissed" in first and "shown" in first:
+            if first["dismissed"].time - first["shown"].time < BRIEF:
+                return SuggestedEdit(served, "censored", "brief")
+            return SuggestedEdit(served, "labelled", "rejected")
+    return SuggestedEdit(served, "censored", "lost") if late else SuggestedEdit(served, "pending", "open")

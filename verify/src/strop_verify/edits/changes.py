@@ -1,0 +1,175 @@
+"""What an edit is: changes to named texts, what is wrong with how they were written, and why they do not apply.
+
+A file is its text; a path that is not there is no file. Only `\\n` ends a line; a `\\r` before it belongs to the line,
+and nothing else (form feed, U+0085, U+2028) ends one. A text whose last line has no line end keeps it so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TypeAlias
+
+from strop_verify.core.errors import StropError
+
+Files: TypeAlias = Mapping[str, str]
+"""Path -> text. Paths are relative, with `/`."""
+
+Span: TypeAlias = tuple[int, int, int, int]
+"""First line, first column, last line, last column: from 1, in code points, the end not included."""
+
+MOST_CHANGES = 10_000
+"""Changes, or mistakes, in one edit; with more it is refused."""
+
+HOLE = "<FILL>"
+"""Marks where the middle of a file is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _FileChange:
+    path: str
+    """File that is changed; "" = the only file there is."""
+    at: int = field(default=0, compare=False, kw_only=True)
+    """Line of the parsed text, from 1, where the change is written."""
+    loose: bool = field(default=False, compare=False, kw_only=True)
+    """Whether the path was read from a line that may be prose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replace(_FileChange):
+    """Whole lines `search`, which are found once in the file, become `replace`.
+
+    Either is a text whose lines end in `\\n`; one without the last line end is the very end of the file.
+    """
+
+    search: str
+    """Empty: the file is new or empty."""
+    replace: str
+    line: int | None = None
+    """Where the first line of `search` is, from 1; None = not said."""
+    indent: str = field(default="", compare=False, kw_only=True)
+    """What was taken off each line, since the whole block is indented by it. Where the lines are not in the file so,
+    they are looked for as they were written: then only the markers stood in line with the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Create(_FileChange):
+    """A file that must not be there yet."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(_FileChange):
+    """A file goes; where the edit shows its text, it must be that."""
+
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rename(_FileChange):
+    """A file gets another name, before any other change; those speak of it by the new one."""
+
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceLines(_FileChange):
+    """Lines `first` to `last`, from 1, both included, become `text`; `last` = `first` - 1 puts it before `first`."""
+
+    first: int
+    last: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(_FileChange):
+    """The file's text, new or not."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill(_FileChange):
+    """Text for a hole: at `span`, or where the file says `HOLE`."""
+
+    text: str
+    span: Span | None = None
+    literal: bool = False
+    """Whether the last line end of `text` counts in any case; else only where a line ends there."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(_FileChange):
+    """Fenced blocks without a header, of which one is meant: (language that the fence names, change) of each."""
+
+    options: tuple[tuple[str, Whole | ReplaceLines | Fill], ...]
+
+
+Change: TypeAlias = OneOf | Replace | Create | Delete | Rename | ReplaceLines | Whole | Fill
+
+
+class EditError(StropError):
+    """An edit that does not apply. `code` is one of those in docs/edits.md, `text` one line for a reader."""
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code = code
+        self.text = text
+        super().__init__(f"{code}: {text}")
+
+
+@dataclass(frozen=True, slots=True)
+class EditFault:
+    """One thing that is wrong with how an edit is written."""
+
+    code: str
+    text: str
+    line: int
+    """Of the parsed text, from 1."""
+    fatal: bool = False
+    """Whether the edit cannot be applied because of it; else it only costs marks."""
+
+
+def too_many(line: int) -> EditFault:
+    """What is wrong with an edit that goes on and on; nothing after the line is read."""
+    return EditFault("too-many", f"over {MOST_CHANGES} changes or mistakes in one edit", line, fatal=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What an answer says: the changes in its order, and its mistakes (`faults`)."""
+
+    changes: tuple[Change, ...]
+    faults: tuple[EditFault, ...] = ()
+    series: tuple[int, ...] = ()
+    """Indices of changes with which a further patch begins, to files that an earlier one changed."""
+
+    @property
+    def fatal(self) -> EditFault | None:
+        """The first mistake that keeps the edit from being applied."""
+        return next((fault for fault in self.faults if fault.fatal), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """Where an edit may differ from the file and still be applied: tried in this order, if nothing is exact."""
+
+    line_ends: bool = False
+    """`\\r\\n` and `\\n` are the same; new lines get the ends of their place."""
+    trailing_space: bool = False
+    """Blanks and tabs at the end of a line do not count."""
+    indentation: bool = False
+    """All lines may be shifted by the same blanks or tabs; new lines are shifted back."""
+    offset: bool = False
+    """A hunk of a diff may be on other lines than it says, if its lines are found only once."""
+
+    @classmethod
+    def of(cls, *names: str) -> "Tolerance":
+        """The tolerance with these switches on; ValueError for a name that is none."""
+        known = [f.name for f in fields(cls)]
+        for name in names:
+            if name not in known:
+                raise ValueError(f"no tolerance is called {name!r}; there are {', '.join(known)}")
+        return cls(**dict.fromkeys(names, True))
+
+
+EXACT = Tolerance()
+LENIENT = Tolerance(line_ends=True, trailing_space=True, indentation=True, offset=True)

@@ -1,0 +1,312 @@
+"""The worker process of a box: starts jailed programs in its work directory, one at a time, and reaps their trees.
+
+A small separate process, started with a fresh exec; if the jail has namespaces, it enters them once and is their
+init process. Whatever ends a program (its own exit, a limit, the parent's request, the parent's death), every
+descendant is killed and reaped before the supervisor answers, including those in other sessions.
+
+Threat model: programs are hostile. They cannot signal this process (process namespace, Landlock's scope, or seccomp
+denies kill), and files they leave in the work directory are only touched through descriptors that follow no link.
+
+Control socket (`strop_verify.sandbox.jailed`): a request is {"bytes": count}, for "run" with the program's three
+descriptors, then `count` bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one
+message; for "read", "list" and "listen" with a descriptor.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import sys
+from typing import Any, NoReturn
+
+from strop_verify.sandbox import confine, kernel, landlock, namespaces, tree, workdir
+from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox.program_start import NoProgram, ProgramStart
+
+_PACKET_BYTES = 1 << 16
+PORT = 8000
+"""Where a server for programs listens, in their own network."""
+_ASKED = frozenset(
+    {
+        *(
+            errno.ENAMETOOLONG,
+            errno.ENOTDIR,
+            errno.EISDIR,
+            errno.EEXIST,
+            errno.EINVAL,
+            errno.EILSEQ,
+            errno.EFBIG,
+        ),
+        *(errno.EACCES, errno.EPERM, errno.ELOOP),  # modes of folders that a program has set
+    }
+)
+"""What the names and sizes of files that were asked for lead to; all else is the machine's."""
+
+
+def main() -> NoReturn:
+    """argv: -, control descriptor, parent's pid, settings (confine.WorkerSettings), work directory, paths, roots."""
+    control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
+    work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
+    kernel.die_with_parent(parent, signal.SIGTERM)
+    control = socket.socket(fileno=control_fd)
+    if settings.holds >= 0:
+        os.set_inheritable(settings.holds, False)  # no program holds it
+    supervisor: BoxSupervisor | None = None
+    try:
+        if not control.recv(_PACKET_BYTES):  # by now the parent has put this process into its cgroup
+            os._exit(0)
+        if settings.namespaces:
+            _move_in(control_fd, work, read, json.loads(sys.argv[7]), settings)
+        names = ("/",) if json.loads(sys.argv[7]) else ()
+        supervisor = BoxSupervisor(control, settings, work, (*read, *names))
+        supervisor.serve()
+    except EOFError:
+        pass  # the parent is gone
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            control.send(_packed({"broken": f"{type(error).__name__}: {error}"}))
+    finally:
+        try:
+            if supervisor is not None:
+                supervisor.end()
+        except BaseException as error:
+            os.write(2, f"{error}\n".encode())
+        finally:
+            os._exit(0)
+
+
+def _move_in(
+    control: int, work: str, read: tuple[str, ...], roots: list[str], settings: confine.WorkerSettings
+) -> None:
+    """Continues as pid 1 of new namespaces; the process that was started waits outside."""
+    namespaces.unshare(processes=True)
+    inner = os.fork()
+    if inner:
+        os.close(control)
+        signal.signal(signal.SIGTERM, lambda number, frame: os.kill(inner, signal.SIGKILL))
+        while True:
+            with contextlib.suppress(InterruptedError):
+                os.waitpid(inner, 0)
+                os._exit(0)
+    kernel.die_with_parent(0, signal.SIGKILL)
+    paths = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read)
+    namespaces.enclose(
+        paths,
+        work=work,
+        work_options=_options(Limits(), settings.uid),
+        processes=True,
+        roots=roots,
+        hidden=settings.hidden,
+    )
+
+
+def _options(limits: Limits, uid: int) -> str:
+    return f"size={limits.dir_bytes},nr_inodes={workdir.ENTRIES},mode=700" + (
+        f",uid={uid},gid={uid}" if uid else ""
+    )
+
+
+def _packed(message: dict[str, Any]) -> bytes:
+    return json.dumps(message).encode()
+
+
+def _stored(found: dict[str, Any]) -> int:
+    """A descriptor of what was found, as JSON."""
+    fd = os.memfd_create("listing", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(_packed(found))
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+class BoxSupervisor:
+    """Serves requests until the parent hangs up."""
+
+    def __init__(
+        self, control: socket.socket, settings: confine.WorkerSettings, work: str, read: tuple[str, ...]
+    ) -> None:
+        self.control, self.settings, self.work = control, settings, work
+        control.set_inheritable(False)  # no program holds it
+        system = confine.readable((*confine.SYSTEM_READ, *confine.PROGRAMS_READ), settings.hidden)
+        self.read = (*system, *read, work)
+        self.sized = settings.namespaces
+        self.size = Limits().dir_bytes
+        self.port = 0  # that programs may connect to
+        self.wake, woken = os.pipe()
+        os.set_blocking(woken, False)
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGTERM, lambda number, frame: None)
+        kernel.become_subreaper()
+        kernel.undumpable()
+        if not settings.namespaces:
+            os.makedirs(work, exist_ok=True)
+            if settings.uid:
+                os.chown(work, settings.uid, settings.uid)
+        os.chdir(work)
+
+    def serve(self) -> None:
+        """Serves one request after another. Raises EOFError when the parent is gone."""
+        self.control.send(_packed({"hello": os.getpid()}))
+        while True:
+            data, fds, _, _ = socket.recv_fds(self.control, _PACKET_BYTES, 3)
+            if not data:
+                raise EOFError
+            count = json.loads(data)["bytes"]
+            if not count:
+                continue  # it came after the program's end
+            job = json.loads(self._receive(count))
+            if job["op"] == "run":
+                self.control.send(_packed(self._run(job, fds)))
+            else:
+                self._answer(job)
+
+    def end(self) -> None:
+        """Kills what is left and removes the work directory, if it is not gone with this process. Raises OSError."""
+        tree.kill_all(self.settings.uid)
+        if not self.settings.namespaces:
+            os.chdir("/")
+            with contextlib.suppress(OSError):
+                workdir.clear(self.work)
+            shutil.rmtree(self.work, ignore_errors=True)
+
+    def _receive(self, count: int) -> bytes:
+        parts = []
+        while count:
+            part = self.control.recv(_PACKET_BYTES)
+            if not part:
+                raise EOFError
+            parts.append(part)
+            count -= len(part)
+        return b"".join(parts)
+
+    def _answer(self, job: dict[str, Any]) -> None:
+        """Sends what was asked for, as a descriptor if there is something, or what was wrong with the request."""
+        fds: list[int] = []
+        reply: dict[str, Any] = {"error": ""}
+        try:
+            fds = self._done(job)
+        except FileNotFoundError as error:
+            reply = {"error": str(error.filename), "absent": True}
+        except ValueError as error:
+            reply["error"] = str(error)
+        except OSError as error:
+            if not self._asked(error):
+                raise
+            reply["error"] = os.strerror(error.errno or 0)
+        socket.send_fds(self.control, [_packed(reply)], fds)
+        for fd in fds:
+            os.close(fd)
+
+    def _done(self, job: dict[str, Any]) -> list[int]:
+        match job["op"]:
+            case "put":
+                self._furnish(job["files"], Limits(**job["limits"]))
+            case "read":
+                return [workdir.open_regular(self.work, job["name"])]
+            case "list":
+                return [_stored(workdir.listing(self.work))]
+            case "listen":
+                if self.settings.namespaces:
+                    namespaces.raise_loopback()
+                with socket.create_server(("127.0.0.1", PORT), backlog=64) as listener:
+                    self.port = PORT
+                    return [os.dup(listener.fileno())]
+            case "remove":
+                for name in job["names"]:
+                    workdir.remove(self.work, name)
+            case _:
+                self._renew()
+        return []
+
+    def _renew(self) -> None:
+        """Another work directory in the place of the old one: nothing of it lasts, its own attributes included."""
+        os.chdir("/")
+        if self.settings.namespaces:
+            kernel.unmount(self.work)
+            self.size = Limits().dir_bytes
+            namespaces.mount_work(self.work, _options(Limits(), self.settings.uid))
+        else:
+            workdir.renew(self.work, self.settings.uid)
+        landlock.forget()  # its rules name the old one
+        self.port = 0
+        os.chdir(self.work)
+
+    def _asked(self, error: OSError) -> bool:
+        """Whether names or sizes that were asked for led to it."""
+        return error.errno in _ASKED or (self.sized and error.errno == errno.ENOSPC)
+
+    def _run(self, job: dict[str, Any], streams: list[int]) -> dict[str, Any]:
+        report: dict[str, Any] = {
+            "status": -1,
+            "error": "",
+            "asked": False,
+            "expired": "",
+        }
+        limits = Limits(**job["limits"])
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        try:
+            try:
+                self._furnish(job["files"], limits)
+            except OSError as error:
+                report["asked"] = self._asked(error)
+                raise
+            child = self._start(job, limits, streams, report)
+            for fd in streams:
+                os.close(fd)
+            streams = []
+            if not report["error"]:
+                report["expired"] = tree.watch(child, limits, (self.control.fileno(), self.wake))
+            tree.end(child, report)
+        except OSError as error:
+            report["error"] = f"{type(error).__name__}: {error}"
+        finally:
+            for fd in streams:
+                os.close(fd)
+            report["left"] = tree.kill_all(self.settings.uid)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        report["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        report["peak"] = (
+            after.ru_maxrss * 1024 if after.ru_maxrss > before.ru_maxrss else report.pop("own", 0)
+        )
+        return report
+
+    def _furnish(self, files: list[tuple[str, int, bool]], limits: Limits) -> None:
+        """Takes the files that follow a request, each (name, bytes, executable), to the last. Raises OSError."""
+        left = list(reversed(files))
+        try:
+            if self.sized and limits.dir_bytes != self.size:
+                kernel.mount("none", self.work, "", 0x20, _options(limits, self.settings.uid))
+                self.size = limits.dir_bytes
+            while left:
+                name, size, executable = left.pop()
+                workdir.put(self.work, name, self._receive(size), self.settings.uid, executable=executable)
+        finally:
+            for _, size, _ in left:
+                self._receive(size)
+
+    def _start(self, job: dict[str, Any], limits: Limits, streams: list[int], report: dict[str, Any]) -> int:
+        build = job["profile"] == "build"
+        program = ProgramStart(
+            job["argv"], job["environment"], self.work, streams, limits,
+            read=(*self.read, *job["read"]), write=(self.work,) if build else (), build=build, settings=self.settings,
+            port=self.port,
+        )  # fmt: skip
+        failed, fail = os.pipe()  # close-on-exec: end of stream means that the program runs
+        child = os.fork()
+        if child == 0:
+            try:
+                program()
+            except BaseException as error:
+                os.write(fail, f"{type(error).__name__}: {error}"[:500].encode(errors="replace"))
+            finally:
+                os._exit(127)
+        os.close(fail)
+        report["error"] = os.read(failed, 1000).decode(errors="replace")
+        report["asked"] = report["error"].startswith(NoProgram.__name__)
+        os.close(failed)
+        return child

@@ -1,0 +1,185 @@
+"""`Machine`: a jailed folder that looks like a container to its programs: absolute paths, a shell, variables.
+
+    with Machine(workdir="/app") as machine:
+        machine.put("/app/hello.sh", b"echo $NAME")
+        machine.shell("sh hello.sh", environment={"NAME": "you"}).stdout
+
+Its programs and libraries are this computer's, read only, and Python with pytest apart from Strop's own; there is no
+network, one user, and no process outlives the command that started it. Only what is below its roots can be written:
+/app /logs /solution /tests /tmp and the work directory's, without those under which Strop itself lies, and HOME.
+"""
+
+import os
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from strop_verify.core.errors import SandboxError
+from strop_verify.sandbox.box import open_box
+from strop_verify.sandbox.confine import PROGRAMS_READ, SYSTEM_READ
+from strop_verify.sandbox.folder import Folder
+from strop_verify.sandbox.interpreter import GIVEN, interpreter, interpreter_reads
+from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox.packages import TESTS, site_of
+from strop_verify.sandbox.spawn import helper_reads, source_folder
+from strop_verify.sandbox.work import CommandResult
+
+ROOTS = ("app", "logs", "solution", "tests", "tmp")
+LIMITS = Limits(
+    cpu_seconds=3600,
+    wall_seconds=3600,
+    memory_bytes=16 << 30,
+    output_bytes=4 << 20,
+    file_bytes=1 << 30,
+    dir_bytes=1 << 30,
+    tree_bytes=3 << 30,
+    open_files=1024,
+    processes=256,
+)
+PYTHON, SOURCE = "STROP_PYTHON", "STROP_SOURCE"
+"""Variables for graders that run inside: a Python that has what Strop needs, and the folder that Strop is in."""
+_EXPIRED = 124
+"""Exit status of a command that took too long, as timeout(1) has it."""
+
+
+def programs_path() -> str:
+    """Where a machine's programs are looked for, if nothing else is said."""
+    return f"{site_of(TESTS).folder}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class Machine:
+    """Nothing starts before the first use. One call at a time; others wait. Every method raises SandboxError when the
+    jail broke, or has no root of its own here.
+    """
+
+    def __init__(
+        self,
+        *,
+        workdir: str = "/app",
+        environment: Mapping[str, str] | None = None,
+        limits: Limits = LIMITS,
+        jail: str = "auto",
+        allow_unsafe: bool = False,
+        grades: bool = False,
+    ) -> None:
+        """`grades`: only a grader runs in it, which may read Strop and its packages, and so Strop's tasks.
+
+        Raises ValueError for a work directory that cannot be written, such as one below /usr.
+        """
+        self.workdir, self.limits = str(PurePosixPath("/", workdir)), limits
+        top = PurePosixPath(self.workdir).parts[1:2]
+        if not top:
+            raise ValueError("the work directory / cannot be written in the jail; name one such as /app")
+        system = {PurePosixPath(path).parts[1] for path in (*SYSTEM_READ, *PROGRAMS_READ)}
+        if top[0] in (*system, "box", "proc"):
+            raise ValueError(
+                f"the work directory {self.workdir} lies in /{top[0]}, which is read only in the jail"
+            )
+        site = site_of(TESTS)
+        python = dict.fromkeys((*interpreter_reads(), *site.read))
+        if grades:
+            python |= dict.fromkeys((sys.prefix, sys.base_prefix, source_folder()))
+        taken = {Path(path).resolve().parts[1] for path in (*python, *helper_reads())} | {
+            Path(path).parts[1] for path in python
+        }
+        self.roots = tuple(sorted({*ROOTS, *top} - (taken - set(top))))
+        self.environment = {"PATH": programs_path()}
+        if grades:
+            self.environment |= {PYTHON: sys.executable, SOURCE: source_folder(), GIVEN: str(interpreter())}
+        self.environment |= environment or {}
+        if "tmp" in self.roots:
+            self.environment.setdefault("TMPDIR", "/tmp")
+        read = tuple(python)
+        self._folder = Folder(
+            lambda: open_box(jail=jail, allow_unsafe=allow_unsafe, read=read, roots=self.roots),
+            limits=limits,
+            read=read,
+        )
+        self._made = False
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | None = None,
+        stdin: bytes | str = b"",
+        environment: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> CommandResult:
+        """Runs a program to the end of its whole tree, in `cwd` (below the work directory, which is the default).
+
+        Exit statuses are as in a shell: 124 for one that took longer than `seconds` of wall time (`expired` says so
+        too), 126 for what cannot be run, 127 for what is not there, 128 and its number for a signal. Raises NotStarted
+        where the folder is full.
+        """
+        self._make()
+        wall = min(seconds or self.limits.wall_seconds, self.limits.wall_seconds)
+        place = str(PurePosixPath(self.workdir, cwd or ""))
+        result = self._folder.run(
+            ["/bin/sh", "-c", 'cd -- "$0" && exec "$@"', place, *argv],
+            stdin=stdin,
+            limits=replace(self.limits, wall_seconds=wall, cpu_seconds=wall * (os.cpu_count() or 1)),
+            environment={**self.environment, **(environment or {})},
+        )
+        status = _EXPIRED if result.expired else result.status
+        return replace(result, status=status if status >= 0 else 128 - status)
+
+    def shell(
+        self,
+        command: str,
+        *,
+        cwd: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+    ) -> CommandResult:
+        """`run` of a command of bash."""
+        return self.run(["bash", "-c", command], cwd=cwd, environment=environment, seconds=seconds)
+
+    def put(self, files: Mapping[str, bytes | str], *, executable: Collection[str] = ()) -> None:
+        """Writes files by path; relative ones lie below the work directory.
+
+        Raises ValueError for a path that cannot be written, and for more than the jail holds.
+        """
+        self._make()
+        inside = {self._inside(path): data for path, data in files.items()}
+        self._folder.put(inside, executable={self._inside(path) for path in executable})
+
+    def read(self, path: str, *, limit: int = 64 << 20) -> bytes:
+        """A regular file; no link is followed. Raises FileNotFoundError, ValueError when it is longer or no file."""
+        return self._folder.read(self._inside(path), limit=limit)
+
+    def files(self, path: str) -> dict[str, bool]:
+        """The regular files below a folder, by their path in it, and whether they are programs. Links are left out.
+
+        Raises ValueError when there are too many.
+        """
+        top = self._inside(path) + "/"
+        found = self._folder.files()
+        return {name[len(top) :]: info.executable for name, info in found.items() if name.startswith(top)}
+
+    def close(self) -> None:
+        """Ends what runs and removes everything. Safe to call twice, from any thread."""
+        self._folder.close()
+
+    def __enter__(self) -> "Machine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _make(self) -> None:
+        """Makes the roots' folders once."""
+        if self._made:
+            return
+        folders = [*self.roots, self.workdir[1:], "logs/agent", "logs/verifier", "logs/artifacts"]
+        made = self._folder.run(["mkdir", "-p", *folders])
+        if made.status:
+            raise SandboxError(f"cannot make {self.workdir}: {made.stderr.decode(errors='replace').strip()}")
+        self._made = True
+
+    def _inside(self, path: str) -> str:
+        parts = PurePosixPath(self.workdir, path).parts[1:]
+        if ".." in parts or parts[:1] not in {(root,) for root in self.roots}:
+            raise ValueError(f"{path} cannot be written in the jail; what can: /{', /'.join(self.roots)}")
+        return "/".join(parts)

@@ -1,0 +1,166 @@
+"""Toolchains that run nothing: a suggested edit, named places and calls of tools are compared with what is known.
+
+Next edits: a simulated user, who knows where the text went, looks at a suggestion. There are three, each a rule
+by which it is accepted:
+
+    nearer  the keys that are left to type become fewer by more than reading the suggestion costs
+    kept    of the characters that it puts in or takes out, at least KEPT_SHARE are as they are in the end
+    exact   it is what the person did next, but for white space at the ends of lines
+
+Keys are characters put in and taken out (the indel distance) between the window now and when everything is done.
+Reading costs READ keys and READ_LINE more for each line that changes. An answer that changes nothing, or that cannot be
+read, would not be shown, and counts as silence; a text that cannot be read is *no answer*. What the first user or the
+last accepts has passed, and so has silence where it is right.
+
+Places: the score is the mean of F0.5 over files and over lines (`strop_verify.core.ranges`), and the answer passes
+where it is 1. A text that names no places, or cannot be read, is *no answer*. Time is linear in the answer.
+
+Calls: they are made again in the world as it was at first; its state decides, not what was said. A test is a part of
+the state that the goal names; where another one has changed, that is a failed test more.
+"""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from rapidfuzz.distance import Indel
+
+from strop.tasks.next_edit import edited
+from strop.tasks.tool_worlds import WORLDS
+from strop.tasks.tool_worlds.world import changes, parts, read_calls, replayed
+from strop_verify.core.checks import NextEditCheck, RetrievalCheck, WorldCheck
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.ranges import read_ranges, score
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop_verify.edits.lines import opcodes
+from strop_verify.verification.label import ComparingToolchain
+
+READ, READ_LINE = 2, 2
+"""Keys; at 90 words a minute one takes an eighth of a second."""
+KEPT_SHARE = 0.8
+THRESHOLD = 0.25
+"""Of the utility in an evaluation: accepted suggestions minus this for each that is shown, as Cursor's Tab is
+rewarded: .75, -.25 and 0."""
+MAX_EDIT = 1 << 14
+"""Characters of an answer; a longer one is none."""
+
+
+def accepted_by(check: NextEditCheck, after: Sequence[str]) -> dict[str, float]:
+    """By rule whether its user accepts what a suggestion makes of the window; and `saved`, the keys that are saved."""
+    now, then, goal = ("\n".join(lines) for lines in (check.window, after, check.goal))
+    gain = Indel.distance(now, goal) - Indel.distance(then, goal)
+    size = Indel.distance(now, then)
+    lines = sum(max(j - i, n - m) for equal, i, j, m, n in opcodes(check.window, after) if not equal)
+    cost = READ + READ_LINE * lines
+    nearer = gain > cost
+    return {
+        "nearer": float(nearer),
+        "kept": float(size > 0 and (size + gain) / (2 * size) >= KEPT_SHARE),
+        "exact": float(check.due and [*map(str.rstrip, after)] == [*map(str.rstrip, check.next)]),
+        "saved": float(gain - cost if nearer else -cost),
+    }
+
+
+def _accepted(task: Task, answer: str) -> Verdict:
+    check = task.check.only(NextEditCheck)
+    began = time.monotonic()
+    why, after = "", check.window
+    try:
+        if len(answer) > MAX_EDIT:
+            raise ValueError(f"the answer is longer than {MAX_EDIT} characters")
+        after = edited(check.window, answer)
+    except ValueError as error:
+        why = str(error)
+    shown = after != check.window
+    found = accepted_by(check, after) if shown else dict.fromkeys(("nearer", "kept", "exact", "saved"), 0.0)
+    numbers = {
+        "shown": float(shown),
+        "accepted": found["nearer"],
+        "kept": found["kept"],
+        "exact": found["exact"],
+        "wrong": float(shown) - found["nearer"],
+        "silent": float(not shown),
+        "saved": found["saved"],
+    }
+    cost = THRESHOLD * shown
+    for name, rule in (("utility", "nearer"), ("utility-kept", "kept"), ("utility-exact", "exact")):
+        numbers[name] = found[rule] - cost
+    right = bool(found["nearer"] or found["exact"]) or not (shown or check.due)
+    failed = "not accepted" if shown else "silent, where an edit was due"
+    return Verdict(
+        outcome=Outcome.NO_ANSWER if why else Outcome.PASSED if right else Outcome.FAILED,
+        detail=why or ("" if right else failed),
+        seconds=time.monotonic() - began,
+        numbers=numbers,
+    )
+
+
+MAX_PLACES = 1 << 16
+"""Characters of an answer; a longer one is none."""
+
+
+def _named(task: Task, answer: str) -> Verdict:
+    check = task.check.only(RetrievalCheck)
+    began = time.monotonic()
+    try:
+        if len(answer) > MAX_PLACES:
+            raise ValueError(f"the answer is longer than {MAX_PLACES} characters")
+        found = read_ranges(answer)
+        why = "" if found else "the answer names no place"
+    except ValueError as error:
+        found, why = {}, str(error)
+    agreed = score(found, check.truth)
+    right = agreed.mean == 1
+    outcome = Outcome.NO_ANSWER if why else Outcome.PASSED if right else Outcome.FAILED
+    detail = why or ("" if right else f"F0.5 of files {agreed.files:.3f}, of lines {agreed.lines:.3f}")
+    seconds = time.monotonic() - began
+    return Verdict(
+        outcome=outcome,
+        stages=[Stage(name="test", passed=right, seconds=seconds)],
+        tests=[TestResult(id="places", outcome=outcome, message=detail, seconds=seconds)],
+        detail=detail,
+        seconds=seconds,
+        score=agreed.mean,
+    )
+
+
+_BESIDE = "nothing else"
+
+
+def _left(task: Task, answer: str) -> Verdict:
+    check = task.check.only(WorldCheck)
+    if check.world not in WORLDS:
+        raise VerificationError(f"there is no world {check.world!r:.40}; there are {', '.join(WORLDS)}")
+    began = time.monotonic()
+    try:
+        calls = read_calls(answer.strip())
+    except ValueError as error:
+        return Verdict(outcome=Outcome.NO_ANSWER, detail=str(error))
+    world = WORLDS[check.world](check.start)
+    list(replayed(world, calls))
+    end, changed = parts(world.state), changes(check.start, world.state, check.free)
+    results = []
+    for goal in check.goals:
+        met = {path: end.get(path) == value for path, value in goal.items()}
+        strayed = sorted(changed.keys() - goal.keys())
+        results.append(met | ({_BESIDE: False} if strayed else {}))
+    best = max(results, key=lambda met: sum(met.values()) / len(met))
+    right, outcomes = all(best.values()), {True: Outcome.PASSED, False: Outcome.FAILED}
+    detail = "" if right else f"not as asked: {', '.join(path for path, held in best.items() if not held)}"
+    seconds = time.monotonic() - began
+    return Verdict(
+        outcome=outcomes[right],
+        stages=[Stage(name="test", passed=right, seconds=seconds)],
+        tests=[
+            TestResult(id=path, outcome=outcomes[held], message="" if held else "not as asked")
+            for path, held in best.items()
+        ],
+        detail=detail[:300],
+        seconds=seconds,
+    )
+
+
+NextEditToolchain = partial(ComparingToolchain, _accepted)
+RetrievalToolchain = partial(ComparingToolchain, _named)
+WorldToolchain = partial(ComparingToolchain, _left)

@@ -1,0 +1,250 @@
+"""Python test code judged as it was written to run: beside the answer in one process, where apart is not enough.
+
+Apart (`verification.python`), answer and tests exchange values. Test code may do more than that: patch a library, read
+a docstring or a log, compare by `is`, change what it gave. So
+
+- an answer that failed is judged anew in the first way that passes the task's reference, so that what does not cross
+  is never an answer's fault. A task without a reference is watched where `uncrossed` sees a need;
+- an answer that passed must pass in one process too, where tests may tell an object from a copy (`beyond_values`), as
+  those of a suite always may.
+
+    apart    in two processes
+    watched  in one process, with canaries and control tests, as a project's tests are (`verification.project`)
+    plain    in one process, by the tests alone, where the controls do not fit the reference
+"""
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+from strop_verify.code.python import source as pysource
+from strop_verify.core.checks import AssertsCheck, ProjectCheck, PytestCheck
+from strop_verify.core.errors import SandboxError, TaskFault, VerificationError, WorkerDied
+from strop_verify.core.snapshots import Files, digest_of
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.packages import PackageSite
+from strop_verify.verification.draws import drawn
+from strop_verify.verification.project.backend import PATIENCE
+from strop_verify.verification.project.controls import PytestControls
+from strop_verify.verification.project.needs import needs_of
+from strop_verify.verification.project.process import TestsProcess
+from strop_verify.verification.project.runs import (
+    EVERYTHING,
+    ProjectRun,
+    RunRequest,
+    Warmth,
+    as_bytes,
+    ending,
+    with_room,
+)
+from strop_verify.verification.project.support import SupportPart
+from strop_verify.verification.project.toolchain import verdict_of
+from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.settings import Settings
+
+_OPEN = 2
+"""Processes that are kept running: one for each set of packages that tests import."""
+_KNOWN = 4096
+_TEST_SECONDS, _LOADING = 5.0, 10.0
+"""CPU seconds of a test, and of importing and collecting."""
+_WALL = 60.0
+"""Wall seconds of a run beside the limit of an answer."""
+_RUNS = 3
+ASSERTS = "test_asserts.py"
+_MODULE = "answer_under_test"
+_CALLS = """import {module}
+
+CODE = {code!r}
+
+
+def test_code():
+    names = dict(vars({module}), __name__="__main__")
+    if {entry!r} not in names and "Solution" in names:
+        names[{entry!r}] = getattr(names["Solution"](), {entry!r})
+    try:
+        exec(compile(CODE, "<tests>", "exec"), names)
+    except SystemExit as stop:
+        trace, files = stop.__traceback__, set()
+        while trace:
+            files.add(trace.tb_frame.f_code.co_filename)
+            trace = trace.tb_next
+        assert not stop.code and {module}.__file__ not in files, "ended with a status, or by the answer"
+"""
+Way = Callable[[Task, str], Verdict]
+Found = TypeVar("Found")
+
+
+class PlainControls(PytestControls):
+    """Controls of an answer that stands in for a whole module: nothing outside of the tests belongs to them."""
+
+    @cached_property
+    def support(self) -> dict[SupportPart, tuple[str, ...]]:
+        """Nothing."""
+        return {}
+
+
+class SuiteBackend:
+    """Implements `project.backend.Backend` on a process that small projects share, one after another."""
+
+    def __init__(self, base: Files, process: TestsProcess, settings: Settings) -> None:
+        self.wall_seconds = settings.limits.wall_seconds + _WALL
+        self._base, self._process, self._limits = base, process, settings.limits
+
+    def run(
+        self,
+        request: RunRequest = EVERYTHING,
+        *,
+        files: Mapping[str, str] | None = None,
+        removed: Collection[str] = (),
+    ) -> ProjectRun:
+        """See `project.backend.Backend`."""
+        request = replace(
+            request, seconds=request.seconds or _TEST_SECONDS, patience=PATIENCE, loading=_LOADING
+        )
+        limits = ending(with_room(self._limits, cpu=_LOADING, wall=_WALL), request.until)
+        self._process.take(self._base, Warmth())
+        return self._process.run(request, limits, files=as_bytes(files or {}), removed=removed)
+
+    def close(self) -> None:
+        """Nothing: the process is not its own."""
+
+
+class PythonVerifier:
+    """Implements `strop_verify.core.protocols.Toolchain` for tasks whose language is python."""
+
+    batch = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._apart = PythonToolchain(settings)
+        self.wall_seconds = self._apart.wall_seconds
+        self._processes: OrderedDict[PackageSite, TestsProcess] = OrderedDict()
+        self._late = False
+        self._known: OrderedDict[bytes, Any] = OrderedDict()
+        """By digest of a task and a question: how answers are judged that fail apart; whether the reference passes."""
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        return [self._judge(task, answer) for task, answer in jobs]
+
+    def close(self) -> None:
+        """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
+        self._apart.close()
+        processes, self._processes = self._processes, OrderedDict()
+        for process in processes.values():
+            process.close()
+
+    def _judge(self, task: Task, answer: str) -> Verdict:
+        if why := task.check.never_fails():
+            raise TaskFault(f"no answer can fail the test code: {why}")
+        try:
+            (verdict,) = self._apart.judge([(task, answer)])
+        except WorkerDied:
+            raise
+        except VerificationError:
+            if (way := self._way(task)) is None:
+                raise
+            return way(task, answer)
+        if verdict.passed:
+            return self._confirmed(task, answer, verdict)
+        if verdict.outcome is Outcome.NO_ANSWER or (way := self._way(task)) is None:
+            return verdict
+        return way(task, answer)
+
+    def _confirmed(self, task: Task, answer: str, verdict: Verdict) -> Verdict:
+        """The pass, or why it is none in one process, where a reference would pass."""
+        if not task.check.beyond_values():
+            return verdict
+        if task.reference.strip() and not self._found(task, "fits", self._fits):
+            return verdict
+        again = self._plain(task, answer)
+        return verdict if again.passed or again.outcome is Outcome.TIMED_OUT else again
+
+    def _fits(self, task: Task) -> bool:
+        return self._plain(task, task.reference).passed
+
+    def _way(self, task: Task) -> Way | None:
+        if not isinstance(task.check, PytestCheck | AssertsCheck):
+            return None
+        return self._found(task, "way", self._first_way)
+
+    def _first_way(self, task: Task) -> Way | None:
+        if not task.reference.strip():
+            return self._watched if task.check.uncrossed() else None
+        passes = self._apart.passes(task, task.reference)
+        self._late |= passes is None
+        if passes or passes is None:
+            return None
+        ways = (self._watched, self._plain)
+        return next((way for way in ways if way(task, task.reference).passed), None)
+
+    def _found(self, task: Task, what: str, find: Callable[[Task], Found]) -> Found:
+        """What is found of a task, once; not kept where a run timed out, as on a busy machine."""
+        parts = (what, task.id, task.check.model_dump_json(), task.reference)
+        key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+        if key not in self._known:
+            self._late = False
+            made = find(task)
+            if self._late:
+                return made
+            self._known[key] = made
+            while len(self._known) > _KNOWN:
+                self._known.popitem(last=False)
+        found: Found = self._known[key]
+        return found
+
+    def _watched(self, task: Task, answer: str) -> Verdict:
+        check, base, backend, until = self._opened(task, answer)
+        rng = drawn(task.id, answer, "watched")
+        controls = PlainControls(check, base, check.failing, backend, until, rng)
+        return self._verdict(
+            check, lambda: controls.run(lambda one: verdict_of(one, check.failing, 0.0).passed)
+        )
+
+    def _plain(self, task: Task, answer: str) -> Verdict:
+        check, _, backend, until = self._opened(task, answer)
+        request = RunRequest(tests=check.failing, until=until)
+        return self._verdict(check, lambda: backend.run(request, files=check.files))
+
+    def _opened(self, task: Task, answer: str) -> tuple[ProjectCheck, Files, SuiteBackend, float]:
+        """The answer as an edit of a project: the tests, with the reference where the answer goes."""
+        check = task.check
+        if isinstance(check, AssertsCheck):
+            above, path, tests = check.preamble, f"{_MODULE}.py", [f"{ASSERTS}::test_code"]
+            files = {ASSERTS: _CALLS.format(module=_MODULE, entry=check.entry_point, code=check.code)}
+        else:
+            suite = check.only(PytestCheck)
+            above, path, tests, files = "", suite.path, list(dict.fromkeys(suite.tests)), suite.files
+        reference, edit = (
+            pysource.below(above, code) if above else code for code in (task.reference, answer)
+        )
+        base = {name: text.encode("utf-8", "surrogatepass") for name, text in files.items()}
+        base[path] = reference.encode("utf-8", "surrogatepass")
+        backend = SuiteBackend(base, self._process(base), self._settings)
+        edited = ProjectCheck(project="", digest=digest_of(base), files={path: edit}, failing=tests)
+        return edited, base, backend, time.monotonic() + _RUNS * backend.wall_seconds
+
+    def _process(self, base: Files) -> TestsProcess:
+        site = needs_of(base).site
+        process = self._processes.pop(site, None)
+        if process is None or process.closed:
+            process = TestsProcess(base, replace(self._settings, packages=""), Warmth())
+        self._processes[site] = process
+        while len(self._processes) > _OPEN:
+            self._processes.popitem(last=False)[1].close()
+        return process
+
+    def _verdict(self, check: ProjectCheck, run: Callable[[], ProjectRun]) -> Verdict:
+        began = time.monotonic()
+        try:
+            verdict = verdict_of(run(), check.failing, time.monotonic() - began)
+        except (SandboxError, WorkerDied) as error:
+            self.close()
+            raise WorkerDied(str(error)) from error
+        self._late |= verdict.outcome is Outcome.TIMED_OUT
+        return verdict.model_copy(update={"trust": "same-process"}) if verdict.passed else verdict

@@ -1,0 +1,151 @@
+"""One way to run a project's tests: `PytestBackend` here, `cargo.CargoBackend` for Rust. Used by one thread."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.snapshots import Files, digest_of
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.project.process import TestsProcess, warm_up
+from strop_verify.verification.project.runs import (
+    EVERYTHING,
+    WALL_EACH,
+    ProjectRun,
+    RunRequest,
+    Warmth,
+    as_bytes,
+    ending,
+    with_room,
+)
+from strop_verify.verification.settings import Settings
+
+LANGUAGES = ("python", "rust")
+ROOM_CPU, ROOM_WALL = 20.0, 90.0
+"""Seconds that a run of chosen tests has beside the limits of an answer: for pytest, imports and collecting."""
+WHOLE_CPU, WHOLE_WALL = 900.0, 1800.0
+"""Seconds that a run of all tests may take, or one that records lines."""
+COLLECT_CPU, COLLECT_WALL = 120.0, 400.0
+"""Seconds in which the tests are found at first; where they are not, only those that are named run."""
+LOADING = 3.0
+"""CPU seconds that importing and collecting may take, beside twice what they took at first."""
+PATIENCE = 3
+"""Tests that may take too long before a run is given up."""
+_TRACED = 3.0
+"""Times as long that a test may take whose calls are recorded."""
+_MOST_RESTARTS = 25
+_KEPT_WARM = 8
+
+_lock = threading.Lock()
+_warm: "OrderedDict[tuple[str, str, str], tuple[Warmth, ProjectRun]]" = OrderedDict()
+
+
+class Backend(Protocol):
+    """Runs tests of one project, each time in a fresh copy of it."""
+
+    wall_seconds: float
+    """What a run of chosen tests may take at the most, with building what is tested."""
+
+    def run(
+        self,
+        request: RunRequest = EVERYTHING,
+        *,
+        files: Mapping[str, str] | None = None,
+        removed: Collection[str] = (),
+    ) -> ProjectRun:
+        """One run with these texts in the project. Raises WorkerDied."""
+
+    def close(self) -> None:
+        """Ends its processes. Safe to call twice and from any thread."""
+
+
+class PytestBackend:
+    """pytest in a warm jailed process."""
+
+    def __init__(self, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0) -> None:
+        self._base, self._settings, self._seconds, self._seed = base, settings, seconds, hash_seed
+        self.wall_seconds = settings.limits.wall_seconds + ROOM_WALL
+        self._digest = digest_of(base)
+        self._process: TestsProcess | None = None
+
+    def run(
+        self,
+        request: RunRequest = EVERYTHING,
+        *,
+        files: Mapping[str, str] | None = None,
+        removed: Collection[str] = (),
+    ) -> ProjectRun:
+        """See `Backend.run`."""
+        warmth, first = self._warmth()
+        if first.endless and request.tests is None:
+            return replace(first)
+        bound = (request.seconds or self._seconds) * (
+            20 if request.traced else _TRACED if request.reach else 1
+        )
+        request = replace(request, seconds=bound)
+        whole = request.tests is None or bool(request.traced)
+        limits = with_room(self._settings.limits, cpu=ROOM_CPU, wall=ROOM_WALL)
+        if whole:
+            limits = replace(limits, cpu_seconds=WHOLE_CPU, wall_seconds=WHOLE_WALL)
+        elif request.room:
+            limits = replace(limits, cpu_seconds=request.room, wall_seconds=request.room * WALL_EACH)
+        else:
+            request = replace(request, patience=PATIENCE, loading=LOADING + 2 * first.cpu_seconds)
+        changed, limits = as_bytes(files or {}), ending(limits, request.until)
+        run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
+        return self._resumed(run, request, limits) if whole and not changed and not removed else run
+
+    def collected(self) -> ProjectRun:
+        """The run that comes before any other: it says which tests there are. Raises WorkerDied."""
+        return self._warmth()[1]
+
+    def close(self) -> None:
+        """See `Backend.close`."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+    def _resumed(self, run: ProjectRun, request: RunRequest, limits: Limits) -> ProjectRun:
+        """Goes on behind tests that end their process, with the tests that are left."""
+        for _ in range(_MOST_RESTARTS):
+            if run.stop is None or not run.running:
+                break
+            left_out = {*run.results, run.running}
+            more = self._opened(self._warmth()[0]).run(replace(request, left_out=left_out), limits)
+            run.results |= more.results
+            run.lines |= more.lines
+            run.running, run.stop, run.status = more.running, more.stop, more.status
+        return run
+
+    def _opened(self, warmth: Warmth) -> TestsProcess:
+        if self._process is None or self._process.closed:
+            self._process = TestsProcess(self._base, self._settings, warmth, hash_seed=self._seed)
+        return self._process
+
+    def _warmth(self) -> tuple[Warmth, ProjectRun]:
+        key = (self._digest, self._settings.jail, self._settings.packages)
+        with _lock:  # one at a time: others of the same project wait for it
+            if key not in _warm:
+                limits = with_room(self._settings.limits, cpu=COLLECT_CPU, wall=COLLECT_WALL)
+                _warm[key] = warm_up(self._base, limits, self._settings)
+                while len(_warm) > _KEPT_WARM:
+                    _warm.popitem(last=False)
+            return _warm[key]
+
+
+def open_backend(
+    language: str, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0
+) -> Backend:
+    """The backend of a language; pytest's process starts with the first run, tests bound to `seconds` of CPU each.
+
+    Raises VerificationError for another language, and where there is no Rust.
+    """
+    if language == "rust":
+        from strop_verify.verification.project.cargo import CargoBackend
+
+        return CargoBackend(base, settings)
+    if language != "python":
+        raise VerificationError(f"projects in {language!r} have no runner")
+    return PytestBackend(base, settings, seconds, hash_seed=hash_seed)

@@ -1,0 +1,298 @@
+"""Rewrites one test function so that it is true or false; the helpers it calls say which.
+
+Assertions that say several things at once are taken apart, so that each can be changed in a false control.
+"""
+
+import ast
+import copy
+from collections.abc import Callable, Mapping
+
+from strop_verify.verification.project.control_helpers import ControlHelpers, statement_of
+from strop_verify.verification.project.syntax_of_tests import called, compared_only, is_literal, pair_of
+
+
+def asserts(statement: ast.stmt) -> bool:
+    """Whether it is an assertion: the statement, or a call of a method of that name."""
+    return isinstance(statement, ast.Assert) or called(getattr(statement, "value", None)).startswith("assert")
+
+
+def split(statement: ast.stmt, new_name: Callable[[], str]) -> list[ast.stmt]:
+    """One assertion for each part of `a and b` and of `a == b == c`, whose inner values are evaluated once before.
+
+    Nothing where there is one part.
+    """
+    test = _claim(statement)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return [_claiming(statement, value) for value in test.values]
+    if not isinstance(test, ast.Compare) or len(test.ops) < 2:
+        return []
+    made: list[ast.stmt] = []
+    sides: list[ast.expr] = []
+    for value in (test.left, *test.comparators):
+        if any(isinstance(node, ast.Call) for node in ast.walk(value)):
+            kept = new_name()
+            made.append(ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=value))
+            value = ast.Name(id=kept, ctx=ast.Load())
+        sides.append(value)
+    pairs = zip(sides, test.ops, sides[1:], strict=False)
+    return [
+        *made,
+        *(
+            _claiming(statement, ast.Compare(left=copy.deepcopy(a), ops=[op], comparators=[copy.deepcopy(b)]))
+            for a, op, b in pairs
+        ),
+    ]
+
+
+def ordered(statement: ast.stmt, helpers: ControlHelpers) -> ast.stmt | None:
+    """For `a < b` and `a > b`: the same, or in a false control the other, which holds for what says yes to all.
+
+    None for others.
+    """
+    test = _claim(statement)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    name = {ast.Lt: helpers.less, ast.Gt: helpers.greater}.get(type(test.ops[0]))
+    return _claiming(statement, helpers.call(name, test.left, test.comparators[0])) if name else None
+
+
+def _claim(statement: ast.stmt) -> ast.expr | None:
+    """What an assertion says to be true."""
+    if isinstance(statement, ast.Assert):
+        return statement.test
+    call = getattr(statement, "value", None)
+    return call.args[0] if isinstance(call, ast.Call) and called(call) == "assertTrue" and call.args else None
+
+
+def _claiming(statement: ast.stmt, claim: ast.expr) -> ast.stmt:
+    """A copy of an assertion that says this instead."""
+    made = copy.copy(statement)
+    if isinstance(made, ast.Assert):
+        made.test = claim
+    elif isinstance(made, ast.Expr) and isinstance(made.value, ast.Call):
+        call = made.value
+        made.value = ast.Call(func=call.func, args=[claim, *call.args[1:]], keywords=call.keywords)
+    return made
+
+
+_RAISES = frozenset({"raises", "assertRaises", "assertRaisesRegex"})
+_CATCHING = _RAISES | {
+    "warns",
+    "deprecated_call",
+    "suppress",
+    "assertWarns",
+    "assertWarnsRegex",
+    "assertLogs",
+}
+_ANY_ERROR = ("BaseException", "SystemExit", "KeyboardInterrupt", "GeneratorExit")
+_TURNED = (
+    ("True", "False"),
+    ("In", "NotIn"),
+    ("Is", "IsNot"),
+    ("IsNone", "IsNotNone"),
+    ("IsInstance", "NotIsInstance"),
+)
+
+
+class ControlRewriter:
+    """Makes a test function its control test."""
+
+    def __init__(
+        self, function: ast.FunctionDef, helpers: ControlHelpers, literals: Mapping[str, ast.expr]
+    ) -> None:
+        self._function, self._helpers = function, helpers
+        own = [
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.Name | ast.arg | ast.Global | ast.Nonlocal)
+        ]
+        stored = [n.id for n in own if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+        arguments = {node.arg for node in own if isinstance(node, ast.arg)}
+        outer = {name for node in own if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
+        self._literals = {n: value for n, value in literals.items() if n not in arguments and n not in stored}
+        pairs = [pair for node in ast.walk(function) if (pair := self._pair(node))]
+        compared = compared_only(function) - outer
+        self._looped = compared & set(stored)
+        """Local names that are read in comparisons alone."""
+        self._given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+        begin = {name for name in compared & self._given if name not in stored}
+        begin |= {
+            name for name in self._looped - arguments if stored.count(name) == 1 and self._binding(name)
+        }
+        for left, right in pairs:
+            both = {one.id for one in (left, right) if isinstance(one, ast.Name)}
+            if len(both & begin) > 1 or is_literal(left) or is_literal(right):
+                begin -= both
+        self._begin = begin
+        """Those that get another value in the false control before anything is called."""
+
+    def act(self) -> None:
+        """Rewrites the body."""
+        begin = self._begin & self._given
+        for name in sorted(self._begin - begin):
+            assign = self._binding(name)
+            assert assign is not None
+            assign.value = self._helpers.literal(assign.value)
+        first = [statement_of(f"{name} = {self._helpers.moved}({name})") for name in sorted(begin)]
+        body = self._block(self._function.body)
+        self._function.body[:] = [*first, *body, self._helpers.tail()]
+
+    def _binding(self, name: str) -> ast.Assign | None:
+        """The statement of the body that binds a name to a literal."""
+        for one in self._function.body:
+            if isinstance(one, ast.Assign) and [getattr(target, "id", "") for target in one.targets] == [
+                name
+            ]:
+                return one if is_literal(one.value) else None
+        return None
+
+    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return [new for statement in body for new in self._statement(statement)]
+
+    def _statement(self, statement: ast.stmt) -> list[ast.stmt]:
+        if isinstance(statement, ast.Return):
+            return [self._helpers.tail(), statement]
+        if isinstance(statement, ast.With):
+            calls = {called(item.context_expr) for item in statement.items}
+            if calls & _RAISES:
+                return self._raising(statement)
+            if not calls & _CATCHING:
+                statement.body = self._block(statement.body)
+        elif isinstance(statement, ast.If | ast.For | ast.While):
+            if isinstance(statement, ast.For) and isinstance(statement.iter, ast.Name):
+                statement.iter = copy.deepcopy(self._literals.get(statement.iter.id, statement.iter))
+            statement.body, statement.orelse = self._block(statement.body), self._block(statement.orelse)
+        elif asserts(statement) or self._supported(getattr(statement, "value", None)):
+            return self._asserting(statement)
+        return [statement]
+
+    def _supported(self, node: object) -> tuple[ast.expr, ast.expr] | None:
+        """The first two values of a call of a function that fails a test where they are not alike."""
+        if not isinstance(node, ast.Call) or called(node) not in self._helpers.support or len(node.args) < 2:
+            return None
+        first, second = node.args[:2]
+        return None if any(isinstance(one, ast.Starred) for one in (first, second)) else (first, second)
+
+    def _pair(self, node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+        return pair_of(node) or self._supported(node)
+
+    def _raising(self, statement: ast.With) -> list[ast.stmt]:
+        item = statement.items[0]
+        call = item.context_expr
+        if len(statement.items) > 1 or item.optional_vars is not None or not isinstance(call, ast.Call):
+            return [statement]
+        if not call.args or any(word in ast.unparse(call.args[0]) for word in _ANY_ERROR):
+            return [statement]
+        call.args[0] = self._helpers.call(self._helpers.raised, call.args[0])
+        return [self._tried(statement)]
+
+    def _asserting(self, statement: ast.stmt) -> list[ast.stmt]:
+        helpers = self._helpers
+        if parts := split(statement, helpers.new):
+            return [new for one in parts for new in (self._asserting(one) if asserts(one) else [one])]
+        if (order := ordered(statement, helpers)) is not None:
+            return [self._tried(order)]
+        compared = next((node for node in _roots(statement) if self._pair(node)), None)
+        if compared is None:
+            return self._alone(statement)
+        given = self._pair(compared) or ()
+        left, right = (self._literals.get(one.id, one) if isinstance(one, ast.Name) else one for one in given)
+        names = {one.id for one in given if isinstance(one, ast.Name)}
+        if names & self._begin:
+            return [self._tried(statement)]
+        if is_literal(left) != is_literal(right):
+            number = int(is_literal(right))
+            name = getattr(given[number], "id", "")
+            literal = (left, right)[number]
+            other, rest = (
+                helpers.named.get(name) or helpers.literal(copy.deepcopy(literal)),
+                helpers.each(literal),
+            )
+            if name in helpers.compared:
+                helpers.named[name] = other
+            return self._each(statement, (left, right)[1 - number], [other, *rest], number)
+        calls = [any(isinstance(node, ast.Call) for node in ast.walk(side)) for side in (left, right)]
+        if not any(calls):  # either may be what the code gave
+            return [
+                self._tried(_with(statement, pair))
+                for pair in (
+                    (left, helpers.call(helpers.moved, right)),
+                    (helpers.call(helpers.moved, left), right),
+                )
+            ]
+        number = int(not (calls[1] and not calls[0]))
+        side = (left, right)[number]
+        if isinstance(side, ast.Name) and side.id in self._looped:
+            kept = helpers.new()
+            before = statement_of(f"{kept}, {side.id} = {side.id}, {helpers.moved}({side.id})")
+            return [before, self._tried(statement), statement_of(f"{side.id} = {kept}")]
+        moved = helpers.call(helpers.moved, side)
+        return [self._tried(_with(statement, (moved, right) if number == 0 else (left, moved)))]
+
+    def _alone(self, statement: ast.stmt) -> list[ast.stmt]:
+        """An assertion that compares nothing for equality, turned round."""
+        return [self._tried(statement)] if self._turn(statement) else [statement]
+
+    def _each(
+        self, statement: ast.stmt, side: ast.expr, others: list[ast.expr], place: int
+    ) -> list[ast.stmt]:
+        """Compares one side, evaluated once, with each of these at a place (0 = left)."""
+        if len(others) == 1:
+            return [self._tried(_with(statement, (others[0], side) if place == 0 else (side, others[0])))]
+        kept = self._helpers.new()
+        made: list[ast.stmt] = []
+        for number, other in enumerate(others):
+            again = ast.Name(id=kept, ctx=ast.Load())
+            one = _with(statement, (other, again) if place == 0 else (again, other))
+            first = (
+                [ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=side)] if number == 0 else []
+            )
+            made.append(self._tried(*first, one))
+        return made
+
+    def _turn(self, statement: ast.stmt) -> bool:
+        """Turns an assertion round that compares nothing."""
+        helpers = self._helpers
+        if isinstance(statement, ast.Assert):
+            statement.test = helpers.call(helpers.turned, statement.test)
+            return True
+        call = getattr(statement, "value", None)
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+            return False
+        for pair in _TURNED:
+            for one, other in (pair, pair[::-1]):
+                if call.func.attr == f"assert{one}":
+                    call.func.attr = f"assert{one if helpers.truth else other}"
+                    return True
+        return False
+
+    def _tried(self, *statements: ast.stmt) -> ast.stmt:
+        helpers = self._helpers
+        tried = ast.parse(
+            f"try:\n    pass\nexcept Exception:\n    {helpers.fell}()\n"
+            f"else:\n    if {helpers.held}():\n        return\n"
+        ).body[0]
+        assert isinstance(tried, ast.Try)
+        tried.body = [*statements]
+        return tried
+
+
+def _roots(statement: ast.stmt) -> list[ast.AST]:
+    """What an assertion asserts: its test, or its call."""
+    if isinstance(statement, ast.Assert):
+        return [statement.test]
+    return [statement.value] if isinstance(statement, ast.Expr) else []
+
+
+def _with(statement: ast.stmt, sides: tuple[ast.expr, ast.expr]) -> ast.stmt:
+    """A copy of an assertion that compares these instead."""
+    made = copy.copy(statement)
+    if isinstance(made, ast.Assert) and isinstance(made.test, ast.Compare):
+        made.test = ast.Compare(left=sides[0], ops=made.test.ops, comparators=[sides[1]])
+    elif isinstance(made, ast.Expr) and isinstance(made.value, ast.Call):
+        call = made.value
+        made.value = ast.Call(func=call.func, args=[*sides, *call.args[2:]], keywords=call.keywords)
+    elif isinstance(made, ast.Assert) and isinstance(made.test, ast.Call):
+        call = made.test
+        made.test = ast.Call(func=call.func, args=[*sides, *call.args[2:]], keywords=call.keywords)
+    return made

@@ -1,0 +1,115 @@
+"""Asks a run of the unedited project for the values of its tests' clean expressions, once a task.
+
+Asked in two fresh processes; what is not told alike is left out, and so is everything where a run breaks off.
+"""
+
+import ast
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from strop_verify.core.snapshots import Files
+from strop_verify.verification.project.backend import Backend
+from strop_verify.verification.project.library import is_library
+from strop_verify.verification.project.pins import FilePins, PinnedValue, Place, Values
+from strop_verify.verification.project.runs import RunRequest
+from strop_verify.verification.project.syntax_of_tests import by_file
+
+_KEPT = 32
+_Key = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Values by file of tests."""
+
+    places: Mapping[str, Place] = field(default_factory=dict)
+    values: Mapping[str, Values] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    """Files that the edit changes: what is read from them has no value of its own."""
+
+    def place(self, home: str) -> Place | None:
+        """What was asked of a file, if anything was told."""
+        return self.places.get(home) if home in self.values else None
+
+    def without(self, changed: Collection[str]) -> "Recorded":
+        """The same for an edit of these files."""
+        return replace(self, changed=frozenset(changed))
+
+
+NOTHING = Recorded()
+_lock = threading.Lock()
+_known: "OrderedDict[_Key, Recorded]" = OrderedDict()
+
+
+def recorded_of(digest: str, base: Files, tests: Collection[str], backend: Backend) -> Recorded:
+    """The values for these tests of a snapshot; the last few tasks' are kept. Raises WorkerDied."""
+    key = digest, tuple(sorted(tests))
+    with _lock:
+        if key in _known:
+            _known.move_to_end(key)
+            return _known[key]
+    found = _found(base, tests, backend)
+    with _lock:
+        _known[key] = found
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
+    return found
+
+
+def _found(base: Files, tests: Collection[str], backend: Backend) -> Recorded:
+    places, probes = _asked(base, tests)
+    if not probes:
+        return NOTHING
+    mine = [test for test in tests if test.partition("::")[0] in places]
+    request = RunRequest(tests=mine, collect=True, probes=probes)
+    runs = [backend.run(request) for _ in range(2)]
+    if any(run.stop is not None for run in runs):
+        return NOTHING
+    first, second = (run.told for run in runs)
+    values: dict[str, list[dict[str, PinnedValue]]] = {}
+    starts: dict[str, int] = {}
+    for number, (home, *_) in enumerate(probes):
+        starts.setdefault(home, number)
+        values.setdefault(home, []).append({})
+    for (number, test), told in first.items():
+        if 0 <= number < len(probes) and second.get((number, test)) == told:
+            home = probes[number][0]
+            value = _value(told[0])
+            values[home][number - starts[home]][test] = PinnedValue(value, *told[1:])
+    return Recorded({home: places[home] for home in values}, values)
+
+
+def _asked(base: Files, tests: Collection[str]) -> tuple[dict[str, Place], list[tuple[str, str, str, bool]]]:
+    hidden = frozenset(part for path in base for part in _modules(path) if is_library(part))
+    helpers = "\n".join(
+        data.decode("utf-8", "replace") for path, data in base.items() if path.endswith("conftest.py")
+    )
+    places: dict[str, Place] = {}
+    probes: list[tuple[str, str, str, bool]] = []
+    for home, mine in by_file(base, tests).items():
+        place = Place(home, tuple(mine), hidden, helpers)
+        try:
+            asked = FilePins(ast.parse(base[home].decode("utf-8", "replace")), place).probes()
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        if asked:
+            places[home] = place
+            probes += [(home, one.owner, one.text, one.parameters) for one in asked]
+    return places, probes
+
+
+def _modules(path: str) -> list[str]:
+    """Names under which a file of the project can be imported."""
+    parts = path.split("/")
+    return [*parts[:-1], parts[-1].removesuffix(".py")] if path.endswith(".py") else []
+
+
+def _value(text: str) -> str:
+    """A literal as it was told, or an empty text where it is none."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return ""
+    return text

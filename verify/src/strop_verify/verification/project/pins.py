@@ -1,0 +1,261 @@
+"""Values in place of the clean expressions of a test file, as they were in the unedited project.
+
+A value stands there only if it was told twice alike, is plain, and if nothing that the tests do could make it another
+one: no object that it is read from is handed to code that is not clean, no file that it is read from is named to such
+code or changed by the edit. Loops over clean values are written out, and tests with parameters become one for each.
+"""
+
+import ast
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from strop_verify.verification.project.clean_expressions import Function, Module
+from strop_verify.verification.project.control_helpers import written
+from strop_verify.verification.project.names import Names
+from strop_verify.verification.project.pin_scope import (
+    clean_parameters,
+    enters,
+    functions_of,
+    names_file,
+    patches,
+    patches_text,
+    texts_of,
+    unread,
+)  # fmt: skip
+from strop_verify.verification.project.pin_writer import NO_VALUE, Writer, in_rounds, plain
+from strop_verify.verification.project.site_parts import Mention, Root, Site, SiteLoop, SiteProbe
+from strop_verify.verification.project.sites import SiteFinder
+
+_MOST_COPIES = 24
+_MOST_CHARS = 400_000
+_MOVES = re.compile(r"chdir|as_cwd|pytester|testdir|isolated_filesystem|working_dir")
+
+
+@dataclass(frozen=True)
+class PinnedValue:
+    """What a probe gave."""
+
+    value: str
+    """A literal, or an empty text."""
+    kind: str
+    reads: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    relative: bool = False
+
+
+Values = Sequence[Mapping[str, PinnedValue]]
+"""For each probe of a file what it gave, by test id, or for "" where it has no parameters."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A test file, and what of its surroundings counts."""
+
+    home: str
+    rests: tuple[str, ...]
+    """What of the tests' ids stands behind the file."""
+    hidden: frozenset[str] = frozenset()
+    """Modules that the project has under a name of the standard library's."""
+    helpers: str = ""
+    """Text of the files that bring fixtures."""
+
+
+class FilePins:
+    """What can be pinned in one parsed file. Without `values` it only says what to ask."""
+
+    def __init__(
+        self, tree: ast.Module, place: Place, values: Values = (), changed: Collection[str] = ()
+    ) -> None:
+        self._tree, self._place, self._values, self._changed = tree, place, values, changed
+        self._module = Module(tree, place.hidden)
+        self._finder = SiteFinder(self._module)
+        wanted = {_last(rest) for rest in place.rests}
+        self._functions = [one for one in functions_of(tree, wanted) if not self._module.helper(one[0])]
+        self._parameters = {
+            owner: clean_parameters(function, marks, self._module)
+            for owner, function, marks in self._functions
+        }
+        functions = [(owner, one, self._parameters[owner]) for owner, one, _ in self._functions]
+        self._finder.look(
+            tree, functions, unread(tree, wanted, self._module, {one for _, one, _ in functions})
+        )
+        self._sites: dict[ast.AST, Site] = {}
+        for site in self._finder.sites:
+            self._register(site)
+        self._room = _MOST_CHARS
+        self._judge()
+
+    def probes(self) -> list[SiteProbe]:
+        """What to evaluate; nothing where no clean expression of the file calls anything."""
+        worth = any(
+            isinstance(node, ast.Call) and not _plain_range(node)
+            for site in self._finder.sites
+            for node in ast.walk(site.node)
+        )
+        return self._finder.probes if worth else []
+
+    def apply(self, names: Names) -> dict[str, str]:
+        """Writes the values into the tree. Returns what the tests are called now, where they are called otherwise."""
+        called: dict[str, str] = {}
+        writer = Writer(self, names)
+        copies: dict[ast.AST, list[Function]] = {}
+        for owner, function, _ in self._functions:
+            mine = [rest for rest in self._place.rests if rest.partition("[")[0] == owner and "[" in rest]
+            if self._parameters[owner] and len(mine) <= _MOST_COPIES:
+                for rest in mine:
+                    made = writer.function(function, f"{self._place.home}::{rest}", names.new("test_"))
+                    copies.setdefault(function, []).append(made)
+                    called[rest] = (
+                        f"{owner.rpartition('::')[0]}::{made.name}[{rest.partition('[')[2]}".lstrip(":")
+                    )
+        rewritten = {
+            function: writer.function(function, "", function.name) for _, function, _ in self._functions
+        }
+        writer.module(self._tree, rewritten, copies)
+        return called
+
+    def value(self, site: Site, test: str, rounds: Mapping[SiteLoop, int]) -> ast.expr | None:
+        """What stands in place of a site in a test, in these rounds of the loops around it."""
+        told = self.told(site.probe, test)
+        if told is None or not told.value or not self.allowed(site, test):
+            return None
+        value = in_rounds(plain(told.value), site.loops, rounds)
+        text = "" if value is NO_VALUE else repr(value)
+        if not text or len(text) > self._room:
+            return None
+        self._room -= len(text)
+        return written(value)
+
+    def allowed(self, site: Site, test: str, counts: SiteLoop | None = None) -> bool:
+        """Whether its value, or how many rounds it gives this loop, is the same whatever the project's code does."""
+        told = self.told(site.probe, test)
+        if told is None or site.owner in self._patched or self._meets(site, counts):
+            return False
+        if not self._read_once(site.mentions, site.around, test):
+            return False
+        return self._reads_alike(site, test, told)
+
+    def told(self, probe: SiteProbe, test: str) -> PinnedValue | None:
+        """What a probe gave in a test."""
+        given = self._values[probe.number] if probe.number < len(self._values) else {}
+        return given.get(test if probe.parameters else "")
+
+    def literal(self, probe: SiteProbe, test: str) -> str:
+        """What a probe gave, as a literal, or an empty text."""
+        told = self.told(probe, test)
+        return told.value if told else ""
+
+    def loop(self, node: ast.AST) -> SiteLoop | None:
+        """The loop over clean values that a statement is."""
+        return self._finder.loops.get(node) if isinstance(node, ast.For) else None
+
+    def site(self, node: ast.AST) -> Site | None:
+        """The site that an expression is."""
+        return self._sites.get(node)
+
+    def _register(self, site: Site) -> None:
+        self._sites[site.node] = site
+        for inner in site.inside:
+            self._register(inner)
+
+    def _judge(self) -> None:
+        """Finds what is handed on: objects that can be changed, and names of files."""
+        self._unsafe = _closure(self._finder.unsafe)
+        self._handed: dict[ast.AST, set[str]] = {}
+        for site in self._finder.sites:
+            if site.escapes:
+                given = self._values[site.probe.number] if site.probe.number < len(self._values) else {}
+                handed = self._handed.setdefault(site.owner, set())
+                for told in given.values():
+                    handed.update(told.named)
+                if not given or any(told.kind != "fixed" for told in given.values()):
+                    self._unsafe += _closure(site.mentions)
+        tops = {site.node for site in self._finder.sites}
+        for _, function, _ in self._functions:
+            self._handed.setdefault(function, set()).update(texts_of(function, tops))
+        others = [one for _, one, _ in self._functions if not one.name.startswith("test")]
+        self._everywhere = {name for one in others for name in self._handed[one]}
+        all_patched = any(patches(one, self._module) for one in others) or patches_text(self._place.helpers)
+        self._patched = {
+            function for _, function, _ in self._functions if all_patched or patches(function, self._module)
+        }
+        self._moves = bool(_MOVES.search(ast.unparse(self._tree) + self._place.helpers))
+
+    def _read_once(self, mentions: Collection[Mention], around: ast.AST | None, test: str) -> bool:
+        """Whether what changes when it is read, as a file does, is read in one place, as often as it is made."""
+        for root in {mention.root for mention in mentions}:
+            told = self.told(root.probe, test) if root.probe else None
+            if told is None or (told.kind == "other" and (root.loads > 1 or root.around is not around)):
+                return False
+            if not self._read_once(root.made_of, root.made_in, test):
+                return False
+        return True
+
+    def _meets(self, site: Site, counts: SiteLoop | None) -> bool:
+        """Whether an object that it is read from is handed on; for a loop's rounds, more than what a round reads."""
+        for one, via in _closure(site.mentions):
+            if self._fixed(one.root):
+                continue
+            for other, other_via in self._unsafe:
+                below = counts is not None and (other_via is counts.root or len(other.path) > len(one.path))
+                if one.meets(other) and not below and not (via is other_via and one.root is not via):
+                    return True
+        return False
+
+    def _fixed(self, root: Root) -> bool:
+        """Whether nothing can change what a name holds."""
+        given = (
+            self._values[root.probe.number] if root.probe and root.probe.number < len(self._values) else {}
+        )
+        return bool(given) and all(told.kind == "fixed" for told in given.values())
+
+    def _reads_alike(self, site: Site, test: str, told: PinnedValue) -> bool:
+        reads = set(told.reads)
+        for root in _roots(site.mentions):
+            if root.probe and (also := self.told(root.probe, test)):
+                reads |= set(also.reads)
+        for path in self._changed:
+            if path in reads or os.path.dirname(path) in reads:
+                return False
+        if isinstance(site.owner, ast.Module):
+            return True
+        handed = self._handed.get(site.owner, set()) | self._everywhere
+        if any(names_file(text, path) for path in reads for text in handed):
+            return False
+        return not told.relative or not (self._moves or enters(site.owner, self._sites))
+
+
+def _roots(mentions: Collection[Mention]) -> set[Root]:
+    found: set[Root] = set()
+    todo = [mention.root for mention in mentions]
+    while todo:
+        root = todo.pop()
+        if root not in found:
+            found.add(root)
+            todo += [one.root for one in root.made_of]
+    return found
+
+
+def _closure(mentions: Collection[Mention]) -> list[tuple[Mention, Root]]:
+    """Mentions and what they are made of, each with the root by which it came."""
+    found = []
+    for mention in mentions:
+        found.append((mention, mention.root))
+        todo, seen = list(mention.root.made_of), {mention.root}
+        while todo:
+            one = todo.pop()
+            found.append((one, mention.root))
+            if one.root not in seen:
+                seen.add(one.root)
+                todo += one.root.made_of
+    return found
+
+
+def _last(rest: str) -> str:
+    return rest.partition("[")[0].rpartition("::")[2]
+
+
+def _plain_range(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in ("range", "len", "pow", "str", "list", "int")

@@ -1,0 +1,331 @@
+"""What the bug factory asks of a project: its steady tests, which lines each reaches, and what variants of files do.
+
+    with open_project(Path("toolz-1.0.0.tar.gz"), workers=2) as project:
+        tests = project.tests()
+        reached = project.coverage()
+        run = project.run({"toolz/itertoolz.py": text}, tests[:5])
+        print({name: result.outcome for name, result in run.items()})
+
+Every variant runs in a jailed process of its own on a fresh copy of the project.
+"""
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Self, TypeVar
+
+from strop_verify.core.errors import UserError, VerificationError, WorkerDied
+from strop_verify.core.ids import rng
+from strop_verify.core.snapshots import Files, digest_of
+from strop_verify.core.verdict import Outcome, TestResult
+from strop_verify.verification.project import snapshot
+from strop_verify.verification.project.backend import LANGUAGES, Backend, PytestBackend, open_backend
+from strop_verify.verification.project.layout import sources
+from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach
+from strop_verify.verification.settings import Settings
+
+Results = dict[str, TestResult]
+"""Test id to what became of it, for every test that was asked for. A test that was not reported is never *passed*."""
+Tell = Callable[[str], None]
+"""Takes what is being done, every second."""
+WAVE = 8
+"""Parts that are looked at together."""
+PIECE = 100
+"""Most tests that run in one process one after another, where it is found out what they reach."""
+PIECE_SECONDS = 120.0
+"""CPU seconds that they may take together; those that have not run by then are not used."""
+_MOST_ENDED = 5
+_T = TypeVar("_T")
+
+
+def _silent(text: str) -> None:
+    """Nobody is told."""
+
+
+class Project:
+    """A project and the jailed processes that run its tests, one for each worker. Close it, or use it with `with`.
+
+    Methods may be called from any thread; a process that breaks is replaced once, then they raise WorkerDied.
+    """
+
+    def __init__(
+        self, files: Files, language: str, settings: Settings, *, workers: int, test_seconds: float
+    ) -> None:
+        if language not in LANGUAGES:
+            raise UserError(f"projects in {language!r} have no runner; choose python or rust")
+        self.files, self.language, self.test_seconds = files, language, test_seconds
+        self.workers = workers
+        self._settings = settings
+        self._local = threading.local()
+        self._open: list[Backend] = []
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="strop-project")
+        self._tests: list[str] | None = None
+        self.collected: dict[str, int] = {}
+        """Tests that there are and their places in the project's order, once one was looked at."""
+        self._known: dict[str, bool] = {}
+        self._parts: list[list[str]] | None = None
+        self._failure = ""
+        self.reached: dict[str, TestReach] = {}
+        """What each test calls that passed when it was looked at."""
+        self.lost = 0
+        """Files of tests that cannot be collected."""
+        self.looked = 0
+        """Tests that were."""
+        self.baseline: Results = {}
+        """Each steady test with the CPU seconds and the outcome of the first run."""
+
+    @property
+    def digest(self) -> str:
+        """Content hash of the project's files."""
+        return digest_of(self.files)
+
+    def sources(self) -> list[str]:
+        """Files of source that an edit may change: no tests, no configuration."""
+        return sources(self.files, self.language)
+
+    def text(self, path: str) -> str:
+        """The text of a file. Raises UnicodeDecodeError where it is none."""
+        return self.files[path].decode("utf-8")
+
+    def tests(self) -> list[str]:
+        """Tests that pass in each of three runs, the third with another hash seed, and take at most `test_seconds`.
+
+        Found once. Raises UserError when there is none.
+        """
+        if self._tests is None:
+            runs = [self._submit(lambda backend: backend.run(), seed) for seed in (0, 0, 1)]
+            every = [future.result() for future in runs]
+            first = every[0]
+            steady = [n for n in first.results if all(_passed(run, n) for run in every)]
+            if not steady:
+                why = (
+                    first.uncollected or (first.stop[1] if first.stop else "") or _one_failure(first.results)
+                )
+                raise UserError(f"the project has no test that passes here: {why or 'none was found'}")
+            self.baseline = {name: first.results[name] for name in steady}
+            self._tests = steady
+        return list(self._tests)
+
+    def coverage(self) -> dict[str, set[tuple[str, int]]]:
+        """Steady test to the (path, line) pairs of source that it runs, lines from 1. Python only.
+
+        Lines that run while a module is imported belong to no test. Raises VerificationError for other languages.
+        """
+        tests = self.tests()
+        if self.language != "python":
+            raise VerificationError(f"lines reached are not known for {self.language}")
+        request = RunRequest(tests=tests, traced=self.sources())
+        run = self._submit(lambda backend: backend.run(request), 0).result()
+        return {
+            name: {(path, line) for path, lines in run.lines.get(name, {}).items() for line in lines}
+            for name in tests
+        }
+
+    def look(self, seed: int, tell: Tell = _silent) -> bool:
+        """Finds out what some more tests call, in `self.reached`; False when all have been run. Python only.
+
+        The tests run in parts that `seed` puts in order, `WAVE` of them each time: the same on every machine.
+        Raises UserError when there is no test.
+        """
+        if self._parts is None:
+            tell("collecting tests")
+            run = self._awaited([self._submit(_collected, 0)], lambda _: tell("collecting tests"))[0]
+            every, self.lost = list(run.collected), run.files_uncollected
+            why = " ".join(run.uncollected.split())[:400]
+            if self.lost:
+                tell(f"{self.lost} files of tests cannot be collected: {why}")
+            if not every:
+                raise UserError(f"the project has no test that passes here: {self._uncollected()}")
+            self.collected = {name: number for number, name in enumerate(every)}
+            self._parts = _pieces(every, PIECE)
+            rng("project", seed, "parts").shuffle(self._parts)
+        if not self._parts:
+            return False
+        chosen, self._parts = self._parts[:WAVE], self._parts[WAVE:]
+
+        def count(done: int) -> None:
+            here = f"{done} of {len(chosen)} parts run, {len(self._parts or ())} for later"
+            tell(f"what tests reach: {here}; {self.looked} of {len(self.collected)} tests done")
+
+        count(0)
+        requests = [RunRequest(tests=piece, reach=True, room=PIECE_SECONDS) for piece in chosen]
+        runs = self._awaited([self._submit(partial(_whole, request=r), 0) for r in requests], count)
+        for run in runs:
+            self._failure = self._failure or _one_failure(run.results)
+            self.reached |= {n: reach for n, reach in run.reached.items() if _passed(run, n)}
+        self.looked += sum(map(len, chosen))
+        return True
+
+    def none_passes(self) -> UserError:
+        """What is said when no test has passed."""
+        return UserError(f"the project has no test that passes here: {self._failure or self._uncollected()}")
+
+    def steady(self, tests: Collection[str], tell: Tell = _silent) -> set[str]:
+        """Those of these tests that pass in two more runs: in another order, and with another hash seed.
+
+        Each is asked for once. A test that measures time is not steady.
+        """
+        reached = self.reached
+        asked = {name for name in tests if name not in self._known}
+        usable = (name for name in asked if name in reached and not reached[name].clock)
+        new = sorted(usable, key=self.collected.__getitem__)
+        pieces = _pieces(new, PIECE)
+        orders = [
+            RunRequest(tests=piece, order=order, room=PIECE_SECONDS) for piece in pieces for order in (1, 0)
+        ]
+        futures = [self._submit(partial(_whole, request=r), 0 if r.order else 1) for r in orders]
+        told = f"are {len(new)} tests steady"
+        runs = self._awaited(futures, lambda done: tell(f"{told}: {done} of {len(futures)} parts run"))
+        for run, again in zip(runs[::2], runs[1::2], strict=True):
+            for name in run.results:
+                if _passed(run, name) and _passed(again, name):
+                    self._known[name] = True
+                    self.baseline[name] = run.results[name]
+        for name in asked:
+            self._known.setdefault(name, False)
+        return {name for name in tests if self._known[name]}
+
+    def run(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> Results:
+        """Runs tests, all steady ones for None, on the project with these texts in it."""
+        return self.submit(files, tests).result()
+
+    def submit(
+        self, files: Mapping[str, str], tests: Collection[str] | None = None, *, hash_seed: int = 0
+    ) -> "Future[Results]":
+        """Starts `run` and returns at once. `hash_seed`: another one than all other runs have."""
+        asked = list(dict.fromkeys(self.tests() if tests is None else tests))
+
+        request = RunRequest(tests=asked, seconds=self._bound(asked))
+        return self._submit(lambda backend: _complete(backend.run(request, files=files), asked), hash_seed)
+
+    def close(self) -> None:
+        """Ends every process. Safe to call twice and from any thread."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            backends, self._open = self._open, []
+        for backend in backends:
+            backend.close()
+        self._threads.shutdown(wait=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _bound(self, tests: list[str]) -> float:
+        """CPU seconds for a test of a variant: ten times what the slowest takes without it, and one more."""
+        slowest = max(
+            (self.baseline[t].seconds for t in tests if t in self.baseline), default=self.test_seconds
+        )
+        return min(self.test_seconds, 1.0 + 10 * slowest)
+
+    def _make(self, seed: int) -> Backend:
+        return open_backend(self.language, self.files, self._settings, self.test_seconds, hash_seed=seed)
+
+    def _submit(self, action: Callable[[Backend], _T], seed: int) -> "Future[_T]":
+        def act() -> _T:
+            mine: dict[int, Backend] = self._local.__dict__.setdefault("backends", {})
+            if seed not in mine:
+                mine[seed] = self._make(seed)
+                with self._lock:
+                    self._open.append(mine[seed])
+            own = mine[seed]
+            try:
+                return action(own)
+            except WorkerDied:  # a process of ours, such as one that a busy machine did not start in time
+                own.close()
+                return action(own)
+
+        return self._threads.submit(act)
+
+    def _awaited(self, futures: "list[Future[_T]]", count: Callable[[int], None]) -> list[_T]:
+        """The results; `count` is told every second how many are there."""
+        left = set(futures)
+        try:
+            while left:
+                left = wait(left, timeout=1.0, return_when=FIRST_COMPLETED).not_done
+                count(len(futures) - len(left))
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+        return [future.result() for future in futures]
+
+    def _uncollected(self) -> str:
+        run = self._submit(lambda backend: backend.run(RunRequest(collect=True)), 0).result()
+        return run.uncollected or (run.stop[1] if run.stop else "") or "none was found"
+
+
+def open_project(
+    path: Path,
+    language: str = "",
+    settings: Settings | None = None,
+    *,
+    workers: int = 1,
+    test_seconds: float = 5.0,
+) -> Project:
+    """A project in a folder, a snapshot or an sdist. `language` empty: rust where there is a Cargo.toml, else python.
+
+    `test_seconds`: CPU seconds that one test may take. Raises UserError where there are no files.
+    """
+    files = snapshot.read_project(path)
+    named = language or ("rust" if "Cargo.toml" in files else "python")
+    return Project(files, named, settings or Settings(), workers=workers, test_seconds=test_seconds)
+
+
+def _collected(backend: Backend) -> ProjectRun:
+    if isinstance(backend, PytestBackend):
+        return backend.collected()
+    raise VerificationError("what tests reach is known for python only")
+
+
+def _whole(backend: Backend, request: RunRequest) -> ProjectRun:
+    """A run that goes on behind tests which end their process."""
+    run = backend.run(request)
+    for _ in range(_MOST_ENDED):
+        if run.stop is None or not run.running:
+            break
+        more = backend.run(replace(request, left_out={*request.left_out, *run.results, run.running}))
+        run.results, run.reached = run.results | more.results, run.reached | more.reached
+        run.running, run.stop = more.running, more.stop
+    return run
+
+
+def _pieces(tests: Sequence[str], most: int) -> list[list[str]]:
+    """The tests in their order, in parts of at most `most`; a file of fewer tests is not torn apart."""
+    pieces: list[list[str]] = []
+    for _, group in groupby(tests, key=lambda name: name.partition("::")[0]):
+        mine = list(group)
+        for at in range(0, len(mine), most):
+            part = mine[at : at + most]
+            if pieces and len(pieces[-1]) + len(part) <= most:
+                pieces[-1] += part
+            else:
+                pieces.append(part)
+    return pieces
+
+
+def _passed(run: ProjectRun, name: str) -> bool:
+    result = run.results.get(name)
+    return result is not None and result.outcome is Outcome.PASSED
+
+
+def _one_failure(results: Results) -> str:
+    return next((f"{name}: {result.message}" for name, result in results.items() if result.message), "")
+
+
+def _complete(run: ProjectRun, asked: list[str]) -> Results:
+    outcome, cause = run.stop or (Outcome.FAILED, run.uncollected or "the test was not reported")
+    missing = Outcome.TAMPERED if run.tampered else outcome
+    return {
+        name: run.results[name]
+        if name in run.results and not run.tampered
+        else TestResult(id=name, outcome=missing, message=cause[:400])
+        for name in asked
+    }

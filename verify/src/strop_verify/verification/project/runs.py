@@ -1,0 +1,244 @@
+"""What is asked of a run of a project's tests, what was seen of it, and how its signed messages are taken."""
+
+import hashlib
+import math
+import secrets
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.verdict import Outcome, TestResult
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.python.child import worse
+from strop_verify.verification.python.codec import Malformed
+from strop_verify.verification.python.decoder import fields
+from strop_verify.verification.python.wire import UNSIGNED, FrameReader
+
+RESULT_BYTES = 512 << 20
+"""Most bytes of messages that a run may send."""
+
+MEMORY_BYTES = 3 << 30
+"""Address space of a run's process at the least, in bytes."""
+PLAIN = ("-o", "addopts=", "-o", "required_plugins=")
+"""What a project asks pytest for on its command line is left out: it mostly names plugins that are not here."""
+BARE = ("-c", "/dev/null")
+"""No configuration of the project at all, where pytest refuses the one it has."""
+
+
+@dataclass(frozen=True)
+class Warmth:
+    """What one run of the unchanged snapshot left behind to make others quick."""
+
+    compiled: dict[str, bytes] = field(default_factory=dict)
+    """Path to content of compiled files."""
+    modules: tuple[str, ...] = ()
+    """Modules of Python and of the environment that the project imports."""
+    options: tuple[str, ...] = PLAIN
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """One run of tests."""
+
+    tests: Collection[str] | None = None
+    """Test ids; None = all there are, restarted after a test that ends the process."""
+    left_out: Collection[str] = ()
+    within: Collection[str] = ()
+    """Without `tests`: paths of files, or test ids without parameters, that hold them; none = the whole project."""
+    beside: Collection[str] = ()
+    """Files that tests are collected from as a whole; `tests` still says which of them run."""
+    order: int = 0
+    """Seed of another order than the project's; 0 = the project's."""
+    collect: bool = False
+    """Only find out which tests there are."""
+    seconds: float = 0.0
+    """CPU seconds that a test may take; 0 = as its backend was made, or no bound."""
+    loading: float = 0.0
+    """CPU seconds that importing and collecting may take; 0 = no bound."""
+    until: float = math.inf
+    """When it ends at the latest, as `time.monotonic` tells it."""
+    patience: int = 0
+    """Tests that may take too long before the rest is given up; 0 = any number."""
+    traced: Sequence[str] = ()
+    """Files whose lines that each test reaches are recorded."""
+    reach: bool = False
+    """Whether it is recorded which code each test calls."""
+    room: float = 0.0
+    """CPU seconds that a run of chosen tests may take, and wall seconds for each of them `WALL_EACH`; 0 = as usual."""
+    probes: Sequence[tuple[str, str, str, bool]] = ()
+    """Expressions to evaluate once all is collected: file, function, text, whether it has parameters (`recording`)."""
+    keep: bool = False
+    """Bring back compiled files and names of modules; only for trees that are trusted."""
+
+
+WALL_EACH = 4.0
+_LEAST = 0.05
+"""Wall seconds of a run that begins too late."""
+EVERYTHING = RunRequest()
+Probed = tuple[str, str, tuple[str, ...], tuple[str, ...], bool]
+"""A literal or an empty text, its kind, files read, files named, whether by relative paths."""
+
+
+@dataclass(frozen=True)
+class TestReach:
+    """What a test calls."""
+
+    __test__ = False
+    code: frozenset[tuple[str, int]]
+    """(path, first line) of code of the project that runs, decorators included in the line."""
+    calls: int
+    """Of the project's code: what a test costs, the same on a busy machine as on a quiet one."""
+    clock: bool
+    """Whether it measures time or waits."""
+
+
+@dataclass
+class ProjectRun:
+    """What was seen of one run."""
+
+    results: dict[str, TestResult] = field(default_factory=dict)
+    collected: list[str] = field(default_factory=list)
+    uncollected: str = ""
+    """Why a file could not be collected, the first one."""
+    files_uncollected: int = 0
+    lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    """Test to path to lines."""
+    reached: dict[str, TestReach] = field(default_factory=dict)
+    """By test, where it was asked for."""
+    told: dict[tuple[int, str], "Probed"] = field(default_factory=dict)
+    """What each probe gave, by its number and the test (empty without parameters)."""
+    running: str = ""
+    """The test that was under way at the end."""
+    stop: tuple[Outcome, str] | None = None
+    """What ended the run before its time."""
+    status: int | None = None
+    """pytest's exit status, if it came to its end."""
+    tampered: str = ""
+    warmth: Warmth | None = None
+    cpu_seconds: float = 0.0
+    peak_bytes: int = 0
+
+    @property
+    def endless(self) -> bool:
+        """Whether its time ended before its tests were found."""
+        return self.stop is not None and self.stop[0] is Outcome.TIMED_OUT and not self.collected
+
+
+def ending(limits: Limits, until: float) -> Limits:
+    """The limits, with no more wall time than is left until then."""
+    return replace(limits, wall_seconds=max(_LEAST, min(limits.wall_seconds, until - time.monotonic())))
+
+
+def with_room(limits: Limits, *, cpu: float, wall: float) -> Limits:
+    """Limits of a run: those of an answer, with room for pytest, imports and a tree of files."""
+    return Limits(
+        cpu_seconds=limits.cpu_seconds + cpu,
+        wall_seconds=limits.wall_seconds + wall,
+        memory_bytes=max(limits.memory_bytes, MEMORY_BYTES),
+        open_files=256,
+    )
+
+
+def as_bytes(files: Mapping[str, str]) -> dict[str, bytes]:
+    """Texts as they are written to disk. Raises VerificationError for a path that leaves the project."""
+    for path in files:
+        pure = PurePosixPath(path)
+        if pure.is_absolute() or ".." in pure.parts or not pure.parts or str(pure) != path or "\0" in path:
+            raise VerificationError(f"path {path!r} leaves the project")
+    return {path: text.encode("utf-8", "surrogatepass") for path, text in files.items()}
+
+
+class Listener:
+    """Takes a run's signed messages; what is not signed was written by the code under test."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.run = ProjectRun()
+        self.broken = ""
+        self.over = self.heard = False
+        self._keyed = hashlib.blake2b(key=secret, digest_size=len(UNSIGNED))
+        self._count = 0
+        self._reader = FrameReader(RESULT_BYTES)
+        self._compiled: dict[str, bytes] = {}
+        self._modules: list[str] = []
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes; b"" is the end."""
+        if not data or self.over:
+            self.over = True
+            return
+        try:
+            self._reader.feed(data)
+            while not self.over and (body := self._reader.body()) is not None:
+                self._take(body)
+        except (Malformed, ValueError, KeyError, TypeError, AttributeError):
+            self._forged()
+
+    def warmth(self) -> Warmth:
+        """What the run left behind."""
+        return Warmth(self._compiled, tuple(self._modules))
+
+    def _forged(self) -> None:
+        self.run.tampered, self.over = "something was written to the tests' channel", True
+
+    def _take(self, body: bytes) -> None:
+        signature, message = body[: len(UNSIGNED)], body[len(UNSIGNED) :]
+        if signature == UNSIGNED and not self.heard:  # nothing of the project has run yet
+            self.broken, self.over = str(fields(message)["broken"]), True
+            return
+        mac = self._keyed.copy()
+        mac.update(b"%d:" % self._count + message)
+        if not secrets.compare_digest(mac.digest(), signature):
+            self._forged()
+            return
+        self._count += 1
+        self.heard = True
+        self._handle(fields(message))
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        run = self.run
+        if "start" in message:
+            run.running = message["start"]
+        elif "lines" in message:
+            run.lines[message["test"]] = {str(path): lines for path, lines in message["lines"].pairs}
+        elif "reached" in message:
+            code = frozenset((str(path), line) for path, lines in message["reached"].pairs for line in lines)
+            run.reached[message["test"]] = TestReach(code, message["calls"], message["clock"])
+        elif "ok" in message:
+            run.running = ""
+            self._test(message)
+        elif "collected" in message:
+            run.collected = message["collected"]
+        elif "collect" in message:
+            run.files_uncollected += 1
+            run.uncollected = run.uncollected or f"{message['collect']}: {message['x']}"
+            if "Overdue: took too long" in message["x"]:
+                run.stop = (Outcome.TIMED_OUT, "importing took too long")
+        elif "probe" in message:
+            lists = tuple(message["reads"]), tuple(message["named"])
+            run.told[message["probe"], message["test"]] = (
+                message["v"],
+                message["k"],
+                *lists,
+                message["relative"],
+            )
+        elif "stopped" in message:
+            run.stop = (Outcome.TIMED_OUT, message["stopped"])
+        elif "tampered" in message:
+            run.tampered = f"{message['tampered']} of the test machinery was changed"
+        elif "modules" in message:
+            self._modules = message["modules"]
+        elif "cache" in message:
+            self._compiled[message["cache"]] = message["data"]
+        elif "done" in message:
+            run.status, self.over = message["done"], True
+
+    def _test(self, message: dict[str, Any]) -> None:
+        kind = message["x"].partition(":")[0]
+        bad = {"MemoryError": Outcome.OUT_OF_MEMORY, "Overdue": Outcome.TIMED_OUT}.get(kind, Outcome.FAILED)
+        outcome = Outcome.PASSED if message["ok"] is True else bad
+        name, results = message["test"], self.run.results
+        result = TestResult(id=name, outcome=outcome, message=message["x"], seconds=message["s"])
+        results[name] = worse(results.get(name), result)

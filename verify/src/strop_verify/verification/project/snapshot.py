@@ -1,0 +1,220 @@
+"""A project as one file, or as a data URI in the task: a .tar.gz of its text and data files.
+
+A snapshot holds regular files only, without modes and times. Reading one never writes to disk.
+"""
+
+import fnmatch
+import io
+import os
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from strop.config.foreign_git import ForeignGit
+from strop.config.git import GitError
+from strop_verify.core.checks import ProjectCheck
+from strop_verify.core.errors import UserError, VerificationError
+from strop_verify.core.files import atomic
+from strop_verify.core.snapshots import DATA, Files, archive, archive_in, digest_of
+from strop_verify.sandbox.work import safe_name
+
+MAX_BYTES = 48 * 2**20
+"""All files of a project together, in bytes: they have to fit into the jail's work directory."""
+MAX_FILE_BYTES = 4 * 2**20
+"""Larger files are left out of a snapshot."""
+MAX_FILES = 12_000
+_LOST = re.compile(r"[\ud800-\udfff]")
+"""What Python reads for bytes of a name that are no UTF-8."""
+_PATH, _NAME = 3_800, 255
+"""Bytes of a path, and of a name in it, that can be written to disk."""
+_ROOTS = "STROP_PROJECTS"
+_SKIPPED = (
+    ".*", "__pycache__", "*.pyc", "*.pyo", "*.so", "*.pyd", "*.o", "node_modules", "venv", "env", "*.egg-info",
+    "build", "dist", "target", "htmlcov", "*.tar.gz", "*.whl", "*.zip.part",
+)  # fmt: skip
+"""Names that are no source: hidden ones, caches, environments, build outputs."""
+_KEPT = (".cargo", ".coveragerc")
+_OF_PYTHON = ("build", "dist", "target", "env")
+"""Of the skipped names, those that may also be packages; a folder with an __init__.py is kept."""
+
+_MARKS = ("PKG-INFO", "setup.py", "pyproject.toml", "Cargo.toml")
+"""What stands at the top of a project."""
+
+
+def pack(folder: Path, out: Path) -> str:
+    """Writes the snapshot of a folder (or of an sdist) to `out`, whole or not at all; returns its digest.
+
+    In a git checkout the tracked files as they are on disk; elsewhere all but hidden files, caches and build outputs.
+    Raises UserError for a folder without files, or with more than MAX_FILES or MAX_BYTES.
+    """
+    files = read_project(folder)
+    data = archive(files)
+    with atomic(out) as file:
+        file.write(data)
+    return digest_of(files)
+
+
+def unpack(source: Path | bytes) -> Files:
+    """The files of a snapshot, or of its bytes, or of a plain .tar; links, other special members, and files whose names
+    are no UTF-8, which no task can hold, left out.
+
+    Raises VerificationError when it cannot be read, leaves its folder or holds too much.
+    """
+    files: Files = {}
+    total = 0
+    name = "in the task" if isinstance(source, bytes) else str(source)
+    try:
+        data = source if isinstance(source, bytes) else source.read_bytes()
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as tar:
+            for info in tar:
+                if not info.isfile() or info.size > MAX_FILE_BYTES or _LOST.search(info.name):
+                    continue
+                total += info.size
+                stream = tar.extractfile(info)
+                if stream is None or total > MAX_BYTES or len(files) >= MAX_FILES:
+                    raise VerificationError(
+                        f"snapshot {name} holds more than {MAX_FILES} files or {MAX_BYTES} bytes"
+                    )
+                path = safe_name(info.name)
+                if len(os.fsencode(path)) > _PATH or max(map(len, map(os.fsencode, path.split("/")))) > _NAME:
+                    raise ValueError(f"a path in it is too long: {path:.40}...")
+                files[path] = stream.read()
+    except (OSError, EOFError, ValueError, tarfile.TarError, zlib.error) as error:
+        raise VerificationError(f"snapshot {name} cannot be read: {error}") from None
+    return files
+
+
+def locate(project: str) -> Path:
+    """Where the snapshot that a check names lies: there, or under its base name in the folder STROP_PROJECTS.
+
+    Raises VerificationError when it is in neither.
+    """
+    path = Path(project)
+    if (there := _found(path)) is not None and there.is_file():
+        return there
+    folder = os.environ.get(_ROOTS)
+    where = f"nor {path.name} in {_ROOTS}={folder}" if folder else f"set {_ROOTS} to the folder that holds it"
+    raise VerificationError(f"the project's snapshot {project} is missing; {where}")
+
+
+def locate_packages(packages: str) -> str:
+    """The folder of packages that a check names, found like a snapshot; "" where it names none.
+
+    Raises VerificationError when it is missing.
+    """
+    if not packages:
+        return ""
+    path = Path(packages)
+    if (there := _found(path)) is not None and there.is_dir():
+        return str(there.resolve())
+    remedy = f"strop build env {path.name}.json -o FOLDER makes it again, beside the tasks"
+    raise VerificationError(f"the project's packages {packages} are missing; {remedy}")
+
+
+def _found(path: Path) -> Path | None:
+    """There, or in the folder STROP_PROJECTS."""
+    folder = os.environ.get(_ROOTS)
+    places = (path, Path(folder) / path.name) if folder else (path,)
+    return next((place for place in places if place.exists()), None)
+
+
+def read_project(path: Path) -> Files:
+    """The files of a folder, a snapshot or an sdist. Raises UserError."""
+    if path.is_file():
+        try:
+            return {n: data for n, data in _without_top(unpack(path)).items() if not _skipped_by_name(n)}
+        except VerificationError as error:
+            raise UserError(str(error)) from None
+    if not path.is_dir():
+        raise UserError(f"{path}: no such folder or .tar.gz; name a project")
+    files: Files = {}
+    total = 0
+    top = path.resolve()
+    for name in sorted(_tracked(path) or _walk(path)):
+        file = path / name
+        if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
+            continue
+        if _LOST.search(name) or {"..", ".git"} & {part.lower() for part in Path(name).parts}:
+            continue  # no UTF-8; or as an index can name it, a path outside or the repository itself
+        if not file.resolve().is_relative_to(top):
+            continue  # a folder can be a link
+        total += size
+        if total > MAX_BYTES or len(files) >= MAX_FILES:
+            most = f"{MAX_FILES} files or {MAX_BYTES // 2**20} MiB"
+            raise UserError(f"{path}: more than {most}; name a smaller project")
+        files[name] = file.read_bytes()
+    if not files:
+        raise UserError(f"{path}: no files; name a project's folder")
+    return files
+
+
+def _tracked(folder: Path) -> list[str]:
+    """What git tracks in this folder, or nothing where it is no checkout of its own."""
+    if not (folder / ".git").exists():
+        return []
+    try:
+        listed = ForeignGit(folder)("ls-files", "-z")
+    except GitError:
+        return []
+    return [name for name in listed.split("\0") if name]
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    for top, names, files in os.walk(folder):
+        names[:] = [n for n in names if not _skipped(n, Path(top, n, "__init__.py").is_file())]
+        for name in files:
+            if not _skipped(name, False):
+                yield Path(top, name).relative_to(folder).as_posix()
+
+
+def _skipped(name: str, package: bool) -> bool:
+    if name in _KEPT or (package and name in _OF_PYTHON):
+        return False
+    return any(fnmatch.fnmatch(name, pattern) for pattern in _SKIPPED)
+
+
+def is_made(path: str) -> bool:
+    """Whether a path is no source by its name: hidden, a cache, an environment, a build's output."""
+    return any(_skipped(part, False) for part in path.split("/"))
+
+
+def _skipped_by_name(path: str) -> bool:
+    return any(part.startswith(".") and part not in _KEPT for part in path.split("/"))
+
+
+def _without_top(files: Files) -> Files:
+    tops = {path.partition("/")[0] for path in files}
+    top = next(iter(tops), "")
+    if len(tops) == 1 and any(f"{top}/{mark}" in files for mark in _MARKS):
+        return {path.partition("/")[2]: data for path, data in files.items()}
+    return files
+
+
+def load_snapshot(check: ProjectCheck) -> Files:
+    """The files of the check's project. Raises VerificationError when it is missing or another one."""
+    if check.project.startswith(DATA):
+        where, (files, digest) = "in the task", _held(check.project)
+    else:
+        path = locate(check.project)
+        where, (files, digest) = str(path), _loaded(str(path), path.stat().st_mtime_ns)
+    if digest != check.digest:
+        raise VerificationError(
+            f"the project's snapshot {where} is another one: its files have digest {digest}, "
+            f"the task was made with {check.digest}"
+        )
+    return files
+
+
+@lru_cache(maxsize=8)
+def _loaded(path: str, changed: int) -> tuple[Files, str]:
+    files = unpack(locate(path))
+    return files, digest_of(files)
+
+
+@lru_cache(maxsize=64)
+def _held(uri: str) -> tuple[Files, str]:
+    files = unpack(archive_in(uri))
+    return files, digest_of(files)

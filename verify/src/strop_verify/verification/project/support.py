@@ -1,0 +1,262 @@
+"""What tests call to assert, though it lies outside of them: it is part of the tests, wherever it stands.
+
+Classes that test classes derive from, fixtures that tests ask for, and functions that can fail a test and do nothing
+else. Of the last the running tells: emptied, no test that calls it notices.
+"""
+
+import ast
+import copy
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from strop_verify.core.snapshots import Files
+from strop_verify.core.verdict import Outcome
+from strop_verify.verification.project.backend import Backend
+from strop_verify.verification.project.definitions import (
+    DEEP,
+    Definition,
+    Definitions,
+    calls_of,
+    defined,
+    entered,
+    fixture_name,
+    last_name,
+    names_in,
+    parsed,
+)
+from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach
+from strop_verify.verification.project.syntax_of_tests import by_file
+
+_MOST = 24
+"""Functions that are emptied to see who notices."""
+_KEPT = 32
+
+
+@dataclass(frozen=True)
+class SupportPart:
+    """A function or class of the project.
+
+    path, name  its file, and its name within that, with the classes around it
+    line     the first, decorators included
+    sure     whether it belongs to the tests whatever a run says
+    through  functions by which tests reach it, none where they name it
+    """
+
+    path: str
+    name: str
+    line: int
+    sure: bool
+    through: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.name.rpartition('.')[2]}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Names by which tests ask for what lies outside of them: all that they hold, and their classes' bases."""
+
+    names: frozenset[str]
+    bases: frozenset[str]
+
+    @classmethod
+    def of(cls, base: Files, tests: Collection[str]) -> "Asked":
+        """Of the files of these tests, and of conftest.py in the folders above."""
+        names, bases = set[str](), set[str]()
+        named = by_file(base, tests)
+        homes = set(named)
+        homes |= {
+            str(above / "conftest.py") for home in homes for above in PurePosixPath(home).parents
+        } & base.keys()
+        for home in homes:
+            tree = parsed(base[home])
+            names |= names_in(tree)
+            wanted = _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
+            imported = [
+                one for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names
+            ]
+            bases |= wanted | {one.name for one in imported if one.asname in wanted}
+        return cls(frozenset(names - {""}), frozenset(bases - {""}))
+
+
+def _bases(tree: ast.Module, names: set[str]) -> set[str]:
+    """What the classes of these names derive from, also by way of others of the file."""
+    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    found, waiting = set[str](), [*names]
+    while waiting:
+        node = classes.get(waiting.pop())
+        more = {last_name(one) for one in node.bases} - found if node else set()
+        found |= more
+        waiting += more
+    return found
+
+
+def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[SupportPart, ...]:
+    """What may belong to the tests, by the text of the project; the last few tasks' are kept."""
+    key = digest, tuple(sorted(tests))
+    with _lock:
+        if key in _known:
+            _known.move_to_end(key)
+            return _known[key]
+    found = tuple(_found(base, Asked.of(base, tests)))
+    with _lock:
+        _known[key] = found
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
+    return found
+
+
+_lock = threading.Lock()
+_known: "OrderedDict[tuple[str, tuple[str, ...]], tuple[SupportPart, ...]]" = OrderedDict()
+
+
+def _found(base: Files, asked: Asked) -> Iterator[SupportPart]:
+    sources, bases = Definitions(base), set(asked.bases)
+    waiting: list[tuple[str, tuple[str, ...]]] = []
+    waiting += [(name, ()) for name in sorted(asked.names | asked.bases | sources.autouse())]
+    done, seen = set[tuple[str, bool]](), set[tuple[str, int]]()
+    for name, through in waiting:  # which grows
+        if (name, name in bases) in done:
+            continue
+        done.add((name, name in bases))
+        behind = sources.behind(name)
+        bases |= behind if name in bases else set()
+        waiting += [(one, through) for one in sorted(behind)]
+        for path, full, node in sources.named(name):
+            if isinstance(node, ast.ClassDef) and name in bases:
+                above = {last_name(one) for one in node.bases}
+                bases |= above
+                waiting += [(one, ()) for one in sorted(above | names_in(node))]
+                yield SupportPart(path, full, _line(node), True)
+                continue
+            for one in entered(node):
+                if (path, one.lineno) in seen:
+                    continue
+                seen.add((path, one.lineno))
+                inner = full if one is node else f"{full}.{one.name}"
+                if fixture_name(one):
+                    waiting += [(asked_for, ()) for asked_for in sorted(names_in(one))]
+                    yield SupportPart(path, inner, _line(one), True)
+                elif sources.can_fail(one):
+                    yield SupportPart(path, inner, _line(one), False, through)
+                    if len(through) < DEEP:
+                        inside = sorted(name for name in calls_of(one) if sources.fails(name))
+                        waiting += [(called, (*through, one.name)) for called in inside]
+
+
+def changed(
+    pieces: Collection[SupportPart], base: Files, files: Mapping[str, str], removed: Collection[str]
+) -> list[SupportPart]:
+    """Those that an edit changes, or takes away."""
+    found = []
+    for path in {piece.path for piece in pieces} & ({*files} | {*removed}):
+        before = dict(defined(parsed(base[path])))
+        after = dict(defined(parsed(files[path].encode("utf-8", "surrogatepass")))) if path in files else {}
+        for piece in pieces:
+            if piece.path == path and _text(before.get(piece.name)) != _text(after.get(piece.name)):
+                found.append(piece)
+    return sorted(found, key=str)
+
+
+def asserting(
+    digest: str, base: Files, tests: Sequence[str], backend: Backend
+) -> Mapping[SupportPart, tuple[str, ...]]:
+    """Those that do nothing but assert, and the tests that call them: emptied, they are missed by no test that passes.
+    With them what belongs to the tests in any case. The last few tasks' are kept. Raises WorkerDied.
+    """
+    pieces, key = support_of(digest, base, tests), (digest, tuple(sorted(tests)))
+    if not pieces:
+        return {}
+    with _lock:
+        if key in _proven:
+            return _proven[key]
+    found = _asserting(pieces, base, tests, backend)
+    with _lock:
+        _proven[key] = found
+        while len(_proven) > _KEPT:
+            _proven.popitem(last=False)
+    return found
+
+
+_proven: "OrderedDict[tuple[str, tuple[str, ...]], Mapping[SupportPart, tuple[str, ...]]]" = OrderedDict()
+
+
+def _asserting(
+    pieces: Sequence[SupportPart], base: Files, tests: Sequence[str], backend: Backend
+) -> Mapping[SupportPart, tuple[str, ...]]:
+    found: dict[SupportPart, tuple[str, ...]] = {piece: () for piece in pieces if piece.sure}
+    if len(found) == len(pieces):
+        return found
+    usual = backend.run(RunRequest(tests=tests, reach=True))
+    calls = {
+        piece: tuple(test for test in tests if _reaches(usual, test, piece.path, piece.line))
+        for piece in pieces
+        if not piece.sure
+    }
+    for piece in sorted(calls, key=lambda one: (len(one.through), -len(calls[one])))[:_MOST]:
+        calling, text = calls[piece], _emptied(base[piece.path], piece.name)
+        if not calling or text is None or not {*piece.through} <= names_of(found):
+            continue
+        without = backend.run(RunRequest(tests=calling), files={piece.path: text})
+        passed = [test for test in calling if _passed(usual, test)]
+        still = [test for test in calling if _passed(without, test)]
+        if {*passed} <= {*still} and still:
+            found[piece] = calling
+    return found
+
+
+def bypassed(
+    own: Mapping[SupportPart, tuple[str, ...]],
+    edited: Files,
+    reach: Callable[[list[str]], Mapping[str, TestReach]],
+) -> SupportPart | None:
+    """One that a test calls in the unedited project and does not run with the edit: another stands in its place."""
+    tests = sorted({test for calling in own.values() for test in calling})
+    reached = reach(tests) if tests else {}
+    for piece, calling in own.items():
+        node = dict(defined(parsed(edited.get(piece.path, b"")))).get(piece.name)
+        line = 0 if node is None else _line(node)
+        for test in calling:
+            if test in reached and (piece.path, line) not in reached[test].code:
+                return piece
+    return None
+
+
+def names_of(own: Iterable[SupportPart]) -> frozenset[str]:
+    """How tests call those that assert."""
+    parts = (piece.name.split(".") for piece in own if not piece.sure)
+    return frozenset(part for *above, last in parts for part in (last, *above[-1:] * last.startswith("__")))
+
+
+def _reaches(run: ProjectRun, test: str, path: str, line: int) -> bool:
+    return test in run.reached and (path, line) in run.reached[test].code
+
+
+def _line(node: Definition) -> int:
+    return min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
+
+
+def _emptied(data: bytes, name: str) -> str | None:
+    """The file with a function that does nothing."""
+    tree = copy.deepcopy(parsed(data))
+    node = dict(defined(tree)).get(name)
+    if node is None or isinstance(node, ast.ClassDef):
+        return None
+    manages = any("contextmanager" in ast.unparse(mark) for mark in node.decorator_list)
+    yields = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in ast.walk(node))
+    if yields != manages:
+        return None
+    nothing = "try:\n    yield\nexcept Exception:\n    pass" if manages else "pass"
+    node.body = ast.parse(nothing).body
+    return ast.unparse(tree)
+
+
+def _text(node: Definition | None) -> str:
+    return "" if node is None else ast.dump(node)
+
+
+def _passed(run: ProjectRun, test: str) -> bool:
+    return test in run.results and run.results[test].outcome is Outcome.PASSED

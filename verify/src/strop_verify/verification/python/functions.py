@@ -1,0 +1,197 @@
+"""Functions and iterators across the trust border: each stays where it is, and the other side has a stand-in.
+
+The stand-in of a function is a function, that of an iterator a generator; what they are given, return and raise crosses
+as any value does, so nothing of the other side's runs here. Functions are known by numbers, an iterator by that of its
+`__next__`, a file in memory by those of its methods. The answer calls one of the tests' by {"cb": number, "a", "k"} and
+waits for {"r": value} or {"x": [builtin class, text]}, meanwhile serving further requests.
+Standard library only, as `verification.python.codec`.
+"""
+
+import builtins
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO, StringIO
+from typing import Any
+
+from strop_verify.verification.python.codec import Malformed, Unencodable, tagged
+from strop_verify.verification.python.values import ValueEncoder, made
+
+_FUNCTIONS = (
+    types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, functools.partial,
+)  # fmt: skip
+_OF_ITERATORS = ("builtins", "itertools", "_collections")
+"""Modules of iterators that the tests may give: no object of theirs, nor a mock."""
+_OF_FILES = ("read", "readline", "readlines", "write", "writelines", "getvalue", "close", "__next__")
+"""What an answer may do with a file in memory; `seek` could make one of gigabytes."""
+
+
+class Numbered:
+    """Functions and iterators of one side that the other may call. They live as long as this does."""
+
+    def __init__(self, first: Sequence[Any] = ()) -> None:
+        self.functions: list[Any] = [*first]
+        self._kept: list[Any] = [*first]
+        self._numbers: dict[int, int] = {}
+
+    def number_of(self, value: Any) -> int:
+        """The number of a function, or of an iterator's next item: the same each time."""
+        if id(value) not in self._numbers:  # what is kept keeps its id
+            self._numbers[id(value)] = len(self.functions)
+            self._kept.append(value)
+            self.functions.append(value.__next__ if isinstance(value, Iterator) else value)
+        return self._numbers[id(value)]
+
+    def __getitem__(self, number: Any) -> Any:
+        """The function of a number, which may be a hostile one. Raises Malformed."""
+        if type(number) is not int or not 0 <= number < len(self.functions):
+            raise Malformed("a call of no function")
+        return self.functions[number]
+
+    def original(self, number: Any) -> Any:
+        """The function or iterator of a number. Raises Malformed."""
+        self[number]
+        return self._kept[number]
+
+
+def is_function(value: Any) -> bool:
+    """Whether it is a function, and no other object that can be called."""
+    return type(value) in _FUNCTIONS
+
+
+class TestsEncoder(ValueEncoder):
+    """Writes what the tests give to an answer."""
+
+    def __init__(self, functions: Numbered) -> None:
+        super().__init__()
+        self.functions = functions
+
+    def further(self, value: Any, why: str) -> None:
+        """Writes functions, mocks as such, iterators, files in memory, exceptions. Raises Unencodable."""
+        kind = type(value)
+        name = str(value.__name__) if kind is types.BuiltinFunctionType else ""
+        if name and vars(builtins).get(name) is value:
+            self.out += tagged("name", name)
+        elif isinstance(value, BaseException) and kind.__module__ == "builtins":
+            self.out += tagged("exc", kind.__name__, *value.args)
+        elif is_function(value):
+            self.out += tagged("cb", self.functions.number_of(value))
+        elif isinstance(value, Iterator) and kind.__module__ in _OF_ITERATORS:
+            self.out += tagged("iter", self.functions.number_of(value))
+        elif issubclass(kind, getattr(sys.modules.get("unittest.mock"), "CallableMixin", ())):
+            call = value.__call__  # a mock itself must not come back
+            self.out += tagged("cb", self.functions.number_of(call))
+        elif kind is StringIO or kind is BytesIO:
+            methods = (getattr(value, name) for name in _OF_FILES)
+            self.out += tagged("file", *map(self.functions.number_of, methods))
+        else:
+            super().further(value, why)
+
+
+def items_of(following: Callable[[], Any]) -> Iterator[Any]:
+    """A generator of what the function returns until it raises StopIteration."""
+    while True:
+        try:
+            item = following()
+        except StopIteration:
+            return
+        yield item
+
+
+def decoded(parts: Any, decode: Callable[[bytes], Any]) -> list[Any]:
+    """The values of a list of bytes. Raises Malformed."""
+    if type(parts) is not list or not all(type(part) is bytes for part in parts):
+        raise Malformed("no list of values")
+    return [decode(part) for part in parts]
+
+
+def called_back(
+    message: dict[str, Any],
+    functions: Numbered,
+    encode: Callable[[Any], bytes],
+    decode: Callable[[Any], Any],
+    fault: Callable[[str], None],
+) -> dict[str, Any]:
+    """In the tests' process: calls the function that a hostile answer asks for; what is sent back. Raises Malformed.
+
+    An assertion that fails in it fails the test, whatever the answer makes of it.
+    """
+    function, kwargs = functions[message["cb"]], decode(message.get("k"))
+    args = decoded(message.get("a"), decode)
+    if type(kwargs) is not dict or not all(type(key) is str for key in kwargs):
+        raise Malformed("a call of no values")
+    try:
+        return {"r": encode(function(*args, **kwargs))}
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        if isinstance(error, AssertionError | Unencodable):
+            fault(f"{type(error).__name__} in a function of the tests")
+        known = next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
+        return {"x": [known, str(error)[:300]]}
+
+
+def _file(*methods: Callable[..., Any]) -> Any:
+    """In the answer's process: the stand-in of a file in memory."""
+    own = dict(zip(_OF_FILES, map(staticmethod, methods), strict=True))
+    itself = dict.fromkeys(("__iter__", "__enter__"), lambda self: self)
+    return type("File", (), {**own, **itself, "__exit__": lambda self, *_: self.close()})()
+
+
+class StandIns:
+    """In the answer's process: stand-ins of the tests' functions and iterators. The same one each time."""
+
+    def __init__(self, receive: Callable[[], Any], send: Callable[[dict[str, Any]], None]) -> None:
+        self.receive, self.send = receive, send
+        self._stand_ins: dict[int, Any] = {}
+        self._stand_in_numbers: dict[int, int] = {}
+
+    def stand_in(self, tag: str, number: int) -> Any:
+        """The stand-in of a number."""
+        if number not in self._stand_ins:
+            function = self._function(number)
+            made = self._stand_ins[number] = items_of(function) if tag == "iter" else function
+            self._stand_in_numbers[id(made)] = number
+        return self._stand_ins[number]
+
+    def own(self, value: Any) -> bytes:
+        """The bytes of a stand-in, which the tests take for what it stands for; empty for anything else."""
+        number = self._stand_in_numbers.get(id(value))
+        return b"" if number is None else tagged("own", number)
+
+    def special(self, kind: str, inner: list[Any]) -> Any:
+        """The value of a tag of `TestsEncoder`. Raises Malformed."""
+        if kind == "cb" or kind == "iter":
+            return self.stand_in(kind, inner[0])
+        if kind == "file":
+            return _file(*(self.stand_in("cb", number) for number in inner))
+        if kind == "name":
+            return getattr(builtins, inner[0])
+        if kind == "exc":
+            return getattr(builtins, inner[0])(*inner[1:])
+        if (value := made(kind, inner, answers=False)) is NotImplemented:
+            raise Malformed("unknown tag")
+        return value
+
+    def _function(self, number: int) -> Callable[..., Any]:
+        def function(*args: Any, **kwargs: Any) -> Any:
+            self.send({"cb": number, "a": [self.encode(a) for a in args], "k": self.encode(kwargs)})
+            while "r" not in (message := self.receive()) and "x" not in message:
+                self.send(self.answer(message))
+            if "x" in message:
+                name, text = message["x"]
+                raise getattr(builtins, name)(text)
+            return self.decode(message["r"])
+
+        return function
+
+    def encode(self, value: Any) -> bytes:
+        """The bytes of a value of the answer's."""
+        raise NotImplementedError
+
+    def decode(self, data: bytes) -> Any:
+        """A value from the tests."""
+        raise NotImplementedError
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Carries out one request of the tests."""
+        raise NotImplementedError

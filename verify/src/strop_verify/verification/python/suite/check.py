@@ -1,0 +1,207 @@
+"""The *pytest* check, asking side: lays out the task's files, starts candidate and runner, listens, concludes.
+
+The answer is never written to disk. Passed means that every test of `check.tests` was reported as passed over a channel
+that only the runner holds; the answer's process holds its own channel alone.
+"""
+
+import ast
+import builtins
+import json
+import socket
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from typing import Any
+
+from strop_verify.core.checks import PytestCheck
+from strop_verify.core.errors import VerificationError
+from strop_verify.core.verdict import Outcome, TestResult
+from strop_verify.sandbox.jailed import JailedProcess, WorkFolder
+from strop_verify.sandbox.jails import choose
+from strop_verify.sandbox.limits import Limits
+from strop_verify.sandbox.packages import TESTS, PackageSite, site_of
+from strop_verify.sandbox.pump import Capture, Pump
+from strop_verify.sandbox.work import safe_name
+from strop_verify.verification.draws import drawn
+from strop_verify.verification.python.asserts import TesterReport, let_finish, stopped
+from strop_verify.verification.python.candidate_client import GONE
+from strop_verify.verification.python.child import fork, reap, worse
+from strop_verify.verification.python.names import bound_names, module_names
+from strop_verify.verification.python.suite.altered_calls import COLLECTION
+from strop_verify.verification.python.wire import frame
+
+RUNNER_MEMORY = 2 << 30
+"""Address space of a runner's child, in bytes."""
+BOX = "/box"
+"""What a verdict calls the work directory, whose path may be drawn."""
+
+
+class SuiteReport(TesterReport):
+    """Takes the frames of a runner: results by test id."""
+
+    def __init__(self, work: str) -> None:
+        super().__init__()
+        self._work = work
+        self.tests: dict[str, TestResult] = {}
+        self.uncollected = ""
+        self.said: dict[str, str] = {}
+        """By test, what objects of the answer said, as `SuiteCalls.said` has it, one a line."""
+        self.calls: dict[str, list[str]] = {}
+        self.before: dict[str, list[int]] = {}
+        """By test, for each of these, but objects that were new, how many of its calls came before."""
+        self.altered: set[str] = set()
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        if "test" in message:
+            self._note(message)
+            text = message["x"].replace(self._work, BOX)
+            if text == GONE:  # why, and the verdict on the test, is what the candidate's end says
+                return
+            bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
+            outcome = Outcome.PASSED if message["ok"] is True else bad
+            name = message["test"]
+            result = TestResult(id=name, outcome=outcome, message=text, seconds=message["s"])
+            self.tests[name] = worse(self.tests.get(name), result)
+        elif "collected" in message:
+            self.calls[COLLECTION] = message["collected"]
+        elif "collect" in message:
+            self.uncollected = (
+                self.uncollected or f"{message['collect']}: {message['x']}".replace(self._work, BOX)[:300]
+            )
+        else:
+            super()._handle(message)
+
+    def _note(self, message: dict[str, Any]) -> None:
+        name = message["test"]
+        if "said" in message:
+            self.said[name] = message["said"]
+            self.findings.objects = True
+        if message.get("altered"):
+            self.altered.add(name)
+        self.calls[name], self.before[name] = message.get("calls", []), message.get("before", [])
+
+
+def open_runner(jail: str, allow_unsafe: bool) -> JailedProcess:
+    """The process that runs suites, with a work directory. Raises VerificationError where pytest is not installed."""
+    chosen, site = choose(jail), testing_site()
+    return JailedProcess(
+        "strop_verify.verification.python.suite.runner",
+        chosen,
+        allow_unsafe=allow_unsafe,
+        arguments=(site.packages, json.dumps(site.read)),
+        read=site.read,
+        folder=WorkFolder(chosen, "strop-suite-"),
+    )
+
+
+def testing_site() -> PackageSite:
+    """pytest and what it needs. Raises VerificationError where it is not installed."""
+    site = site_of(TESTS)
+    if "pytest" in site.lacking:
+        raise VerificationError(
+            "checks of kind 'pytest' need pytest, which is not installed here: pip install strop[suites]"
+        )
+    return site
+
+
+def run_pytest(
+    check: PytestCheck,
+    answer: str,
+    zygote: JailedProcess,
+    runner: JailedProcess,
+    limits: Limits,
+    alter: dict[str, list[int | str]] | None = None,
+    *,
+    changes: bool = True,
+) -> SuiteReport:
+    """One candidate, one run. Raises WorkerDied when our process broke, VerificationError for a bad task.
+
+    `changes`: whether what calls do to their arguments reaches the tests.
+
+    `alter`: calls of tests to make with other values (`second_look`); then calls are noted, also if it is empty. All
+    tests are run in any case, so that the answer cannot tell the runs apart.
+    """
+    altered = None if alter is None else list(alter.items())
+    job = _job(check, answer, runner.work, limits) | {"alter": altered, "changes": changes}
+    report, output, pump = SuiteReport(runner.work), Capture(limits.output_bytes), Pump(limits)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, closing(fork(zygote, limits, "module")) as child:
+        bounds = Limits(limits.cpu_seconds + 1, limits.wall_seconds, RUNNER_MEMORY, open_files=256)
+        request = {"op": "fork", "limits": asdict(bounds)}
+        pid = runner.ask(request, [theirs.fileno(), child.channel.fileno()])["pid"]
+        theirs.close()
+        child.channel.close()
+        pump.watch(child.pid, fresh=True)
+        pump.watch(pid, fresh=True)
+        pump.read(child.output, output)
+        pump.read(ours.fileno(), report.feed)
+        pump.write(ours.fileno(), frame(job))
+        while not report.over and not output.flood and pump.step():
+            pass
+        end = reap(zygote, kill=report.fault != "gone")
+        let_finish(report, ours, pump)
+        reap(runner, kill=True)
+        pump.drain(child.output)
+    findings = report.findings
+    findings.account(end, output)
+    stop = stopped(report, output, pump, end)
+    _conclude(check, report, stop if report.fault or not report.done else None)
+    return report
+
+
+def _job(check: PytestCheck, answer: str, work: str, limits: Limits) -> dict[str, Any]:
+    if not check.tests:
+        raise VerificationError("the pytest check names no tests")
+    name = module_names(check.path)[0]
+    if not check.path.endswith(".py") or name in sys.stdlib_module_names:
+        raise VerificationError(f"path {check.path!r} of the pytest check is no importable file of its own")
+    hidden = hidden_names(check.files)
+    paths = list(dict.fromkeys(test.partition("::")[0] for test in check.tests))
+    if absent := [path for path in paths if path not in check.files]:
+        raise VerificationError(f"the pytest check has tests of {absent[0]!r}, which is not among its files")
+    try:
+        files = {safe_name(n): text for n, text in check.files.items() if n != check.path}
+    except ValueError as error:
+        raise VerificationError(str(error)) from None
+    return {
+        "code": answer,
+        "path": check.path,
+        "work": work,
+        "files": list(files.items()),
+        "paths": paths,
+        "hidden": hidden,
+        "result_bytes": limits.result_bytes,
+        "draws": drawn(check.model_dump_json(), answer, "suite").randbytes(16),
+    }
+
+
+def hidden_names(files: dict[str, str]) -> list[str]:
+    """Names that `from module import *` must not give: builtins, and what the task's own files bind at their top.
+
+    Raises VerificationError for a file of the task that is no Python.
+    """
+    names = set(dir(builtins))
+    for path, text in files.items():
+        if path.endswith(".py"):
+            try:
+                names |= bound_names(ast.parse(text, path).body)
+            except (SyntaxError, ValueError) as error:
+                raise VerificationError(f"test code: {type(error).__name__}: {error}") from None
+    return sorted(names)
+
+
+def _conclude(check: PytestCheck, report: SuiteReport, stop: tuple[Outcome, str] | None) -> None:
+    """Every expected test gets its result; the first that was not reported gets the cause."""
+    findings = report.findings
+    expected = list(dict.fromkeys(check.tests))
+    findings.count = len(expected)
+    cause = findings.stop or stop or (Outcome.FAILED, report.uncollected or "the test was not reported")
+    for name in expected:
+        if name in report.tests:
+            findings.results.append(report.tests[name])
+        else:
+            outcome, message = cause
+            findings.results.append(TestResult(id=name, outcome=outcome, message=message[:300]))
+            if stop or findings.stop:
+                cause = (Outcome.FAILED, "not run")
+    findings.stop = None

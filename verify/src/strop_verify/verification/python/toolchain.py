@@ -1,0 +1,214 @@
+"""`PythonToolchain`: Python answers judged by jailed worker processes, one at a time.
+
+Threat model: the answer is hostile code of the trainer's user. It runs in a process of its own that a zygote forks for
+it, and that process never holds an expected value, test code, another answer or a descriptor but its own pipes; it
+sends return values, and trusted code decides. Not covered: bugs of the kernel; what `strop doctor` reports as open; an
+answer that recognises test inputs.
+"""
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from strop_verify.code.python import source as pysource
+from strop_verify.core.checks import AssertsCheck, CasesCheck, Check, PytestCheck, StdioCheck
+from strop_verify.core.errors import VerificationError, WorkerDied
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.jailed import JailedProcess
+from strop_verify.sandbox.jails import choose
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.controls import SECOND_LOOK_LIMITS
+from strop_verify.verification.draws import drawn
+from strop_verify.verification.python.asserts import run_asserts
+from strop_verify.verification.python.cases import run_cases
+from strop_verify.verification.python.child import Findings
+from strop_verify.verification.python.stdio import run_stdio
+from strop_verify.verification.python.suite.check import SuiteReport, open_runner, run_pytest
+from strop_verify.verification.python.suite.second_look import Alteration, Round, SuiteControls, find_rounds
+from strop_verify.verification.settings import Settings
+
+TESTER_MEMORY = 1 << 30
+"""Address space of a tester process, in bytes."""
+_KNOWN = 512
+"""Things that are remembered of references."""
+CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
+_Found = TypeVar("_Found")
+
+
+class PythonToolchain:
+    """Implements `strop_verify.core.protocols.Toolchain` for tasks whose language is python.
+
+    Its zygote, tester and runner start when they are first asked for. Used by one thread, which must also start it.
+    """
+
+    batch = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.wall_seconds = settings.limits.wall_seconds
+        """In which an answer has its verdict, but for second looks at a pass."""
+        self._zygote: JailedProcess | None = None
+        self._tester: JailedProcess | None = None
+        self._runner: JailedProcess | None = None
+        self._found: OrderedDict[bytes, Any] = OrderedDict()
+        """By digest of a check and its reference, what was found of the reference: `_remembered`."""
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        verdicts = []
+        for task, answer in jobs:
+            self._start(task.check)  # before the clock: it is not the answer's time
+            began = time.monotonic()
+            findings = self._findings(task.check, answer)
+            findings.check_memory(self.settings.limits)
+            if findings.passed and (findings.changed or findings.objects):
+                self._look_again(task, answer, findings)
+            verdicts.append(findings.verdict(time.monotonic() - began))
+        return verdicts
+
+    def passes(self, task: Task, answer: str) -> bool | None:
+        """Whether a trusted answer passes, with time for a busy machine; None where it was late. Raises WorkerDied."""
+        try:
+            findings = self._findings(task.check, answer, self._reference_limits)
+        except WorkerDied:
+            raise
+        except VerificationError:
+            return False
+        return None if findings.late(self.settings.limits) else findings.stop is None and findings.passed
+
+    def _findings(
+        self, check: Check, answer: str, limits: Limits | None = None, *, changes: bool = True
+    ) -> Findings:
+        limits = limits or self.settings.limits
+        if isinstance(check, CasesCheck | AssertsCheck | StdioCheck):
+            answer = pysource.below(check.preamble, answer)
+        if isinstance(check, CasesCheck):
+            return run_cases(check, answer, self._forks(), self.tester, limits)
+        if isinstance(check, AssertsCheck):
+            return run_asserts(check, answer, self._forks(), self.tester(), limits, changes=changes)
+        if isinstance(check, StdioCheck):
+            return run_stdio(check, answer, self._forks(), self.tester, limits)
+        if isinstance(check, PytestCheck):
+            return run_pytest(check, answer, self._forks(), self._suites(), limits, changes=changes).findings
+        raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
+
+    def _suite(
+        self, check: PytestCheck, answer: str, limits: Limits, alter: Mapping[str, Alteration]
+    ) -> SuiteReport:
+        wire = {name: one.wire() for name, one in alter.items()}
+        return run_pytest(check, answer, self._forks(), self._suites(), limits, wire)
+
+    def _look_again(self, task: Task, answer: str, findings: Findings) -> None:
+        """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
+        altered tests. Nothing else here changes a verdict.
+
+        Each run has the limits of an answer anew, however long the first one took, and what is found of a reference
+        depends on its task alone. So the verdict is the same whatever else is judged.
+        """
+        if not task.reference.strip() or task.reference == answer:
+            return
+        try:
+            if findings.changed:
+                self._without_changes(task, answer, findings)
+            if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
+                self._with_altered_calls(task, task.check, answer, findings)
+        except WorkerDied:  # the verdict stands; the next answer finds fresh processes
+            self.close()
+
+    @property
+    def _reference_limits(self) -> Limits:
+        """Of a reference, which a busy machine must not cut short."""
+        return replace(
+            self.settings.limits, wall_seconds=SECOND_LOOK_LIMITS * self.settings.limits.wall_seconds
+        )
+
+    def _without_changes(self, task: Task, answer: str, findings: Findings) -> None:
+        """Judges the answer so that no call changes an argument, where the reference passes like that."""
+
+        def find() -> bool | None:
+            found = self._findings(task.check, task.reference, self._reference_limits, changes=False)
+            return None if found.late(self.settings.limits) else found.stop is None and found.passed
+
+        if self._remembered("pure", task, find, bad=False):
+            again = self._findings(task.check, answer, changes=False)
+            findings.cpu += again.cpu
+            bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
+            if bad is not None:
+                findings.fail(bad, CHANGED, again.outcomes[bad])
+
+    def _with_altered_calls(self, task: Task, check: PytestCheck, answer: str, findings: Findings) -> None:
+        def find() -> list[Round]:
+            run = partial(self._suite, check, task.reference, self._reference_limits)
+            return find_rounds(run, drawn(task.id, "", "altered calls"))
+
+        if rounds := self._remembered("altered", task, find, bad=list[Round]()):
+            limits, rng = self.settings.limits, drawn(task.id, answer, "second look")
+            seconds = SECOND_LOOK_LIMITS * limits.wall_seconds
+            SuiteControls(partial(self._suite, check, answer, limits), rounds, rng, seconds).confirm(findings)
+
+    def _remembered(
+        self, what: str, task: Task, find: Callable[[], _Found | None], *, bad: _Found
+    ) -> _Found | None:
+        """What `find` finds of a task's reference; `bad` for one that cannot be judged. None is not kept."""
+        parts = (what, task.id, task.check.model_dump_json(), task.reference)
+        digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+        if digest not in self._found:
+            try:
+                made = find()
+            except WorkerDied:
+                raise
+            except VerificationError:
+                made = bad
+            if made is None:
+                return None
+            self._found[digest] = made
+            while len(self._found) > _KNOWN:
+                self._found.popitem(last=False)
+        self._found.move_to_end(digest)
+        found: _Found = self._found[digest]
+        return found
+
+    def _start(self, check: Check) -> None:
+        if isinstance(check, CasesCheck | AssertsCheck | StdioCheck | PytestCheck):
+            self._forks()
+        if isinstance(check, AssertsCheck):
+            self.tester()
+        if isinstance(check, PytestCheck):
+            self._suites()
+
+    def _forks(self) -> JailedProcess:
+        if self._zygote is None:
+            self._zygote = self._started("strop_verify.verification.python.zygote")
+        return self._zygote
+
+    def tester(self) -> JailedProcess:
+        """The running tester, started when there is none or it was closed."""
+        if self._tester is None or self._tester.closed:
+            self._tester = self._started("strop_verify.verification.python.tester", str(TESTER_MEMORY))
+        return self._tester
+
+    def _suites(self) -> JailedProcess:
+        if self._runner is None or self._runner.closed:
+            self._runner = open_runner(self.settings.jail, self.settings.allow_unsafe)
+        return self._runner
+
+    def _started(self, module: str, *arguments: str) -> JailedProcess:
+        return JailedProcess(
+            module,
+            choose(self.settings.jail),
+            allow_unsafe=self.settings.allow_unsafe,
+            arguments=arguments,
+            hash_seed=self.settings.hash_seed,
+        )
+
+    def close(self) -> None:
+        """Ends its processes; the next job starts fresh ones. Safe to call twice and from any thread."""
+        for process in (self._zygote, self._tester, self._runner):
+            if process is not None:
+                process.close()
+        self._zygote = self._tester = self._runner = None

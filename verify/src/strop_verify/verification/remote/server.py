@@ -1,0 +1,201 @@
+"""The verifier pool over HTTP: Starlette for the routes, uvicorn for the sockets. See `protocol` for the wire format.
+
+Threat model: that of `core.listening`. A caller without the token learns nothing but that; jobs are bounded. Answers
+are judged in the jail as everywhere; nothing that a request holds is run or written here. The channel itself is not
+encrypted.
+"""
+
+import asyncio
+import contextlib
+import socket
+import weakref
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+import anyio
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from strop import __version__
+from strop_verify.core.listening import RequestGuard, server_config
+from strop_verify.core.verdict import Verdict
+from strop_verify.verification.pool.pool import PoolBusy, VerifierPool
+from strop_verify.verification.remote.protocol import (
+    BEAT_SECONDS,
+    MOST_BYTES,
+    PROTOCOL,
+    PROTOCOL_HEADER,
+    SESSION_HEADER,
+    BadRequest,
+    JobLine,
+    parse_jobs,
+    verdict_line,
+)
+
+_PARSED = 4
+"""Request bodies that are parsed at a time."""
+_BODY_SECONDS = 120.0
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class VerdictStream(StreamingResponse):
+    """Sends verdicts until done, or the client leaves or the server stops; then drops the jobs that have not begun.
+
+    What has begun is finished. Its verdict is kept as every other (`VerdictCache`), for a client that asks again.
+    """
+
+    def __init__(self, futures: Mapping[str, "Future[Verdict]"]) -> None:
+        self._loop, self._futures = asyncio.get_running_loop(), futures
+        self._finished: asyncio.Queue[str | None] = asyncio.Queue()
+        super().__init__(self._lines(), media_type="application/x-ndjson")
+        for name, future in futures.items():
+            future.add_done_callback(partial(self._tell, name))
+
+    def stop(self) -> None:
+        """No more verdicts come."""
+        self._finished.put_nowait(None)
+
+    def _tell(self, name: str, future: "Future[Verdict]") -> None:
+        """Called on whatever thread settled the future; a loop that has ended needs no news."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._finished.put_nowait, name)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        left = len(self._futures)
+        while left:
+            try:
+                name = await asyncio.wait_for(self._finished.get(), BEAT_SECONDS)
+            except TimeoutError:
+                yield b"\n"
+                continue
+            if name is None:
+                return
+            yield verdict_line(name, self._futures[name].result())
+            left -= 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request (ASGI)."""
+        try:
+            async with anyio.create_task_group() as group:
+
+                async def watch() -> None:
+                    await self.listen_for_disconnect(receive)
+                    group.cancel_scope.cancel()
+
+                group.start_soon(watch)
+                await self.stream_response(send)
+                group.cancel_scope.cancel()
+        finally:
+            for future in self._futures.values():
+                future.cancel()
+
+
+class VerifierApp:
+    """The routes. `settings` are what clients compare with their own; `host` is where they are listened for."""
+
+    def __init__(
+        self, pool: VerifierPool, token: str, settings: Mapping[str, Any], host: str = "127.0.0.1"
+    ) -> None:
+        self.pool = pool
+        self.stopping = False
+        self._streams: weakref.WeakSet[VerdictStream] = weakref.WeakSet()
+        self.settings = dict(settings)
+        self._parsed = asyncio.Semaphore(_PARSED)
+        app = Starlette(
+            routes=[
+                Route("/v1/health", self._answering(self.health), methods=["GET"]),
+                Route("/v1/stats", self._answering(self.stats), methods=["GET"]),
+                Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
+            ]
+        )
+        self.guard = RequestGuard(
+            app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
+        )
+
+    async def health(self, request: Request) -> Response:
+        """Who we are."""
+        workers, capacity = self.pool.stats()["workers"], self.pool.capacity
+        about = {"protocol": PROTOCOL, "strop": __version__, "workers": workers, "capacity": capacity}
+        return JSONResponse({**about, "settings": self.settings})
+
+    async def stats(self, request: Request) -> Response:
+        """What was done so far."""
+        return JSONResponse(self.pool.stats())
+
+    async def verify(self, request: Request) -> Response:
+        """Takes jobs, streams verdicts."""
+        session = request.headers.get(SESSION_HEADER, "")
+        if not 8 <= len(session) <= 100:
+            raise BadRequest(f"{SESSION_HEADER} must be 8 to 100 characters, chosen at random by the client")
+        if self.stopping:
+            raise BadRequest("the server is shutting down", 503)
+        body = await request.body()
+        async with self._parsed:
+            jobs = await run_in_threadpool(parse_jobs, body)
+        stream = VerdictStream(self._submitted(session, jobs))
+        self._streams.add(stream)
+        return stream
+
+    def stop(self) -> None:
+        """Ends the streams, and begins none."""
+        self.stopping = True
+        for stream in self._streams:
+            stream.stop()
+
+    def _submitted(self, session: str, jobs: Sequence[JobLine]) -> "dict[str, Future[Verdict]]":
+        """Raises BadRequest, and then nothing is judged: 413 for more jobs than ever fit, 429 for more than fit now."""
+        most = self.pool.capacity
+        if len(jobs) > most:
+            raise BadRequest(f"{len(jobs)} jobs in one request; this server takes {most} at most", 413)
+        found: dict[str, Future[Verdict]] = {}
+        try:
+            if len(jobs) > self.pool.room:
+                raise PoolBusy
+            for job in jobs:
+                found[job.id] = self.pool.submit(job.task, job.answer, client=session, timeout=0)
+        except PoolBusy:
+            for future in found.values():
+                future.cancel()
+            raise BadRequest("the queue is full; try again in a second", 429) from None
+        return found
+
+    def _answering(self, handler: Handler) -> Handler:
+        async def answering(request: Request) -> Response:
+            spoken = request.headers.get(PROTOCOL_HEADER, "none")
+            if spoken != PROTOCOL:
+                return _error(
+                    f"this server (strop {__version__}) speaks protocol {PROTOCOL}, the client {spoken[:20]}; "
+                    "install the same release of strop on both",
+                    426,
+                )
+            try:
+                return await handler(request)
+            except BadRequest as error:
+                return _error(str(error), error.status)
+
+        return answering
+
+
+class VerifierServer(uvicorn.Server):
+    """uvicorn, whose streams end at once when it is asked to stop."""
+
+    def __init__(self, app: VerifierApp) -> None:
+        self.app = app
+        super().__init__(server_config(app.guard, timeout_graceful_shutdown=3))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Cuts the streams short, then waits for them as uvicorn does."""
+        self.app.stop()
+        await super().shutdown(sockets)
+
+
+def _error(message: str, status: int) -> Response:
+    headers = {"Retry-After": "1"} if status in (429, 503) else {}
+    return JSONResponse({"error": message}, status, headers)

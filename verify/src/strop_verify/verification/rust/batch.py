@@ -1,0 +1,231 @@
+"""Builds, lints and tests a list of answers with as few compilations as their errors allow.
+
+1. clippy over one crate with all answers as modules. An answer with an error is dropped, it does not build, and the
+   rest goes round again; denied lints do not end a round (see diagnostics.py).
+2. One test program of those that build. An answer whose tests do not compile is dropped, and the rest goes round
+   again. For answers with integration tests, a library of the answers first, as cargo does, and the tests as a second
+   crate.
+3. One library of the answers that step 2 dropped or that have a lint only code generation finds: do they build?
+4. One jailed process an answer for its tests.
+
+Raises `Trouble` when a compiler did not come to an end by itself; the caller divides the list. Nothing here depends
+on the order of the answers.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from strop_verify.core.errors import StropError
+from strop_verify.verification.rust.case import RustAnswer
+from strop_verify.verification.rust.compiler import Compiled, Compiler
+from strop_verify.verification.rust.crates import NONE, Offer
+from strop_verify.verification.rust.diagnostics import LATE, Diagnostics
+from strop_verify.verification.rust.layout import TESTS_CRATE, Alone, Shared
+from strop_verify.verification.rust.tests import Runner
+
+if TYPE_CHECKING:
+    from strop_verify.sandbox import Work
+
+REWRITTEN = {"E0277", "E0282", "E0283", "E0284", "E0310", "E0515", "E0521", "E0597", "E0716"}
+"""Errors that handing literals to the harness may bring."""
+_TYPE = re.compile(r"\b(?:struct|enum|union|trait|type)\s+(\w+)")
+_WORD = re.compile(r"\w+")
+_MODULE = re.compile(r"z[qt][0-9a-f]{12}")
+
+
+class Trouble(StropError):
+    """A compiler ran into a limit or crashed; which of the answers is to blame is not known."""
+
+
+class CrateBatch:
+    """One list of answers in one work directory."""
+
+    def __init__(
+        self,
+        cases: Sequence[RustAnswer],
+        layout: Shared,
+        compiler: Compiler,
+        work: "Work",
+        runner: Runner,
+        strict: bool,
+    ) -> None:
+        self.cases = list(cases)
+        self.layout, self.work, self.runner = layout, work, runner
+        self.strict = strict
+        self.edition = cases[0].check.edition
+        self.integration = cases[0].integration
+        self.reaching = sum(case.scan.reaching for case in cases)
+        self.types = {case.number: frozenset(_TYPE.findall(case.answer)) for case in cases}
+        self.careful = isinstance(layout, Alone) and bool(cases[0].scan.alone)
+        self.compiler = replace(compiler, exact=True) if self.careful else compiler
+
+    def judge(self) -> None:
+        """Fills in build, lint and test of every case. Raises Trouble, SandboxError, WorkerDied."""
+        files = self.layout.files(self.cases)
+        self.put = [*files, *self.layout.roots(self.cases), *self.layout.roots(self.cases, tests=True)]
+        late = self.layout.late(self.cases)
+        self.tests = {name: text for name, text in files.items() if name in late}
+        self.work.put({name: text for name, text in files.items() if name not in late})
+        building = self._lint()
+        testing, unsure = self._build_tests(building)
+        testing = [case for case in testing if not case.again]
+        if unsure:
+            self._build_library([c for c in unsure if c.build is None], final=True)
+        for case in self.cases:
+            case.build = case.build is not False
+            case.lint = case.lint is not False
+        if testing:
+            emptied = dict.fromkeys(self.put, "")  # tests and other answers are not for the answer to read
+            self.work.put({**emptied, **self.layout.beside(self.cases)})
+            self.runner.run(self.work, self.layout, testing, self.integration)
+
+    def _lint(self) -> list[RustAnswer]:
+        """Step 1; the answers that build as far as clippy can say."""
+
+        def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
+            found = compiled.files[file]
+            case.unsafe = case.unsafe or found.unsafe
+            case.say("lint", "".join(found.text), anew=True)
+            case.again = case.again or self._names_others(case, found)
+            if found.errors:
+                self._doubt(case, found)
+                case.fail("build", "".join(found.text))
+                return False
+            rust = [name for name in found.denied if not name.startswith("clippy::") and name not in LATE]
+            if found.denied and set(found.denied) - LATE:
+                case.lint = False
+            if rust:
+                case.fail("build", "".join(found.text), anew=True)
+            return True
+
+        left = self.cases
+        if any(case.scan.broken or case.broken_tests for case in left):
+            left = self._rounds(left, self.compiler.check, take)
+        left = self._rounds(left, self.compiler.lint, take)
+        return [case for case in left if case.build is not False]
+
+    def _build_tests(self, cases: list[RustAnswer]) -> tuple[list[RustAnswer], list[RustAnswer]]:
+        """Step 2: answers with a test program, and those whose build is not certain yet."""
+        if self.strict:
+            for case in cases:
+                if case.calls is None and case.taking_over:
+                    case.refused = case.refused or case.taking_over
+                if case.unsafe or case.scan.foreign:
+                    case.refused = "unsafe code or foreign functions, which strict mode refuses"
+        if self.integration or self.careful:
+            cases = self._build_library(cases, final=False)
+        self.work.put(self.tests)
+        refused = [case for case in cases if case.refused]
+        for case in refused:
+            case.fail("test", case.refused)
+        unsure: list[RustAnswer] = [] if self.integration or self.careful else list(refused)
+
+        def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
+            found = compiled.files[file]
+            trusted = file.rpartition("/")[2].startswith("zt")
+            if self.strict and found.unsafe and not trusted:
+                case.unsafe, case.refused = True, "unsafe code, which strict mode refuses"
+            if not (found.errors or found.denied or (case.refused and not trusted)):
+                return True
+            if case.calls is not None and not case.refused:
+                case.again, case.calls = True, None  # it may hold values that do not cross
+            if case.rounds is not None and REWRITTEN & set(found.errors):
+                case.again, case.rounds = True, None
+            self._doubt(case, found)
+            if self.integration and {"E0432", "E0433"} & set(found.errors) and not self.careful:
+                case.again = True  # the tests may name the crate in a way that a shared crate does not know
+            case.fail("test", case.refused or "".join(found.text), anew=True)
+            if case not in unsure and not self.integration and not self.careful:
+                unsure.append(case)
+            return bool(found.denied and not found.errors and not case.refused)
+
+        def compile_tests(work: "Work", root: str, crate: str, edition: str, count: int) -> Compiled:
+            externs = self.runner.externs(work)
+            if self.integration:
+                externs[self.layout.crate] = f"lib{self.layout.crate}.rlib"
+                root, crate = self.layout.tests_root, TESTS_CRATE
+            return self.compiler.tests(work, root, crate, edition, count, externs=externs)
+
+        testing = self._rounds([c for c in cases if not c.refused], compile_tests, take, tests=True)
+        return [case for case in testing if case.test is not False], unsure
+
+    def _build_library(self, cases: list[RustAnswer], *, final: bool) -> list[RustAnswer]:
+        """Code generation of the library: those that build."""
+
+        def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
+            found = compiled.files[file]
+            if found.errors or any(not name.startswith("clippy::") for name in found.denied):
+                self._doubt(case, found)
+                case.fail("build", "".join(found.text))
+            return case.build is not False
+
+        lint = {case.number: case.lint for case in cases}
+        left = self._rounds(cases, self.compiler.library, take)
+        for case in cases:
+            case.lint = lint[case.number]  # clippy's word stands: it does not generate code
+        for case in left if final else ():
+            case.build = True
+        return left
+
+    def _doubt(self, case: RustAnswer, found: Diagnostics) -> None:
+        """Notes that the error may come from another answer's trait implementations, or from paths made longer."""
+        others = self.reaching - case.scan.reaching
+        longer = bool(case.scan.crate_ends) and not isinstance(self.layout, Alone)
+        case.again = (
+            case.again or (others > 0 and found.inference) or longer or self._names_others(case, found)
+        )
+
+    def _names_others(self, case: RustAnswer, found: Diagnostics) -> bool:
+        """Whether the compiler's words may be others without the other answers: it offers what they define, or counts
+        them, or tells paths apart by them.
+        """
+        if len(self.cases) == 1:
+            return False
+        words = set(_WORD.findall("".join(found.text)))
+        theirs = frozenset[str]().union(*(types for types in self.types.values())) - self.types[case.number]
+        modules = {word[2:] for word in words if _MODULE.fullmatch(word)} - {case.module[2:]}
+        return bool(
+            words & theirs or modules or "others" in words or {"other", "types", "implement"} <= words
+        )
+
+    def _rounds(
+        self,
+        cases: Sequence[RustAnswer],
+        compile_all: "Callable[[Work, str, str, str, int], Compiled]",
+        take: Callable[[RustAnswer, Compiled, str], bool],
+        *,
+        tests: bool = False,
+    ) -> list[RustAnswer]:
+        """Compiles until it succeeds; `take` notes what was said of a file and says whether its answer stays."""
+        left = list(cases)
+        while left:
+            self.work.put(self.layout.roots(left, tests=tests))
+            compiled = compile_all(self.work, self.layout.root, self.layout.crate, self.edition, len(left))
+            for case in left:
+                share = 1 / len(left)
+                case.spend(compiled.seconds * share, compiled.cpu_seconds * share, compiled.peak_bytes)
+            if compiled.trouble:
+                raise Trouble(compiled.trouble)
+            dropped = set()
+            for file in compiled.files:
+                owner = self.layout.owner(file, left)
+                if owner is not None and not take(owner, compiled, file):
+                    dropped.add(owner.number)
+            left = [case for case in left if case.number not in dropped]
+            if compiled.ok or (self.careful and left and compiled.files):
+                return left
+            if not dropped:
+                raise Trouble(f"crashed: {compiled.stderr[-300:]}")
+        return left
+
+
+def judge_alone(
+    case: RustAnswer, compiler: Compiler, work: "Work", runner: Runner, strict: bool, crates: Offer = NONE
+) -> None:
+    """One answer as the root of its crate, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
+    if case.crates:
+        work.put(crates.files)
+        compiler = replace(compiler, links=crates.arguments(sorted(case.crates)))
+    CrateBatch([case], Alone(case), compiler, work, runner, strict).judge()

@@ -1,0 +1,219 @@
+"""Runs rustc and clippy-driver in the jail on files that lie in the work directory.
+
+The flags are what cargo passes in its development profile, without debug information and incremental files, which
+change no verdict. Compilers get no environment but cargo's, and read nothing but the toolchain and the work directory.
+"""
+
+import math
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from strop_verify.core.errors import StropError, VerificationError, WorkerDied
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.rust.diagnostics import NEVER_LOWERED, Diagnostics, read_diagnostics
+from strop_verify.verification.rust.installation import Installation
+
+if TYPE_CHECKING:
+    from strop_verify.sandbox import CommandResult, Work
+
+COMPILE = Limits(
+    cpu_seconds=10.0,
+    wall_seconds=40.0,
+    memory_bytes=4 << 30,
+    output_bytes=8 << 20,
+    file_bytes=256 << 20,
+    dir_bytes=512 << 20,
+    tree_bytes=4 << 30,
+    open_files=256,
+    processes=64,
+)
+"""Of one compilation of one answer; each further answer in it adds `PER_ANSWER` CPU seconds, and four of wall time."""
+PER_ANSWER = 0.5
+_CODEGEN = ("-C", "codegen-units=1", "-C", "debuginfo=0", "-C", "prefer-dynamic", "-C", "strip=debuginfo")
+_CHECK_CFG = ("--check-cfg", "cfg(docsrs,test)", "--check-cfg", "cfg(feature, values())")
+_lock = threading.Lock()
+_denied: dict[str, tuple[str, ...]] = {}
+
+Trouble = Literal["", "timed out", "out of memory", "crashed"]
+
+
+class OutOfTime(StropError):
+    """No time is left for the answers that are judged."""
+
+
+@dataclass
+class Compiled:
+    """How one compilation ended."""
+
+    ok: bool
+    files: dict[str, Diagnostics]
+    trouble: Trouble
+    """Not empty: the compiler did not come to an end by itself, and the findings may lack something."""
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    stderr: str = ""
+
+
+@dataclass
+class Compiler:
+    """The compilers of one installation, called in a work directory of the jail."""
+
+    installation: Installation
+    exact: bool = False
+    """Leaves every lint at its level: right where attributes change levels, but only for one answer."""
+    links: tuple[str, ...] = ()
+    """Arguments that name third-party crates, see crates.py."""
+    until: float = math.inf
+    """When the answers that are judged must have their verdicts, as `time.monotonic` tells it."""
+
+    def within(self, limits: Limits) -> Limits:
+        """The limits of a run over an answer, cut to the time that is left. Raises OutOfTime where there is none."""
+        left = self.until - time.monotonic()
+        if left <= 0:
+            raise OutOfTime("no time is left")
+        return replace(limits, wall_seconds=min(limits.wall_seconds, left))
+
+    def cargo_environment(self) -> dict[str, str]:
+        """What cargo itself gets."""
+        programs = self.installation.programs
+        return {
+            "PATH": f"{programs}:/usr/local/bin:/usr/bin:/bin",
+            "RUSTC": str(programs / "rustc"),
+            "CARGO_INCREMENTAL": "0",
+            "CARGO_TERM_COLOR": "never",
+        }
+
+    def environment(self, crate: str) -> dict[str, str]:
+        """What cargo sets for a package of this name, as far as code can see it."""
+        return {
+            "CARGO_PKG_NAME": crate,
+            "CARGO_CRATE_NAME": crate,
+            "CARGO_PKG_VERSION": "0.1.0",
+            "LD_LIBRARY_PATH": self.installation.libraries,
+        }
+
+    def denied(self, work: "Work") -> tuple[str, ...]:
+        """Names of the lints that deny by default, asked once a toolchain. Raises WorkerDied."""
+        key = self.installation.identity
+        if key not in _denied:
+            argv = [self.installation.program("clippy-driver"), "-W", "help"]
+            result = self._run(work, argv, Limits(cpu_seconds=20, wall_seconds=60, memory_bytes=4 << 30,
+                                                  output_bytes=1 << 20), {})  # fmt: skip
+            rows = (line.split() for line in result.stdout.decode(errors="replace").splitlines())
+            names = tuple(r[0].replace("-", "_") for r in rows if len(r) > 1 and r[1] == "deny")
+            if result.status != 0 or len(names) < 10:
+                raise WorkerDied(f"clippy-driver does not run in the jail: {_last_line(result)}")
+            names = tuple(n for n in names if n not in NEVER_LOWERED)
+            work.put({"empty.rs": ""})
+            argv = [
+                self.installation.program("clippy-driver"),
+                self.installation.program("rustc"),
+                "empty.rs",
+            ]
+            argv += ["--crate-type", "lib", "--emit=metadata", *(f"-W{name}" for name in names)]
+            errors = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
+            unstable = set(re.findall(r"unknown lint: `(\w+)`", errors))
+            with _lock:
+                _denied[key] = tuple(n for n in names if n not in unstable)
+        return _denied[key]
+
+    def check(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+        """rustc without clippy and without generating code: the quickest way to an error."""
+        return self._metadata(["rustc"], work, root, crate, edition, count)
+
+    def lint(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+        """clippy over a library crate without generating code: what `cargo clippy` says."""
+        return self._metadata(["clippy-driver", "rustc"], work, root, crate, edition, count)
+
+    def _metadata(
+        self, programs: Sequence[str], work: "Work", root: str, crate: str, edition: str, count: int
+    ) -> Compiled:
+        argv = [*map(self.installation.program, programs), root, "--crate-type", "lib", "--emit=metadata"]
+        argv += ["-o", f"lib{crate}.rmeta", *_CHECK_CFG]
+        return self._compile(work, argv, crate, edition, count)
+
+    def library(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
+        """A library crate, `lib{crate}.rlib`: what `cargo build` says."""
+        argv = [self.installation.program("rustc"), root, "--crate-type", "lib", "--emit=link"]
+        argv += ["-o", f"lib{crate}.rlib", *_CODEGEN, *_CHECK_CFG]
+        return self._compile(work, argv, crate, edition, count)
+
+    def tests(
+        self,
+        work: "Work",
+        root: str,
+        crate: str,
+        edition: str,
+        count: int = 1,
+        *,
+        output: str = "t",
+        externs: Mapping[str, str] | None = None,
+    ) -> Compiled:
+        """A test program. `externs`: crates by name, `test` among them when the harness is ours."""
+        argv = [self.installation.program("rustc"), root, "--test", "--emit=link", "-o", output]
+        argv += [*_CODEGEN, *_CHECK_CFG]
+        for name, path in (externs or {}).items():
+            argv += ["--extern", f"{name}={path}"]
+        return self._compile(work, argv, crate, edition, count)
+
+    def program(self, work: "Work", root: str, crate: str) -> Compiled:
+        """A program of ours, not an answer's."""
+        argv = [self.installation.program("rustc"), root, "--emit=link", "-o", crate, *_CODEGEN]
+        return self._compile(work, argv, crate, "2021", 1)
+
+    def _compile(self, work: "Work", argv: Sequence[str], crate: str, edition: str, count: int) -> Compiled:
+        denied = () if self.exact else self.denied(work)
+        lowered = [f"-W{name}" for name in denied if argv[0].endswith("clippy-driver") or "::" not in name]
+        command = [*argv, "--crate-name", crate, f"--edition={edition}", "--error-format=json", *lowered]
+        command += ["--force-warn", "unsafe_code", *self.links]
+        cpu = COMPILE.cpu_seconds + PER_ANSWER * (count - 1)
+        limits = self.within(replace(COMPILE, cpu_seconds=cpu, wall_seconds=4 * cpu))
+        result = self._run(work, command, limits, self.environment(crate))
+        files = read_diagnostics(result.stderr, denied)
+        for text in files[""].text if "" in files else ():
+            if text.startswith("error: linker `") and "not found" in text:
+                raise VerificationError(
+                    f"rustc cannot link here: {text.splitlines()[0]}; install gcc or clang"
+                )
+        return Compiled(
+            ok=result.status == 0 and not result.expired,
+            files=files,
+            trouble=_trouble(result),
+            seconds=result.seconds,
+            cpu_seconds=result.cpu_seconds,
+            peak_bytes=result.peak_bytes,
+            stderr="" if result.status == 0 else result.stderr.decode(errors="replace")[-2000:],
+        )
+
+    def _run(
+        self, work: "Work", argv: Sequence[str], limits: Limits, environment: Mapping[str, str]
+    ) -> "CommandResult":
+        return work.run(
+            argv,
+            limits=limits,
+            profile="build",
+            read=self.installation.read,
+            environment=environment,
+        )
+
+
+def _trouble(result: "CommandResult") -> Trouble:
+    """Status 1 is rustc's way to say that it found errors; all other ends but 0 are trouble."""
+    if result.expired in ("cpu", "wall"):
+        return "timed out"
+    if result.expired or result.truncated:
+        return "crashed"
+    if result.status in (0, 1):
+        return "out of memory" if b"memory allocation of" in result.stderr[-2000:] else ""
+    text = result.stderr[-5000:]
+    return "out of memory" if b"memory allocation of" in text or b"SIGKILL" in text else "crashed"
+
+
+def _last_line(result: "CommandResult") -> str:
+    lines = result.stderr.decode(errors="replace").strip().splitlines()
+    return lines[-1][:300] if lines else f"status {result.status}"

@@ -1,0 +1,280 @@
+"""`RustToolchain`: Rust answers to verdicts with cargo's three signals, many answers to a compilation.
+
+Threat model. An answer is hostile source text. All compilers and tests run in the jail, with an empty environment and
+read access to the toolchain and the work directory only: `include_str!`, `env!`, `#[path]` and build-time loops reach
+nothing else, and a compiler that loops, crashes or floods hurts no other answer: each of its batch is judged alone. So
+is each of a batch that takes longer than one answer may; an answer that does is *timed out*.
+
+`verdict="cargo"` gives what cargo's exit statuses say. They can be forged: `process::exit(0)` in a test, tests that are
+ignored or compiled away, tests of the answer's own that claim nothing.
+
+`verdict="strict"` gives outcome *passed* only when
+- no part of the answer is unsafe or declares foreign functions (rustc's lint, forced, also in macros and tests). So the
+  answer can neither read the memory of its process nor write to descriptors by number, nor run before `main`;
+- every expected test is in the program: names come from trusted code, so a test that the answer removes with `cfg` or
+  marks as ignored is missed;
+- each of them was reported with its token. The test program gets one secret token a test on standard input, all read
+  before code of the answer runs, and writes it back when that test has passed. Exits, aborts, a replaced process
+  image, printed lines and panic hooks report nothing;
+- nothing runs before `main` where crates are offered, by the program's constructors;
+- trusted tests that need only values of the standard library run as a program of their own, in another jail, and call
+  the answer's over a socket (calls.py, test_programs.py, wire.rs). The verdict says `trust: value`;
+- other trusted tests share a process with the answer (`trust: typed`, or `same-process` without a reference), and
+  compare values by equality that the answer does not define (trusted_tests.py, touched_items.py, harness.rs); its
+  objects must differ where the reference's do (second_look.py);
+- tests of the answer's own hold: they claim something and notice faults put into the code (verification.strength).
+
+Not covered: where answer and tests share a process, bugs of rustc that let safe code break memory safety, and
+comparisons in trusted tests outside of assertion macros; what the vendored crates that a check offers let safe code do,
+with the unsafe code that their macros write; answers that recognise the tests' inputs. Doc tests are run in cargo mode
+only.
+"""
+
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from strop_verify.core.errors import BatchFailed, SandboxError, WorkerDied
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Verdict
+from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.rust.batch import CrateBatch, Trouble, judge_alone
+from strop_verify.verification.rust.cargo import Cargo
+from strop_verify.verification.rust.case import RustAnswer
+from strop_verify.verification.rust.compiler import COMPILE, Compiler, OutOfTime
+from strop_verify.verification.rust.crates import NONE, Offer, offer
+from strop_verify.verification.rust.installation import find_installation
+from strop_verify.verification.rust.intake import give_up, groups, needs_second_look, take_in
+from strop_verify.verification.rust.layout import Shared
+from strop_verify.verification.rust.own_tests import weigh
+from strop_verify.verification.rust.scan import scan
+from strop_verify.verification.rust.second_look import Rounds
+from strop_verify.verification.rust.test_programs import Testers
+from strop_verify.verification.rust.tests import CargoRunner, Runner, StrictRunner
+
+if TYPE_CHECKING:
+    from strop_verify.sandbox.box import Box
+
+TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
+"""What the tests of one answer may use, when no limits are given."""
+
+STEPS = 4
+"""Most compilations of one answer."""
+_MOST_TASKS = 1000
+"""Tasks whose references are remembered."""
+
+
+class RustToolchain:
+    """Implements `strop_verify.core.protocols.Toolchain` for tasks with a RustCheck.
+
+    verdict  "strict" or "cargo", see above
+    limits   of the tests of one answer; compilations have their own, which grow with the batch
+    vendor   folder of crates as `cargo vendor` makes it, for checks that name `crates`. They are built once a process;
+             an answer that uses a crate that is not there has outcome *error*, which says why
+    """
+
+    batch = 32
+
+    def __init__(
+        self,
+        *,
+        verdict: Literal["strict", "cargo"] = "strict",
+        limits: Limits | None = None,
+        jail: str = "auto",
+        allow_unsafe: bool = False,
+        vendor: Path | None = None,
+    ) -> None:
+        if verdict not in ("strict", "cargo"):
+            raise ValueError(f"verdict must be 'strict' or 'cargo', not {verdict!r}")
+        self.strict = verdict == "strict"
+        self.limits = limits or TESTS
+        self.wall_seconds = STEPS * COMPILE.wall_seconds + self.limits.wall_seconds
+        self._jail, self._allow_unsafe, self._vendor = jail, allow_unsafe, vendor
+        self._box: Box | None = None
+        self._compiler: Compiler | None = None
+        self._testers: Testers | None = None
+        self._rounds: dict[tuple[str, ...], Rounds | None] = {}
+        self._static = True  # whether the text of an answer's own tests decides
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job, in order. Raises WorkerDied; BatchFailed where one of several holds the others up;
+        VerificationError where no Rust toolchain is found.
+        """
+        cases: dict[int, RustAnswer] = {}
+        verdicts: list[Verdict | None] = [None] * len(jobs)
+        for number, (task, answer) in enumerate(jobs):
+            if answer.strip():
+                cases[number] = take_in(number, task, answer, strict=self.strict)
+            else:
+                verdicts[number] = Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty")
+        every = list(cases.values())
+        try:
+            self._learn(every)
+            self._built().until = time.monotonic() + self.wall_seconds
+            self._judge_all(every, divide=False)
+            if self.strict:
+                weigh([case for case in every if not case.check.tests], self._judge_mutants)
+        except SandboxError as error:
+            self.close()
+            raise WorkerDied(str(error)) from error
+        except OutOfTime as late:
+            if len(jobs) > 1:
+                raise BatchFailed(f"{len(jobs)} answers took longer than one may") from late
+            every[0].reset()
+            every[0].outcome, every[0].detail = Outcome.TIMED_OUT, f"no verdict in {self.wall_seconds:g} s"
+        return [verdict or cases[number].verdict() for number, verdict in enumerate(verdicts)]
+
+    def close(self) -> None:
+        """Ends the jail's process. Safe to call twice and from any thread."""
+        testers, self._testers = self._testers, None
+        if testers is not None:
+            testers.close()
+        box, self._box = self._box, None
+        if box is not None:
+            box.close()
+
+    def _learn(self, cases: Sequence[RustAnswer]) -> None:
+        """Gives the cases what a second look needs, found by judging the references of tasks that are new here."""
+        typed = [case for case in cases if needs_second_look(case)]
+        new = {_task_key(case): case for case in typed if _task_key(case) not in self._rounds}
+        if len(self._rounds) + len(new) > _MOST_TASKS:
+            self._rounds.clear()
+        references = {
+            key: take_in(0, case.task, case.task.reference, strict=True) for key, case in new.items()
+        }
+        for number, made in enumerate(references.values()):
+            made.number, made.learning, made.rounds = number, True, {}
+        self._built().until = math.inf
+        self._judge_all(list(references.values()))
+        self._rounds |= {key: made.rounds or None for key, made in references.items()}
+        for case in typed:
+            case.rounds = self._rounds.get(_task_key(case))
+
+    def _judge_all(self, cases: list[RustAnswer], *, divide: bool = True) -> None:
+        """`divide`: whether the cases of a crate in which a compiler finds no end are judged alone here."""
+        together: list[RustAnswer] = []
+        alone: list[RustAnswer] = []
+        for case in cases:
+            if case.outcome is not None:
+                continue
+            broken = case.scan.broken or case.broken_tests
+            shared = not (case.scan.alone or case.scan.risky or broken or case.crates or case.worldly)
+            if not self.strict and self._needs_cargo(case):
+                shared = False
+            if case.integration and case.scan.unit_tests:
+                shared = False
+            (together if shared else alone).append(case)
+        before = {case.number: (case.calls, case.rounds, case.refused) for case in together}
+        for group in groups(together):
+            self._judge_group(group, divide)
+            for case in group:
+                if case.again and len(group) > 1:  # a neighbour may be to blame
+                    case.calls, case.rounds, case.refused = before[case.number]
+                    case.reset()
+                    self._judge_group([case], divide)
+                if case.again:
+                    case.reset()
+                    alone.append(case)
+        for case in alone:
+            self._judge_alone(case)
+
+    def _judge_group(self, group: list[RustAnswer], divide: bool) -> None:
+        """A shared crate. Raises BatchFailed where a compiler did not come to its end, unless it may be divided."""
+        self._prepare(group)
+        try:
+            with self._boxed().work() as work:
+                CrateBatch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
+        except Trouble as trouble:
+            if not divide and len(group) > 1:
+                raise BatchFailed(f"compiling {len(group)} answers {trouble}") from trouble
+            for case in group:
+                case.reset()
+                if len(group) > 1:
+                    self._judge_group([case], divide)
+                else:
+                    give_up(case, str(trouble))
+
+    def _judge_alone(self, case: RustAnswer) -> None:
+        """The answer as the root of a crate of its own, or a package for cargo."""
+        crates = self._offer(case)
+        missing = sorted(case.crates & set(crates.missing))
+        if missing:
+            case.outcome = Outcome.ERROR
+            case.detail = f"the crate {missing[0]} cannot be used: {crates.missing[missing[0]]}"
+            return
+        self._prepare([case])
+        otherwise = case.calls is not None or case.rounds is not None
+        try:
+            with self._boxed().work() as work:
+                if self.strict or not self._needs_cargo(case):
+                    judge_alone(case, self._built(), work, self._runner(crates), self.strict, crates)
+                else:
+                    Cargo(self._built(), self.limits, self._vendor).judge(case, work)
+        except Trouble as trouble:
+            case.reset()
+            give_up(case, str(trouble))
+        if case.again and case.calls is None and case.rounds is None and otherwise:
+            case.reset()
+            self._judge_alone(case)
+
+    def _prepare(self, cases: Sequence[RustAnswer]) -> None:
+        """Makes the test programs of those whose tests are to run apart."""
+        if any(case.calls for case in cases):
+            self._testers = self._testers or Testers(self._built(), self._open)
+            self._testers.make(cases)
+
+    def _needs_cargo(self, case: RustAnswer) -> bool:
+        own_tests = case.integration and case.scan.unit_tests
+        return own_tests or case.scan.needs_cargo or scan(case.check.tests).needs_cargo
+
+    def _offer(self, case: RustAnswer) -> Offer:
+        if not case.crates:
+            return NONE
+        began = time.monotonic()
+        with self._boxed().work() as work:
+            found = offer(work, self._built(), self._vendor, case.check.crates)
+        self._built().until += time.monotonic() - began  # building the crates is no answer's doing
+        return found
+
+    def _judge_mutants(self, texts: Sequence[tuple[RustAnswer, str]], static: bool) -> list[Verdict]:
+        made = [
+            take_in(number, owner.task, text, strict=self.strict)
+            for number, (owner, text) in enumerate(texts)
+        ]
+        self._static = static
+        try:
+            for start in range(0, len(made), self.batch):
+                self._judge_all(made[start : start + self.batch])
+            self._built().within(self.limits)  # a copy that was cut short shows nothing
+        finally:
+            self._static = True
+        return [case.verdict() for case in made]
+
+    def _runner(self, crates: Offer = NONE) -> Runner:
+        if self.strict:
+            return StrictRunner(
+                self._built(), self.limits, static=self._static, offered=crates, testers=self._testers
+            )
+        return CargoRunner(self._built(), self.limits)
+
+    def _built(self) -> Compiler:
+        if self._compiler is None:
+            self._compiler = Compiler(find_installation())
+        return self._compiler
+
+    def _boxed(self) -> "Box":
+        if self._box is None:
+            self._box = self._open()
+        return self._box
+
+    def _open(self) -> "Box":
+        from strop_verify.sandbox import open_box
+
+        read = [*self._built().installation.read, *([str(self._vendor)] if self._vendor else [])]
+        return open_box(jail=self._jail, allow_unsafe=self._allow_unsafe, read=read)
+
+
+def _task_key(case: RustAnswer) -> tuple[str, ...]:
+    return (case.task.id, case.check.edition, case.check.tests, case.task.reference)

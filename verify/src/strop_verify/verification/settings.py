@@ -1,0 +1,45 @@
+"""What toolchains are built with, and what of it two verifiers must share to give the same verdicts."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from strop.config.tasks import SandboxConfig
+from strop_verify.core.verdict import Trust
+from strop_verify.sandbox.limits import Limits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of toolchains, the same for every worker of a pool."""
+
+    limits: Limits = field(default_factory=lambda: usual_limits())
+    """Of one answer."""
+    jail: str = "auto"
+    """Configuration of the jail (strop_verify.sandbox.jails)."""
+    allow_unsafe: bool = False
+    rust_verdict: Literal["strict", "cargo"] = "strict"
+    rust_vendor: Path | None = None
+    """Folder of vendored crates."""
+    hash_seed: int = 0
+    """PYTHONHASHSEED of Python answers."""
+    packages: str = ""
+    """Folder of packages that a project's tests import, in front of those of this Python."""
+
+
+def limits_of(box: SandboxConfig) -> Limits:
+    """The limits of one answer that a recipe sets."""
+    return Limits(
+        cpu_seconds=box.cpu_seconds, wall_seconds=box.wall_seconds, memory_bytes=box.memory_mb * 2**20
+    )
+
+
+def usual_limits() -> Limits:
+    """One answer's limits where none are given: those of a recipe that sets none."""
+    return limits_of(SandboxConfig())
+
+
+def fingerprint(limits: Limits | None, rust_verdict: str, trust: Trust | None = None) -> dict[str, Any]:
+    """What two verifiers must have in common to give the same verdicts; None asks for nothing."""
+    held = {} if trust is None else {"trust": trust}
+    return {**(asdict(limits) if limits else {}), "rust_verdict": rust_verdict, **held}

@@ -1,0 +1,189 @@
+"""`TerminalToolchain`: a script in a jailed machine, judged by the task's own tests (Harbor's contract).
+
+Threat model: the script's processes have ended when the tests come, what lay in /tests and /logs/verifier is gone, and
+programs and libraries of the machine cannot be written. The tests still meet the files that it left, and may run them:
+a task whose tests believe those can be fooled, so trust is "same-process". Where no reward is written, the same
+tests run once more where no script ran: if they write one there, the script is to blame, and it failed; else it is
+*error*, for the task or this machine is.
+"""
+
+import base64
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from strop_verify.core.checks import TerminalCheck
+from strop_verify.core.errors import NotStarted, SandboxError, UserError, VerificationError, WorkerDied
+from strop_verify.core.ids import content_hash
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
+from strop_verify.sandbox.dockerfile import ImagePlan, image_plan
+from strop_verify.sandbox.furnish import furnish
+from strop_verify.sandbox.machine import Machine
+from strop_verify.verification.settings import Settings
+
+_DOCKERFILE, _VERIFIER = "environment/Dockerfile", "/logs/verifier"
+_CLEAR = (
+    "chmod -R u+rwX /tests/ /logs/ 2>/dev/null; find /tests/ -mindepth 1 -delete && "
+    f"rm -rf {_VERIFIER} && mkdir {_VERIFIER}"
+)
+_SHOWN = 4000
+"""Characters kept of what the tests print."""
+
+
+class TerminalToolchain:
+    """Implements `strop_verify.core.protocols.Toolchain` for checks of kind terminal."""
+
+    batch = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._machine: Machine | None = None
+        self._rewarding: dict[str, bool] = {}
+        """By the hash of a check: whether its tests write a reward where no script ran."""
+
+    def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
+        """One verdict a job. Raises VerificationError for a task that needs more than a jail, or whose tests write no
+        reward; WorkerDied when the jail broke.
+        """
+        return [self._judge(task, answer) for task, answer in jobs]
+
+    def close(self) -> None:
+        """Ends what runs. Safe to call twice and from any thread."""
+        if self._machine is not None:
+            self._machine.close()
+
+    def _judge(self, task: Task, answer: str) -> Verdict:
+        began, check = time.monotonic(), task.check.only(TerminalCheck)
+        plan = plan_of(check)
+        try:
+            reward, printed, why = self._played(check, plan, answer)
+            if reward is None and not self._writes_reward(check, plan):
+                raise VerificationError(f"task {task.id!r}: {why or printed.strip()[-200:]}")
+        except UserError as error:
+            raise VerificationError(f"task {task.id!r}: {error}") from None
+        except SandboxError as error:
+            raise WorkerDied(str(error)) from error
+        passed = reward is not None and reward >= 1
+        outcome = Outcome.PASSED if passed else Outcome.FAILED
+        detail = "" if passed else why or f"the tests gave the reward {reward:g}"
+        seconds = time.monotonic() - began
+        return Verdict(
+            outcome=outcome,
+            stages=[Stage(name="test", passed=passed, seconds=seconds, output=printed[-_SHOWN:])],
+            tests=[TestResult(id="tests/test.sh", outcome=outcome, message=detail, seconds=seconds)],
+            output=printed[-_SHOWN:],
+            detail=detail,
+            seconds=seconds,
+            trust=check.trust if passed else None,
+            score=min(max(reward, 0.0), 1.0) if reward is not None else 0.0,
+        )
+
+    def _writes_reward(self, check: TerminalCheck, plan: ImagePlan) -> bool:
+        key = content_hash(check.model_dump())
+        if key not in self._rewarding:
+            self._rewarding[key] = self._played(check, plan, None)[0] is not None
+        return self._rewarding[key]
+
+    def _played(
+        self, check: TerminalCheck, plan: ImagePlan, answer: str | None
+    ) -> tuple[float | None, str, str]:
+        """(reward or None, what the tests printed, why there is none)."""
+        with self._made(check, plan) as machine:
+            try:
+                if answer is not None:
+                    machine.put({"/solution/solve.sh": answer.encode(errors="surrogateescape")})
+                    machine.run(["bash", "/solution/solve.sh"], seconds=check.seconds)
+                if not check.artifacts:
+                    return self._tested(check, machine)
+                files, programs = _carried(machine, check.artifacts)
+                machine.close()
+                with self._made(check, plan, grades=True) as fresh:
+                    fresh.put(files, executable=programs)
+                    return self._tested(check, fresh)
+            except (NotStarted, ValueError) as error:  # a full box, or paths that cannot be written
+                return None, "", str(error)
+
+    def _made(self, check: TerminalCheck, plan: ImagePlan, *, grades: bool = False) -> Machine:
+        machine = self._machine = Machine(
+            workdir=check.workdir or plan.workdir or "/app",
+            environment={**plan.environment, **check.environment},
+            jail=self._settings.jail,
+            allow_unsafe=self._settings.allow_unsafe,
+            grades=grades,
+        )
+        try:
+            furnish(machine, plan, contents(check, "environment"), _programs(check, "environment"))
+        except BaseException:
+            machine.close()
+            raise
+        return machine
+
+    def _tested(self, check: TerminalCheck, machine: Machine) -> tuple[float | None, str, str]:
+        if machine.run(["sh", "-c", _CLEAR], cwd="/").status:
+            return 0.0, "", "the script left folders that cannot be emptied"
+        files = {f"/tests/{name}": data for name, data in contents(check, "tests").items()}
+        machine.put(
+            files, executable=[*(f"/tests/{name}" for name in _programs(check, "tests")), "/tests/test.sh"]
+        )
+        variables = {"PYTHONNOUSERSITE": "1", **check.test_environment}  # HOME is as the script left it
+        done = machine.run(["/tests/test.sh"], environment=variables, seconds=check.test_seconds)
+        printed = (done.stdout + done.stderr).decode(errors="replace")
+        for name in ("reward.json", "reward.txt"):
+            try:
+                return _reward(machine.read(f"{_VERIFIER}/{name}", limit=1 << 20), name), printed, ""
+            except (FileNotFoundError, ValueError):
+                continue
+        late = f"took more than {check.test_seconds:g} seconds" if done.expired else "wrote no reward"
+        return None, printed, f"the tests {late}"
+
+
+def plan_of(check: TerminalCheck) -> ImagePlan:
+    """How its machine is made. Raises VerificationError for what a jail on this computer cannot do."""
+    text = check.files.get(_DOCKERFILE, "")
+    try:
+        plan = image_plan(text, check.image)
+        Machine(workdir=check.workdir or plan.workdir or "/app")
+    except (UserError, ValueError) as error:
+        raise VerificationError(str(error)) from None
+    return plan
+
+
+def contents(check: TerminalCheck, folder: str) -> dict[str, bytes]:
+    """The files below one of its folders."""
+    every = {name: text.encode() for name, text in check.files.items()}
+    every |= {name: base64.b64decode(data) for name, data in check.binary.items()}
+    top = f"{folder}/"
+    return {name[len(top) :]: data for name, data in every.items() if name.startswith(top)}
+
+
+def _programs(check: TerminalCheck, folder: str) -> list[str]:
+    return [name[len(folder) + 1 :] for name in check.programs if name.startswith(f"{folder}/")]
+
+
+def _carried(machine: Machine, artifacts: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
+    """The artifacts that are there: contents by path, and which can be run."""
+    found: dict[str, bytes] = {}
+    programs = []
+    for path in artifacts:
+        names: Mapping[str, bool] = machine.files(path) or {"": False}
+        for name, program in names.items():
+            place = str(PurePosixPath(path, name))
+            try:
+                found[place] = machine.read(place)
+            except (FileNotFoundError, ValueError):
+                continue
+            programs += [place] if program else []
+    return found, programs
+
+
+def _reward(data: bytes, name: str) -> float:
+    """Raises ValueError for what is no finite number."""
+    value = json.loads(data) if name.endswith(".json") else float(data)
+    if isinstance(value, dict):
+        value = value["reward"] if "reward" in value else min(value.values(), default=None)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{name} holds no reward")
+    return float(value)

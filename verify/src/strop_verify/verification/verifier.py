@@ -1,0 +1,117 @@
+"""What every open verifier offers besides `submit` and `close`, and the verdict that says "we could not tell"."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from concurrent.futures import Future, InvalidStateError
+from typing import Any, Self, get_args
+
+from strop_verify.core.task import Task
+from strop_verify.core.verdict import Outcome, Trust, Verdict
+
+CLOSED = "the verifier is closed"
+_DETAIL = 500
+"""Longest cause kept, in characters."""
+
+
+class OpenVerifier(ABC):
+    """A verifier that owns processes or connections. Implements `strop_verify.core.protocols.Verifier`."""
+
+    @abstractmethod
+    def submit(
+        self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
+    ) -> "Future[Verdict]":
+        """Starts verification; the future never raises, a failure of ours is outcome *error*.
+
+        `client`: who asks; clients get their turns one after the other. Blocks while too many answers wait, for at most
+        `timeout` seconds (None: without limit), then raises PoolBusy. Not to be called from a future's callback.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends every process and connection; what is unfinished becomes *error*. Safe twice and from any thread."""
+
+    @abstractmethod
+    def stats(self) -> Mapping[str, int]:
+        """Counters since the start, and current load; see the class for their names."""
+
+    def verify(self, task: Task, answer: str) -> Verdict:
+        """Verifies one answer and waits for it."""
+        return self.submit(task, answer).result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def error_verdict(cause: str, seconds: float = 0.0) -> Verdict:
+    """Outcome *error* with its cause: ours, never the model's."""
+    return Verdict(outcome=Outcome.ERROR, detail=" ".join(cause.split())[:_DETAIL], seconds=seconds)
+
+
+def verdict_at_once(task: Task, answer: str) -> Verdict | None:
+    """The verdict for which no toolchain is needed; None where one has to look."""
+    if task.check.rewards_alone:
+        return Verdict(outcome=Outcome.UNJUDGED)
+    if answer.strip() or task.check.empty_is_answer:
+        return None
+    return Verdict(outcome=Outcome.NO_ANSWER, detail="the answer is empty")
+
+
+def held_to(verdict: Verdict, least: Trust) -> Verdict:
+    """The verdict; *failed* where it is a pass with less than the least trust."""
+    levels = get_args(Trust)
+    if not verdict.passed or levels.index(verdict.trust or levels[0]) <= levels.index(least):
+        return verdict
+    why = f"passed with trust {verdict.trust}; {least} is asked for"
+    failed = {"outcome": Outcome.FAILED, "message": why}
+    changed = {
+        "outcome": Outcome.FAILED,
+        "stages": [
+            *verdict.stages[:-1],
+            *(s.model_copy(update={"passed": False}) for s in verdict.stages[-1:]),
+        ],
+        "tests": [test.model_copy(update=failed) for test in verdict.tests],
+        "detail": why,
+        "trust": None,
+    }
+    return verdict.model_copy(update=changed)
+
+
+def resolve(future: "Future[Verdict]", verdict: Verdict) -> bool:
+    """Gives a future its verdict, once: False when it has one already or was cancelled."""
+    try:
+        if future.cancelled() or future.done():
+            return False
+        if not future.running():
+            future.set_running_or_notify_cancel()
+        future.set_result(verdict)
+    except InvalidStateError:  # cancelled in this very moment
+        return False
+    return True
+
+
+def resolved(verdict: Verdict) -> "Future[Verdict]":
+    """A future that is done."""
+    future: Future[Verdict] = Future()
+    future.set_result(verdict)
+    return future
+
+
+def writable(verdict: Verdict) -> tuple[Verdict, str]:
+    """The verdict and its JSON text; halves of surrogate pairs, which no file takes, become question marks."""
+    try:
+        return verdict, verdict.model_dump_json()
+    except ValueError:
+        text = json.dumps(_clean(verdict.model_dump()))
+        return Verdict.model_validate_json(text), text
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", errors="replace").decode()
+    if isinstance(value, dict):
+        return {key: _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if isinstance(value, list) else value
