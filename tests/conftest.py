@@ -42,9 +42,9 @@ def verifier() -> "Iterator[OpenVerifier]":
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree."""
-    return installs.build_wheel(tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel"))
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of this tree's wheels."""
+    return installs.build_wheels(tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""Strop as users install it: the wheel, in an environment, in a Python of its own, and where images have it."""
+"""Strop as users install it: its three wheels, in an environment, in a Python of its own, and where images have it."""
 
 import os
 import shutil
@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+PARTS = ("verify", ".", "tasks")
 _IN_USR_LOCAL = 'mount --bind "$0" /usr/local && exec "$@"'
 
 
@@ -44,25 +45,32 @@ class Install:
         )
 
 
-def build_wheel(source: Path, target: Path) -> Path:
-    """The wheel of this tree, built from a copy in `source`, so that nothing of an earlier build gets into it."""
-    for folder in ("src/strop", "applications"):
-        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    words = [sys.executable, "-c", BUILD, str(target)]
-    done = subprocess.run(words, cwd=source, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return next(target.glob("*.whl"))
+def build_wheels(source: Path, target: Path) -> Path:
+    """The folder of this tree's wheels, built from a copy in `source`, so that nothing of an earlier build gets into
+    them.
+    """
+    for part in PARTS:
+        for folder in (ROOT / part / "src").iterdir():
+            if (folder / "__init__.py").exists():
+                place = source / part / "src" / folder.name
+                shutil.copytree(folder, place, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("pyproject.toml", "README.md"):
+            shutil.copy(ROOT / part / name, source / part)
+    shutil.copy(ROOT / "LICENSE", source)
+    for part in PARTS:
+        words = [sys.executable, "-c", BUILD, str(target)]
+        done = subprocess.run(words, cwd=source / part, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+    return target
 
 
-def in_environment(wheel: Path, there: Path) -> Install:
+def in_environment(wheels: Path, there: Path) -> Install:
     """In a virtual environment, whose other packages are those of the tests."""
     venv.create(there, with_pip=False, symlinks=True)
-    return _install(wheel, there / "bin/python")
+    return _install(wheels, there / "bin/python")
 
 
-def in_system(wheel: Path, there: Path) -> Install:
+def in_system(wheels: Path, there: Path) -> Install:
     """In a Python without an environment, as `pip install` of root does."""
     base = Path(os.path.realpath(sys._base_executable))  # type: ignore[attr-defined]
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -77,17 +85,17 @@ def in_system(wheel: Path, there: Path) -> Install:
     for path in Path(sys.base_prefix, "lib").glob("libpython*.so*"):
         shutil.copy2(path, there / "lib" / path.name, follow_symlinks=False)
     (there / sys.platlibdir / version / "site-packages").mkdir(exist_ok=True)
-    return _install(wheel, there / "bin/python3")
+    return _install(wheels, there / "bin/python3")
 
 
-def in_image(wheel: Path, there: Path) -> Install:
+def in_image(wheels: Path, there: Path) -> Install:
     """In /usr/local, as in images with Python, in a mount namespace; root only."""
-    found = in_system(wheel, there)
+    found = in_system(wheels, there)
     python = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _IN_USR_LOCAL, str(there)]
     return Install([*python, "/usr/local/bin/python3"], Path("/usr/local") / found.own.relative_to(there))
 
 
-def _install(wheel: Path, python: Path) -> Install:
+def _install(wheels: Path, python: Path) -> Install:
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
     own = Path(subprocess.check_output([python, "-c", where], text=True).strip())
     pip = [
@@ -101,7 +109,9 @@ def _install(wheel: Path, python: Path) -> Install:
         "--no-deps",
         "--no-index",
     ]
-    subprocess.run([*pip, "--break-system-packages", str(wheel)], check=True, timeout=300)
+    subprocess.run(
+        [*pip, "--break-system-packages", *map(str, wheels.glob("*.whl"))], check=True, timeout=300
+    )
     # A path from a .pth file has no .pth files of its own read, so the editable Strop of the tests is not seen.
     (own / "tests.pth").write_text("\n".join(site.getsitepackages()))
     return Install([str(python)], own)

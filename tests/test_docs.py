@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import typer.main
 import yaml
+from tests.installs import PARTS
 
 from strop.cli import app
 from strop.config.explain import keys
@@ -186,6 +187,6 @@ def test_where_a_new_thing_goes_is_a_file_that_exists() -> None:
 
 def test_the_picture_has_every_room() -> None:
     picture = (ROOT / "docs" / "images" / "rooms.svg").read_text(encoding="utf-8")
-    packages = [*ROOT.glob("src/strop/*/__init__.py"), *ROOT.glob("applications/*/__init__.py")]
+    packages = [path for part in PARTS for path in (ROOT / part / "src").glob("strop*/*/__init__.py")]
     rooms = {path.parent.name for path in packages} | {"api", "recipes"}
     assert set(re.findall(r'class="room"[^>]*>(\w+)<', picture)) == rooms

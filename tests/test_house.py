@@ -8,10 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src" / "strop"
-FILES = sorted(path for folder in (SOURCE, ROOT / "applications") for path in folder.rglob("*.py"))
+PARTS = [ROOT / place for place in ("verify/src/strop_verify", "src/strop", "tasks/src/strop_tasks")]
+FILES = sorted(path for folder in PARTS for path in folder.rglob("*.py"))
 
-MAY_START_PROCESSES = tuple(str(SOURCE / place) for place in ("sandbox/", "launch/", "config/git.py"))
+MAY_START_PROCESSES = (f"{PARTS[0]}/sandbox/", f"{PARTS[1]}/launch/")
 
 
 def imported(path: Path) -> set[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests import warm
-from tests.installs import in_environment
+from tests.installs import PARTS, in_environment
 from tests.small_models import byte_tokenizer
 
 ROOT = Path(__file__).parents[1]
@@ -25,10 +25,10 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def user(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def user(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Runs a program of a fresh environment, whose other packages are those of the tests, in the user's folder."""
     there, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("user")
-    install = in_environment(wheel, there)
+    install = in_environment(wheels, there)
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYTEST", "STROP"))}
 
     def run(program: str, *words: object, timeout: float = 300) -> subprocess.CompletedProcess[str]:
@@ -59,17 +59,18 @@ def own_model(folder: Path) -> Path:
     return folder
 
 
-def test_the_wheel_is_pure_and_has_the_recipes(wheel: Path) -> None:
-    assert wheel.name.endswith("-py3-none-any.whl")
+@pytest.mark.parametrize(
+    ("part", "package"), zip(PARTS, ("strop_verify", "strop", "strop_tasks"), strict=True)
+)
+def test_a_wheel_is_pure_and_has_all_of_its_part(wheels: Path, part: str, package: str) -> None:
+    (wheel,) = wheels.glob(f"{package}-*-py3-none-any.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        about = archive.read(next(n for n in names if n.endswith(".dist-info/METADATA"))).decode()
-    for folder in (ROOT / "src", ROOT / "applications"):
-        data = {p.relative_to(folder) for p in folder.glob("strop*/**/*") if p.is_file()}
-        assert {str(p) for p in data if not {"__pycache__", "strop.egg-info"} & {*p.parts}} <= names
-    ours = ("strop/", *(f"{path.parent.name}/" for path in (ROOT / "applications").glob("*/__init__.py")))
-    assert not {n for n in names if not n.startswith(ours) and ".dist-info/" not in n}
-    assert all(f"Python :: 3.{minor}\n" in about for minor in (11, 12, 13, 14))
+    folder = ROOT / part / "src"
+    data = {p.relative_to(folder) for p in (folder / package).rglob("*") if p.is_file()}
+    assert {str(p) for p in data if "__pycache__" not in p.parts} <= names
+    assert not {n for n in names if not n.startswith(f"{package}/") and ".dist-info/" not in n}
+    assert package != "strop_verify" or wheel.stat().st_size < 3e6
 
 
 @pytest.mark.train(40)

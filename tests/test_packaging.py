@@ -6,11 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from tests.installs import PARTS
 
+import strop_verify
 from strop import __version__
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECTS = [tomllib.loads((ROOT / part / "pyproject.toml").read_text())["project"] for part in PARTS]
+NEEDS = {"strop-verify": (), "strop": ("strop-tasks", "strop-verify"), "strop-tasks": ("strop",)}
+"""Of each part the others that it asks for by name."""
 
 
 def locked() -> dict[str, str]:
@@ -20,14 +24,24 @@ def locked() -> dict[str, str]:
 
 
 def needed() -> list[Requirement]:
-    """What `.[all,dev]` asks for; extras of ours that name each other are taken apart."""
-    extras = PROJECT["optional-dependencies"]
+    """What `.[all,dev]` and the other parts ask for; extras of ours that name each other are taken apart."""
     left_out = ("vllm", "trackers", "docs", "deepspeed", "quantization", "verifiers", "harbor", "inspect")
-    listed = [
-        *PROJECT["dependencies"],
-        *(text for name in extras if name not in left_out for text in extras[name]),
-    ]
-    return [found for text in listed if (found := Requirement(text)).name != "strop"]
+    listed: dict[str, None] = {}
+    for project in PROJECTS:
+        extras = project["optional-dependencies"]
+        listed |= dict.fromkeys(project["dependencies"])
+        listed |= dict.fromkeys(text for name in extras if name not in left_out for text in extras[name])
+    return [found for text in listed if not (found := Requirement(text)).name.startswith("strop")]
+
+
+def test_the_parts_ask_for_each_other_in_one_version() -> None:
+    names = {project["name"] for project in PROJECTS}
+    assert names == {"strop-verify", "strop", "strop-tasks"}
+    for project in PROJECTS:
+        asked = {Requirement(text) for text in project["dependencies"]}
+        ours = {str(one) for one in asked if one.name in names}
+        assert ours == {f"{name}=={__version__}" for name in NEEDS[project["name"]]}
+    assert strop_verify.__version__ == __version__ == PROJECTS[2]["version"]
 
 
 @pytest.mark.parametrize("requirement", needed(), ids=str)

@@ -6,6 +6,8 @@ neither torch nor transformers.
 
 from typing import TYPE_CHECKING, Any
 
+from strop.old_names import install as _install_old_names
+
 if TYPE_CHECKING:
     from strop.api import evaluate as evaluate
     from strop.api import play as play
@@ -70,6 +72,7 @@ _LATER = {
     "strop.tasks.sources": ("load_tasks",),
     "strop_verify.verification": ("open_verifier",),
 }
+_install_old_names()
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
 
 

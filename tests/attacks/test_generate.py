@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from tests.scale import full, most, seed
 
+from strop.attack.answers import load_answers
 from strop_verify.attacks.canary import Canaries
 from strop_verify.attacks.generate import LANGUAGES, Payload, generate, shrunk
 from strop_verify.attacks.projects import PROJECTS
-from strop_verify.attacks.suite import FAMILIES, load_answers
+from strop_verify.attacks.suite import FAMILIES
 from strop_verify.attacks.tasks import build
 from strop_verify.sandbox import jail_names
 

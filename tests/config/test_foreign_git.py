@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from strop.config.foreign_git import ForeignGit
-from strop.config.git import GitError
 from strop_tasks.curation.edits.repository import Repository
 from strop_verify.core.errors import UserError
+from strop_verify.sandbox.foreign_git import ForeignGit
+from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import read_project
 
 WHO = {f"GIT_{role}_{part}": "a@b" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}

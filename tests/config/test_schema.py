@@ -10,9 +10,9 @@ from strop.config.layers import PRESETS, preset_names, section_names
 from strop.config.load import load_recipe
 from strop.config.messages import ALIASES, section_at
 from strop.config.schema import Recipe
-from strop.config.section import Section
 from strop.config.tasks import EnvironmentConfig
 from strop.config.unions import DEFAULT_KINDS, UNIONS
+from strop_verify.core.section import Section
 
 
 def subclasses(base: type[Section]) -> Iterator[type[Section]]:

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from strop.tasks.comparison import MAX_PLACES, RetrievalToolchain
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.ranges import MOST_RANGES, Range, merged, read_ranges, score, write_ranges
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome
-from strop_verify.verification.comparison import MAX_PLACES, RetrievalToolchain
 
 SPANS = st.lists(
     st.tuples(st.integers(1, 40), st.integers(0, 12)).map(lambda one: (one[0], one[0] + one[1])), max_size=6

@@ -13,6 +13,7 @@ from tests.warm import strop
 from strop.evaluation.baselines import repeat
 from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.encoding import opening_ids
+from strop.tasks.comparison import NextEditToolchain
 from strop.tasks.next_edit import LETTERS, answer_for, edited, prompt_of, window_around
 from strop.tasks.sources import load_tasks
 from strop_tasks.curation.next_edit.edit_sequence import files_of, made, ordered, place_of
@@ -20,7 +21,6 @@ from strop_verify.core.checks import NextEditCheck, PastEdit
 from strop_verify.core.play import Opening
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.verification.comparison import NextEditToolchain
 
 WINDOW = [
     "def total(items):",

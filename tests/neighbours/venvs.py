@@ -27,7 +27,7 @@ class Neighbour:
     ) -> subprocess.CompletedProcess[str]:
         """Runs one of its programs to the end; `paths` are packages beside Strop's."""
         command = [str(self.programs / str(words[0])), *map(str, words[1:])]
-        found = ":".join(map(str, [ROOT / "src", ROOT / "applications", *paths]))
+        found = ":".join(map(str, [ROOT / "src", ROOT / "verify/src", ROOT / "tasks/src", *paths]))
         return subprocess.run(
             command, capture_output=True, text=True, timeout=timeout, check=False,
             env={**os.environ, "PYTHONPATH": found, "NO_COLOR": "1", **(env or {})},

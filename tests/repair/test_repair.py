@@ -9,12 +9,12 @@ import subprocess
 import pytest
 from tests import warm
 
-from strop.config.tasks import SandboxConfig
 from strop.policies.scripted import ScriptedPolicy
 from strop.repair.asking import Asker
 from strop.repair.pipeline import repair
 from strop.repair.plan import RepairPlan
 from strop.repair.testing import ProjectTests
+from strop_verify.verification.config import SandboxConfig
 
 from .conftest import BREAKS, ISSUE, NEEDLESS, OLD, RIGHT, RIGHT_TOO, block
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from tests.waiting import wait_until
 
-from strop.config.git import Git, GitError
 from strop.reports.sinks.data_repository import DataCommits, DataRepository, check_remote, local_path
 from strop_verify.core.errors import UserError
+from strop_verify.sandbox.git import Git, GitError
 
 ENDLESS = 120.0
 

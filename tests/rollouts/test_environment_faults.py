@@ -9,6 +9,7 @@ import pytest
 from tests.rollouts.test_dispatcher import Counted, Slow, plays, script, task
 
 import strop
+import strop_verify.core.rollout
 from strop.environments.kinds import find_environment, framed
 from strop.rollouts.dispatcher import MOST_ROUNDS, Dispatcher
 from strop_verify.core.errors import UserError

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from strop.environments.toolbox import Toolbox, tools_of
 from strop.environments.world import world_tools
 from strop.evaluation.baselines import known_calls, random_calls
+from strop.tasks.comparison import WorldToolchain
 from strop.tasks.prompts import render
 from strop.tasks.sources import load_tasks
 from strop.tasks.tool_worlds import WORLDS, generate, load, task_of
@@ -21,7 +22,6 @@ from strop_verify.core.checks import WorldCheck
 from strop_verify.core.errors import UserError, VerificationError
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.verification.comparison import WorldToolchain
 
 NAMES = sorted(WORLDS)
 FREE = {"notes": {"history", "version"}, "truck": {"fuel"}}

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.waiting import wait_until, wait_until_blocked
 
-from strop.config.tasks import SandboxConfig
 from strop_tasks.curation.audit import AuditSettings
 from strop_verify.core.checks import Case, CasesCheck
 from strop_verify.core.errors import BatchFailed, SandboxError, TaskFault, VerificationError, WorkerDied
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.verification import open_configured, open_verifier
+from strop_verify.verification.config import SandboxConfig
 from strop_verify.verification.pool.job_queue import OVERHEAD, FairQueue, Job, VerdictCache
 from strop_verify.verification.pool.pool import PoolBusy, VerifierPool
 from strop_verify.verification.settings import Settings, limits_of

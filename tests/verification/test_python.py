@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from strop.config.tasks import SandboxConfig
 from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, PytestCheck, StdioCase, StdioCheck
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome
 from strop_verify.sandbox.limits import Limits
 from strop_verify.verification import open_configured, open_verifier
+from strop_verify.verification.config import SandboxConfig
 from strop_verify.verification.pool.pool import VerifierPool
 
 

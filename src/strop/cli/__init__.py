@@ -34,7 +34,7 @@ COMMANDS = (
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
 APPLICATIONS = {
-    "attack": "strop_verify.attacks.command",
+    "attack": "strop.attack.command",
     "audit": "strop_tasks.curation.commands.audit",
     "build": "strop_tasks.curation.commands.build",
     "curate": "strop_tasks.curation.commands.curate",

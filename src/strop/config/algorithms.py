@@ -8,7 +8,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from strop.config.section import Complaint, Section
+from strop_verify.core.section import Complaint, Section
 
 
 class ClipRange(Section):

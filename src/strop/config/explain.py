@@ -12,10 +12,10 @@ from pydantic_core import PydanticUndefined
 from strop.config.messages import ALIASES
 from strop.config.model import AddedPolicyConfig
 from strop.config.schema import Recipe
-from strop.config.section import Section
 from strop.config.tasks import TasksConfig, TaskSetConfig
 from strop.config.unions import UNIONS, Union
 from strop_verify.core.errors import UserError
+from strop_verify.core.section import Section
 
 UNITS = {
     "alpha": "", "at_once": "plays", "batch_rows": "rows", "batch_size": "examples", "bootstrap": "resamples",

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from strop.config.section import Complaint, Section
 from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.section import Complaint, Section
 
 Engine = Literal["ddp", "fsdp2", "zero2", "zero3"]
 SHARDED: tuple[Engine, ...] = ("fsdp2", "zero3")

@@ -10,10 +10,10 @@ from typing import Any
 
 from strop.config.recipes import anchor, find_recipe
 from strop.config.schema import Recipe
-from strop.config.section import Path
 from strop.config.unions import named_kinds
 from strop.config.yaml12 import Origin, YamlFault, is_unicode, plain_scalar, read_yaml
 from strop_verify.core.errors import UserError
+from strop_verify.core.section import Path
 
 _FIRST = {"tasks": "source", "run": "name", "sampling": "max_tokens", "optim": "learning_rate"}
 PRESETS = FilePath(__file__).parent / "presets"

@@ -18,10 +18,10 @@ from strop.config.layers import RecipeLayer, UnreadableRecipe, read_data, read_f
 from strop.config.messages import fault_lines, line
 from strop.config.revision import VERSIONS
 from strop.config.schema import Recipe
-from strop.config.section import Path, laid_over
 from strop.config.unions import UNIONS, Kinds, kinds_of, named_kinds, without_tags
 from strop.config.yaml12 import Dumper, Origin
 from strop_verify.core.errors import ConfigError
+from strop_verify.core.section import Path, laid_over
 
 
 def load_recipe(

@@ -8,10 +8,10 @@ from pydantic_core import ErrorDetails
 
 from strop.config.layers import shorten
 from strop.config.schema import Recipe
-from strop.config.section import Path, Section
 from strop.config.tasks import TasksConfig, TaskSetConfig
 from strop.config.unions import UNIONS, Kinds, without_tags
 from strop.config.yaml12 import Origin
+from strop_verify.core.section import Path, Section
 
 ALIASES = {
     "adam_betas": "optim.betas",

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from strop.config.section import Complaint, Section, day_fault
 from strop_verify.core.registry import added
+from strop_verify.core.section import Complaint, Section, day_fault
 
 DType = Literal["auto", "float32", "bfloat16"]
 

@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from strop.config.section import Path as Place
 from strop_verify.core.errors import UserError
 from strop_verify.core.registry import added
+from strop_verify.core.section import Path as Place
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 GENERATED = (

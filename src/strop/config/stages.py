@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, create_model
 
 from strop.config.algorithms import ClipRange
-from strop.config.section import Complaint, Section
 from strop.config.training import GrpoConfig, OptimConfig, SamplingConfig
+from strop_verify.core.section import Complaint, Section
 
 
 def _some_of(section: type[Section], place: str, names: str, **nested: type[Section]) -> Any:

@@ -18,8 +18,8 @@ from strop.config.algorithms import (
     TokenTruncated,
     usual_correction,
 )
-from strop.config.section import Complaint, Section
 from strop_verify.core.rollout import SamplingParams
+from strop_verify.core.section import Complaint, Section
 
 Schedule = Literal["constant", "linear", "cosine"]
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES, usual_correction
 from strop.config.model import ADDED_TAG, POLICIES
-from strop.config.section import Path, Section
-from strop.config.tasks import VERIFIERS
+from strop_verify.core.section import Path, Section
+from strop_verify.verification.config import VERIFIERS
 
 
 class Union(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from strop.config.section import Path
+from strop_verify.core.section import Path
 
 _NULL = re.compile(r"^(?:~|null|Null|NULL|)$")
 _BOOL = re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$")

@@ -19,14 +19,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from strop.config.foreign_git import ForeignGit
-from strop.config.git import GitError
 from strop_verify.core.checks import ProjectCheck, RetrievalCheck
 from strop_verify.core.errors import UserError, VerificationError
 from strop_verify.core.ids import content_hash
 from strop_verify.core.snapshots import DATA
 from strop_verify.edits import EditError
 from strop_verify.edits.paths import check_path
+from strop_verify.sandbox.foreign_git import ForeignGit
+from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import load_snapshot, read_project
 
 LONGEST = 1 << 20

@@ -1,7 +1,6 @@
 """Environment `world`: the tools of a small world (`strop.tasks.tool_worlds`), and a goal in words.
 
-The calls are the answer, and are made again to be judged (`strop_verify.verification.comparison`): words count for
-nothing.
+The calls are the answer, and are made again to be judged (`strop.tasks.comparison`): words count for nothing.
 """
 
 from collections.abc import Iterator

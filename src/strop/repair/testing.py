@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from strop.config.tasks import SandboxConfig
 from strop.repair.candidates import Applied, Changes
 from strop.repair.record import Edit
 from strop.repair.reproduce import TestFile
 from strop_verify.core.errors import UserError, WorkerDied
 from strop_verify.core.ids import rng
 from strop_verify.core.verdict import Outcome
+from strop_verify.verification.config import SandboxConfig
 from strop_verify.verification.project.backend import Backend, open_backend
 from strop_verify.verification.project.probe import open_project
 from strop_verify.verification.project.runs import RunRequest

@@ -22,7 +22,6 @@ from strop.config.model import (
 )
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.config.tasks import LocalVerifierConfig
 from strop.environments.kinds import played_by
 from strop.policies.model_files import ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import check_servers, local_tokenizer, longest_play
@@ -43,6 +42,7 @@ from strop_verify.core.play import PlayLimits
 from strop_verify.core.protocols import JudgedRollout, Verifier
 from strop_verify.core.task import Task
 from strop_verify.verification import open_configured
+from strop_verify.verification.config import LocalVerifierConfig
 from strop_verify.verification.toolchains import missing_programs
 
 SAMPLE = 4

@@ -17,10 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from strop.config.git import Git, GitError
 from strop.reports.run_folder import DATA
 from strop_verify.core.errors import UserError
 from strop_verify.core.journal import try_lock
+from strop_verify.sandbox.git import Git, GitError
 
 GIT_DIR = ".data.git"
 _LOCK, _WAIT = "strop-in-use", 60.0

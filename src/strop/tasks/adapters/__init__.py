@@ -1,8 +1,8 @@
 """Adapters of data sets: a schema, read into tasks, and a few of them written.
 
 `ADAPTERS` maps names to adapters and imports a module when its name is asked for: Strop's own from here, others'
-from the application `strop_tasks.formats`. A module defines each of its adapters as a constant of that name: `SWE_BENCH` is
-`swe-bench`. `samples/` beside it holds made-up rows of each. Rows come from anywhere
+from `strop_tasks.formats`. A module has each of its adapters as a constant of that name: `SWE_BENCH` is `swe-bench`.
+`samples/` beside it holds made-up rows of each. Rows come from anywhere
 (see `strop.tasks.places`): an adapter knows one row, or one folder for sets that are folders, and never runs it.
 
 Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,

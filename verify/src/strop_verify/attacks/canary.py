@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import strop
+import strop_verify
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
@@ -69,7 +69,7 @@ class Canaries:
             "CANARY": str(self.file),
             "CANARY_DIR": str(self.folder),
             "ENV": self._variable,
-            "SOURCE": str(Path(strop.__file__).resolve().parent),
+            "SOURCE": str(Path(strop_verify.__file__).resolve().parent),
             "PID": str(os.getpid()),
             "UNIX": str(self.folder / "listener"),
             "DATAGRAMS": str(self.folder / "datagrams"),

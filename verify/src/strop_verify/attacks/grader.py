@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 from strop_verify.attacks.leftovers import GRADED, from_boxes
-from strop_verify.attacks.plays import SECONDS, environment_of, played, told, worse
+from strop_verify.attacks.plays import SECONDS, Player, environment_of, told, worse
 from strop_verify.core.checks import CommandCheck, ProjectCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
@@ -67,11 +67,16 @@ class Grader(Protocol):
 
 
 class Ours:
-    """A verifier of Strop with one worker. `open_it` makes one; it is called again when a verifier has hung."""
+    """A verifier of Strop with one worker. `open_it` makes one; it is called again when a verifier has hung.
 
-    def __init__(self, name: str, open_it: Callable[[], Any], limits: Limits = LIMITS) -> None:
+    `player` plays scripts; without it attacks by plays are no tasks for this grader.
+    """
+
+    def __init__(
+        self, name: str, open_it: Callable[[], Any], limits: Limits = LIMITS, player: Player | None = None
+    ) -> None:
         self.name = name
-        self._open = open_it
+        self._open, self._player = open_it, player
         self._limits = limits
         self._verifier: Any = None
 
@@ -79,8 +84,8 @@ class Ours:
         """One verdict, waited for with patience."""
         if self._verifier is None:
             self._verifier = self._open()
-        if environment_of(task):
-            return self._played(task, answer)
+        if environment_of(task) and self._player:
+            return self._played(self._player, task, answer)
         began = time.monotonic()
         future = self._verifier.submit(task, answer)
         try:
@@ -91,10 +96,10 @@ class Ours:
         seconds, detail = time.monotonic() - began, verdict.detail or _failed_stage(verdict)
         return Grade(verdict.outcome.value, verdict.passed, detail, verdict.model_dump_json(), seconds)
 
-    def _played(self, task: Task, script: str) -> Grade:
+    def _played(self, player: Player, task: Task, script: str) -> Grade:
         """The verdict on plays of a script; `name` is the jail of their folders too."""
         began = time.monotonic()
-        rollouts = played(task, script, self._verifier, self.name)
+        rollouts = player(task, script, self._verifier, self.name)
         verdict, seconds = worse(rollouts), time.monotonic() - began
         stops = ", ".join(sorted({rollout.stop_reason for rollout in rollouts}))
         text = f"{verdict.model_dump_json()}\n{told(rollouts)}"

@@ -5,26 +5,20 @@ one jail, so that the second meets what the first has left; the worse of the two
 verdict on the answer, as *infra* or late, has made its own failure unscored.
 """
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
-from strop.environments.kinds import find_environment, framed
-from strop.policies.scripted import Script, ScriptedPolicy
-from strop.rollouts.dispatcher import Dispatcher
 from strop_verify.core.checks import Case, CasesCheck, EditCheck, ProjectCheck
-from strop_verify.core.play import PlayLimits
 from strop_verify.core.protocols import Verifier
-from strop_verify.core.rollout import Rollout, SamplingParams
+from strop_verify.core.rollout import Rollout
 from strop_verify.core.snapshots import data_uri, digest_of
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.sandbox import Folder, Limits, open_box
 
 TURN = "\n=====\n"
 SECONDS = 240.0
 """Wall time of a script's plays and their verdicts."""
-_LIMITS = Limits(dir_bytes=16 << 20, file_bytes=8 << 20, processes=32)
-"""Of a play's folder."""
+Player = Callable[[Task, str, Verifier, str], list[Rollout]]
+"""(task, script, verifier, name of the jail) -> both plays of the script."""
 _SOURCE = "attacks/play-"
 _WRONG = '"""Prices."""\n\n\ndef price(n):\n    return n\n'
 
@@ -68,20 +62,6 @@ def environment_of(task: Task) -> str:
     return task.source.removeprefix(_SOURCE) if task.source.startswith(_SOURCE) else ""
 
 
-def played(task: Task, script: str, verifier: Verifier, jail: str) -> list[Rollout]:
-    """Both plays of a script."""
-    open_one = partial(open_box, jail=jail)
-    dispatcher = Dispatcher(
-        ScriptedPolicy(_script(script.split(TURN))),
-        verifier,
-        framed(find_environment(environment_of(task)), "chat"),
-        limits=PlayLimits(plays=1, turns=20),
-        open_one=open_one,
-        open_folder=partial(Folder, open_one, limits=_LIMITS),
-    )
-    return list(dispatcher.play([task], 2, SamplingParams(max_tokens=1 << 18), seed=0))
-
-
 def worse(rollouts: Sequence[Rollout]) -> Verdict:
     """The verdict that says most against the grader: a pass, else an error, else the last."""
     verdicts = [rollout.verdict for rollout in rollouts if rollout.verdict is not None]
@@ -92,18 +72,3 @@ def worse(rollouts: Sequence[Rollout]) -> Verdict:
 def told(rollouts: Sequence[Rollout]) -> str:
     """All that came back to the policy."""
     return "\n".join(event.result for rollout in rollouts for turn in rollout.turns for event in turn.events)
-
-
-def _script(turns: Sequence[str]) -> Script:
-    """Says the turns of a play in their order, from the first again when the first prompt comes again."""
-    first: list[int] = []
-    at = 0
-
-    def say(prompt: Sequence[int], seed: int, index: int) -> str:
-        nonlocal at
-        if not first:
-            first.extend(prompt)
-        at = 0 if list(prompt) == first else at + 1
-        return turns[at] if at < len(turns) else "..."
-
-    return say

@@ -280,7 +280,11 @@ def _look(script: str) -> None:
             if missing := [one for one in asked if not installed(one)]:
                 raise UserError(f"RUN {program} install {missing[0]}: it is not installed on this machine")
         elif program in ("pip", "pip3"):
-            if others := [one for one in asked if re.split(r"[\[=<>~!]", one)[0] not in ("strop", "pip")]:
+            if others := [
+                one
+                for one in asked
+                if re.split(r"[\[=<>~!]", one)[0] not in ("strop", "strop-verify", "strop-tasks", "pip")
+            ]:
                 raise UserError(f"{said}: {others[0]} would have to be installed; it needs a container")
         elif (program in _FETCH and words[:2] != ["git", "init"]) or words[1:3] == ["-m", "pip"]:
             raise UserError(f"{said}: this needs a container")

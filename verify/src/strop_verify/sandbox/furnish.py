@@ -29,7 +29,7 @@ asked=
 for word; do
     case $word in
     install) asked=yes ;;
-    -* | strop | strop[\\[=]* | pip | pip[=]*) ;;
+    -* | strop | strop-* | strop[\\[=]* | pip | pip[=]*) ;;
     *) [ -z "$asked" ] || { echo "$word would have to be installed" >&2; exit 1; } ;;
     esac
 done

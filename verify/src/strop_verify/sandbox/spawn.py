@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import strop
+import strop_verify
 from strop_verify.sandbox.interpreter import interpreter_reads, program
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from {module} import main; main()"
@@ -37,7 +37,7 @@ def helper_reads() -> tuple[str, ...]:
     """What a helper needs at its start if a launcher gives it its own root: Python, and of Strop's source what runs in
     helpers, none of which holds a task.
     """
-    package = os.path.join(source_folder(), "strop")
+    package = os.path.join(source_folder(), "strop_verify")
     return (*interpreter_reads(), *(os.path.join(package, name) for name in _PARTS))
 
 
@@ -46,7 +46,7 @@ _PARTS = ("__init__.py", "core", "sandbox", "verification")
 
 def source_folder() -> str:
     """The folder that holds the package, which a helper needs to read while it starts."""
-    return str(Path(strop.__file__).resolve().parent.parent)
+    return str(Path(strop_verify.__file__).resolve().parent.parent)
 
 
 class Process:

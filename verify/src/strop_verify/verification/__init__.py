@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from strop.config.tasks import SandboxConfig, VerifierConfig
     from strop_verify.core.verdict import Trust
     from strop_verify.sandbox.limits import Limits
+    from strop_verify.verification.config import SandboxConfig, VerifierConfig
     from strop_verify.verification.pool.pool import VerifierPool
     from strop_verify.verification.ray_workers import RayVerifier
     from strop_verify.verification.remote.client import RemoteVerifier
@@ -116,7 +116,7 @@ def open_configured(box: "SandboxConfig", verifier: "VerifierConfig | None" = No
     """The verifier of a recipe's sections `sandbox` and `verifier`; without the latter, this machine judges."""
     from pathlib import Path
 
-    from strop.config.tasks import RayVerifierConfig, ServerVerifierConfig
+    from strop_verify.verification.config import RayVerifierConfig, ServerVerifierConfig
     from strop_verify.verification.settings import fingerprint, limits_of
 
     limits = limits_of(box)

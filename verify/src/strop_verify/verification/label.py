@@ -33,7 +33,8 @@ class ComparingToolchain:
 
     batch = 1
 
-    def __init__(self, verdict: Callable[[Task, str], Verdict]) -> None:
+    def __init__(self, verdict: Callable[[Task, str], Verdict], settings: object = None) -> None:
+        """`settings`, which every toolchain is given, say nothing here."""
         self._verdict = verdict
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:

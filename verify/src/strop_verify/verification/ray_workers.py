@@ -26,7 +26,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from strop import __version__
+from strop_verify import __version__
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict

@@ -4,9 +4,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from strop.config.tasks import SandboxConfig
 from strop_verify.core.verdict import Trust
 from strop_verify.sandbox.limits import Limits
+from strop_verify.verification.config import SandboxConfig
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """How each toolchain is built, and what it needs of the machine. Its module loads when its first job comes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 
@@ -8,6 +8,7 @@ from strop_verify.code.trees import parse
 from strop_verify.core.checks import CommandCheck, PytestCheck, StdioCheck, TerminalCheck
 from strop_verify.core.errors import UserError, VerificationError
 from strop_verify.core.protocols import Toolchain
+from strop_verify.core.registry import Registry
 from strop_verify.core.task import Task
 from strop_verify.verification.settings import Settings
 
@@ -15,13 +16,10 @@ _CLASSES = {
     "python": ("plain", "PythonVerifier"),
     "command": ("command.toolchain", "CommandToolchain"),
     "project": ("project.toolchain", "ProjectToolchain"),
-}
-_COMPARING = {
     "label": ("label", "LabelToolchain"),
-    "retrieval": ("comparison", "RetrievalToolchain"),
-    "next-edit": ("comparison", "NextEditToolchain"),
-    "world": ("comparison", "WorldToolchain"),
 }
+OTHERS: Registry[Callable[[Settings], Toolchain]] = Registry("toolchains", {})
+"""Those that packages add, by the name that a kind of check gives; each is made of the settings."""
 
 
 def build(name: str, settings: Settings) -> Toolchain:
@@ -45,10 +43,8 @@ def build(name: str, settings: Settings) -> Toolchain:
         from strop_verify.verification.terminal import TerminalToolchain
 
         return TerminalToolchain(settings)
-    if name in _COMPARING:
-        module, called = _COMPARING[name]
-        compares: Toolchain = getattr(import_module(f"{__package__}.{module}"), called)()
-        return compares
+    if name in OTHERS:
+        return OTHERS[name](settings)
     if kind == "edit":
         from strop_verify.verification.edit import EditToolchain
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from pydantic import Field
 
-from strop.config.section import Section
-from strop.config.tasks import SandboxConfig
 from strop_verify.core.records import Record
+from strop_verify.core.section import Section
 from strop_verify.core.text import printable
 from strop_verify.core.verdict import Trust
+from strop_verify.verification.config import SandboxConfig
 
 if TYPE_CHECKING:
     from rich.table import Table

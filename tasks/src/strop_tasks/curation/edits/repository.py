@@ -1,7 +1,7 @@
 """A local git repository as data: its commits, and the exact texts of its files at any of them. Nothing is checked out.
 
-Made for foreign repositories: their configuration is not read (`strop.config.foreign_git`), and their attributes do not
-change what is read.
+Made for foreign repositories: their configuration is not read (`strop_verify.sandbox.foreign_git`), and their
+attributes do not change what is read.
 """
 
 import re
@@ -12,10 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from strop.config.foreign_git import ForeignGit
-from strop.config.git import GitError
 from strop_verify.core.errors import UserError
 from strop_verify.core.snapshots import Files
+from strop_verify.sandbox.foreign_git import ForeignGit
+from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import unpack
 
 SECONDS = 600.0

@@ -16,12 +16,13 @@ from pydantic_core import ErrorDetails
 from strop.config.layers import UnreadableRecipe, read_text, shorten
 from strop.config.messages import cause, line
 from strop.config.recipes import find_recipe
-from strop.config.section import Complaint, Path, Section
-from strop.config.tasks import LocalVerifierConfig, SandboxConfig, VerifierConfig, WindowConfig
+from strop.config.tasks import WindowConfig
 from strop.config.unions import DEFAULT_KINDS
 from strop.config.yaml12 import Origin
 from strop_tasks.curation.pipeline.step import Step
 from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.section import Complaint, Path, Section
+from strop_verify.verification.config import LocalVerifierConfig, SandboxConfig, VerifierConfig
 
 S = TypeVar("S", bound=Section)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from strop import __version__
-from strop.config.tasks import SandboxConfig
 from strop.tasks.places import placed
 from strop_tasks.curation.pipeline import sources
 from strop_tasks.curation.pipeline.folder import (
@@ -40,6 +39,7 @@ from strop_verify.core.files import write_json
 from strop_verify.core.ids import derive_seed
 from strop_verify.core.task import Task
 from strop_verify.core.text import printable
+from strop_verify.verification.config import SandboxConfig
 from strop_verify.verification.verifier import OpenVerifier
 
 

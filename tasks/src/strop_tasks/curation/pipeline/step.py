@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from strop.config.section import Section
-from strop.config.tasks import SandboxConfig
 from strop_tasks.curation.engine.memory import Memory
+from strop_verify.core.section import Section
 from strop_verify.core.task import Task
+from strop_verify.verification.config import SandboxConfig
 
 if TYPE_CHECKING:
     from strop_verify.verification.verifier import OpenVerifier

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from strop.config.foreign_git import ForeignGit
-from strop.config.git import Git, GitError
 from strop_verify.core.errors import UserError
+from strop_verify.sandbox.foreign_git import ForeignGit
+from strop_verify.sandbox.git import Git, GitError
 
 SECONDS = 1800.0
 """That a history may take to be copied."""

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from strop.config.section import Complaint, Section
 from strop_tasks.curation.similar.hashes import jaccard
 from strop_tasks.curation.similar.minhash import near
 from strop_tasks.curation.similar.table import Agreement, ComparedTask, TaskTable, agreement
+from strop_verify.core.section import Complaint, Section
 
 LEADERS = 8
 """Different tasks that one text, solution or set of tests may have before further ones are compared with those only."""

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from strop.config.section import Complaint, Section
 from strop_tasks.curation.similar import form as code
 from strop_tasks.curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
 from strop_tasks.curation.similar.table import (
@@ -29,6 +28,7 @@ from strop_tasks.curation.similar.table import (
     statement_of,
     tests_of,
 )
+from strop_verify.core.section import Complaint, Section
 from strop_verify.core.task import Task
 
 COPY = 0.5

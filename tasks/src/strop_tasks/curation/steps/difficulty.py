@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from strop.config.model import ModelConfig, OpenAIPolicyConfig, PolicyConfig, ScriptedPolicyConfig
-from strop.config.section import Complaint, Section
 from strop.evaluation.statistics import pass_at_k
 from strop.rollouts.encoding import opening_ids
 from strop_tasks.curation.engine.memory import Memory
@@ -23,6 +22,7 @@ from strop_tasks.curation.engine.tally import ErrorBudget
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_tasks.curation.pipeline.verdicts import Scores, error_budget, settle
 from strop_verify.core.errors import UserError
+from strop_verify.core.section import Complaint, Section
 from strop_verify.core.task import Task
 from strop_verify.core.window import Work
 

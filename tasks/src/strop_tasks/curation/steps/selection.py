@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from strop.config.section import Complaint, Section
 from strop_tasks.curation.pipeline.lines import Scratch
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_verify.core.ids import derive_seed
+from strop_verify.core.section import Complaint, Section
 from strop_verify.core.task import Task
 
 By = Literal["topic", "level", "set", "source", "language", "family"]

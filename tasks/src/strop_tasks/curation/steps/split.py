@@ -10,7 +10,6 @@ from pathlib import Path
 
 from pydantic import Field
 
-from strop.config.section import Complaint, Section
 from strop.tasks.splits import joined
 from strop_tasks.curation.pipeline.folder import RESERVED
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, part_of
@@ -19,6 +18,7 @@ from strop_tasks.curation.similar.minhash import near
 from strop_tasks.curation.similar.table import TaskTable, table_of
 from strop_verify.core.ids import derive_seed
 from strop_verify.core.optional_packages import require
+from strop_verify.core.section import Complaint, Section
 from strop_verify.core.task import Split as Side
 from strop_verify.core.task import Task
 

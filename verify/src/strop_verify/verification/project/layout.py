@@ -22,7 +22,7 @@ _TESTS = ("test_*.py", "*_test.py", "tests.py", "test.py")
 _TEST_FOLDERS = frozenset({"tests", "test"})
 _RUST = ("Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "clippy.toml")
 _RUST_FOLDERS = frozenset({"tests", "benches", ".cargo"})
-MACHINERY = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "strop"})
+MACHINERY = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "strop", "strop_verify", "strop_tasks"})
 _NAME = re.compile(r"[A-Za-z0-9._+! -]{1,64}")
 """A project's name, or a version, that is part of a file's name."""
 SITE = ".strop-site"

@@ -177,7 +177,7 @@ def _hide() -> None:
     for kind in (Guard, Recorder, Channel):
         kind.__name__ = kind.__qualname__ = "C" + os.urandom(6).hex()
         kind.__module__ = "m" + os.urandom(6).hex()
-    for name in [name for name in sys.modules if name.partition(".")[0] == "strop"]:
+    for name in [name for name in sys.modules if name.partition(".")[0].startswith("strop")]:
         del sys.modules[name]
 
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from strop.config.foreign_git import ForeignGit
-from strop.config.git import GitError
 from strop_verify.core.checks import ProjectCheck
 from strop_verify.core.errors import UserError, VerificationError
 from strop_verify.core.files import atomic
 from strop_verify.core.snapshots import DATA, Files, archive, archive_in, digest_of
+from strop_verify.sandbox.foreign_git import ForeignGit
+from strop_verify.sandbox.git import GitError
 from strop_verify.sandbox.work import safe_name
 
 MAX_BYTES = 48 * 2**20

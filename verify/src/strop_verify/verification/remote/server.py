@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from strop import __version__
+from strop_verify import __version__
 from strop_verify.core.listening import RequestGuard, server_config
 from strop_verify.core.verdict import Verdict
 from strop_verify.verification.pool.pool import PoolBusy, VerifierPool

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from strop.config.git import Git, GitError
+from strop_verify.sandbox.git import Git, GitError
 
 _NAME = re.compile(r"refs/(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[^ ~^:?*\[\\\x00-\x1f\x7f]+")
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -127,8 +127,9 @@ def _trials(
     canaries: "Canaries", chosen: "Sequence[Attack]", wanted: ChosenAttacks, made: "dict[str, Payload]"
 ) -> "list[Trial]":
     """What is tried; `made` takes in what is composed, by name."""
+    from strop.attack.answers import load_answers
     from strop_verify.attacks.generate import LANGUAGES, generate
-    from strop_verify.attacks.suite import load_answers, trial
+    from strop_verify.attacks.suite import trial
     from strop_verify.attacks.tasks import build
 
     answers, language, name = wanted.answers, wanted.language, wanted.name
@@ -174,10 +175,11 @@ def _jails(asked: list[str] | None) -> list[str]:
 
 
 def _ours(jail: str) -> "Grader":
+    from strop.attack.plays import played
     from strop_verify.attacks.grader import LIMITS, Ours
     from strop_verify.verification import open_verifier
 
-    return Ours(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail))
+    return Ours(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail), player=played)
 
 
 def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: float) -> "list[Row]":

@@ -1,0 +1,56 @@
+"""Names of 0.1.0.dev: modules that moved are found under their old names, with a line that says the new one.
+
+Goes with release 0.2. `import strop` sets it up.
+"""
+
+import sys
+import warnings
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+MOVED = {
+    **{
+        f"strop.{room}": f"strop_verify.{room}"
+        for room in ("code", "core", "edits", "sandbox", "verification")
+    },
+    "strop_neighbours": "strop.neighbours",
+}
+"""{old name: new name} of packages."""
+
+
+class OldNames:
+    """Gives the module of the new name."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """The spec of an old name."""
+        loader: Any = self
+        return ModuleSpec(name, loader) if renamed(name) else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """The module itself, under both names."""
+        new = renamed(spec.name)
+        warnings.warn(f"{spec.name} is now {new}", DeprecationWarning, stacklevel=2)
+        module = import_module(new)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It has run; its spec stays its own."""
+        module.__spec__ = self._spec
+
+
+def renamed(name: str) -> str:
+    """The new name of a module; "" for one that has not moved."""
+    for old, new in MOVED.items():
+        if name == old or name.startswith(f"{old}."):
+            return new + name.removeprefix(old)
+    return ""
+
+
+def install() -> None:
+    """Has old names found from now on."""
+    if not any(isinstance(finder, OldNames) for finder in sys.meta_path):
+        finder: Any = OldNames()
+        sys.meta_path.insert(0, finder)

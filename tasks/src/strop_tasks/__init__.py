@@ -1,0 +1,1 @@
+"""Tasks: formats of others, generators, curation and builders, published rewards."""
