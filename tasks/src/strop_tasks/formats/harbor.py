@@ -50,7 +50,7 @@ import os
 import sys
 from pathlib import Path
 
-sys.path[:0] = filter(None, [os.environ.get("STROP_SOURCE")])
+sys.path[:0] = filter(None, os.environ.get("STROP_SOURCE", "").split(os.pathsep))
 import strop  # noqa: E402
 from strop.tasks.answers import answer_in  # noqa: E402
 

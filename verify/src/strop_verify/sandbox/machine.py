@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from strop_verify.core.errors import SandboxError
@@ -22,7 +23,7 @@ from strop_verify.sandbox.folder import Folder
 from strop_verify.sandbox.interpreter import GIVEN, interpreter, interpreter_reads
 from strop_verify.sandbox.limits import Limits
 from strop_verify.sandbox.packages import TESTS, site_of
-from strop_verify.sandbox.spawn import helper_reads, source_folder
+from strop_verify.sandbox.spawn import helper_reads
 from strop_verify.sandbox.work import CommandResult
 
 ROOTS = ("app", "logs", "solution", "tests", "tmp")
@@ -46,6 +47,12 @@ _EXPIRED = 124
 def programs_path() -> str:
     """Where a machine's programs are looked for, if nothing else is said."""
     return f"{site_of(TESTS).folder}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def _sources() -> list[str]:
+    """The folders that Strop's parts lie in, as many as are installed."""
+    found = map(find_spec, ("strop_verify", "strop", "strop_tasks"))
+    return list(dict.fromkeys(str(Path(s.origin).resolve().parents[1]) for s in found if s and s.origin))
 
 
 class Machine:
@@ -79,14 +86,15 @@ class Machine:
         site = site_of(TESTS)
         python = dict.fromkeys((*interpreter_reads(), *site.read))
         if grades:
-            python |= dict.fromkeys((sys.prefix, sys.base_prefix, source_folder()))
+            python |= dict.fromkeys((sys.prefix, sys.base_prefix, *_sources()))
         taken = {Path(path).resolve().parts[1] for path in (*python, *helper_reads())} | {
             Path(path).parts[1] for path in python
         }
         self.roots = tuple(sorted({*ROOTS, *top} - (taken - set(top))))
         self.environment = {"PATH": programs_path()}
         if grades:
-            self.environment |= {PYTHON: sys.executable, SOURCE: source_folder(), GIVEN: str(interpreter())}
+            self.environment |= {PYTHON: sys.executable, GIVEN: str(interpreter())}
+            self.environment[SOURCE] = os.pathsep.join(_sources())
         self.environment |= environment or {}
         if "tmp" in self.roots:
             self.environment.setdefault("TMPDIR", "/tmp")
