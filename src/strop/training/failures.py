@@ -117,11 +117,12 @@ def _missing(error: ImportError) -> str:
     if not isinstance(error, ModuleNotFoundError) or not name:
         return f"a package does not load: {_cut(' '.join(str(error).split()))}{at_line(error, None)}"
     plain = name.replace("_", "-").lower()
-    with suppress(PackageNotFoundError):
-        for needed in requires("strop") or ():
-            found = re.match(r"([A-Za-z0-9._-]+).*extra == ['\"]([\w-]+)['\"]", needed)
-            if found and found[1].replace("_", "-").lower() == plain and found[2] != "dev":
-                return f"the package {name} is not installed: pip install 'strop[{found[2]}]'"
+    for part in ("strop", "strop-verify", "strop-tasks"):  # the first has the extras of the others
+        with suppress(PackageNotFoundError):
+            for needed in requires(part) or ():
+                found = re.match(r"([A-Za-z0-9._-]+).*extra == ['\"]([\w-]+)['\"]", needed)
+                if found and found[1].replace("_", "-").lower() == plain and found[2] != "dev":
+                    return f"the package {name} is not installed: pip install 'strop[{found[2]}]'"
     return f"the package {name} is not installed: pip install {name}{at_line(error, None)}"
 
 
