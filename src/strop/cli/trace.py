@@ -20,7 +20,7 @@ from strop_verify.core.text import printable
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
 
-_ROOTS = tuple(f"{Path(part.__file__).parent}/" for part in (strop, strop_verify))
+_ROOTS = tuple(f"{Path(str(part.__file__)).parent}/" for part in (strop, strop_verify))
 _STOPS = {
     **dict.fromkeys(("verification", "sandbox"), "verification/ and sandbox/"),
     "policies": "policies/",
