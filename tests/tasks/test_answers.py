@@ -34,7 +34,9 @@ def test_fenced_code_is_found_between_prose(text, before, after, tag, width):
 
 @given(code, prose, tags)
 def test_an_unclosed_block_is_tolerated(text, before, tag):
-    assert extract_code(f"{before}\n```{tag}\n{text}") == text or not text.strip()  # an empty block is no answer
+    assert (
+        extract_code(f"{before}\n```{tag}\n{text}") == text or not text.strip()
+    )  # an empty block is no answer
 
 
 @given(st.text(st.sampled_from("`~<>/think \n\r\"'py#") | st.characters(), max_size=80))
