@@ -16,7 +16,7 @@ from strop.cli import app
 from strop.config.explain import Key, bounds_of, keys, type_text, value_text
 from strop.config.layers import PRESETS, preset_names
 from strop.environments.kinds import ENVIRONMENTS
-from strop.rewards.rubric import BUILTIN, PUBLISHED, REWARDS
+from strop.rewards.rubric import REWARDS
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -66,7 +66,7 @@ def rewards() -> Iterator[str]:
         "Your own function is `file.py:NAME`. How to write one, and the published mixes: [rewards](../rewards.md).\n"
     )
     yield "| name | what it gives |\n|---|---|"
-    for name in (*BUILTIN, *PUBLISHED):
+    for name in REWARDS:
         yield f"| `{name}` | {_cell(_doc(REWARDS[name]))} |"
 
 

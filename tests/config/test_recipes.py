@@ -8,6 +8,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.recipes import GENERATED, RECIPES, facts_of, find_recipe, is_recipe, recipe_names
 from strop.tasks import sources
 from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.registry import added
 
 RECIPE = """
 model: {name: ./model, chat_template: chat.jinja}
@@ -83,7 +84,9 @@ def test_names_stay_names(recipe: Path, source: str) -> None:
 
 
 def test_what_makes_tasks_is_known_where_paths_are_read() -> None:
-    assert {*GENERATED, "doctests"} == {*sources.GENERATED, "hub"}, "doctests:FILE.py names a file"
+    assert {*GENERATED, "doctests", *added("tasks")} == {*sources.GENERATED, "hub"}, (
+        "doctests:FILE.py names a file"
+    )
 
 
 def test_a_packaged_recipe_has_its_files_and_takes_the_users(recipe: Path, tmp_path: Path) -> None:

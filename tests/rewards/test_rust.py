@@ -3,7 +3,8 @@
 import pytest
 from tests.scale import some
 
-from strop.rewards.rubric import BUILTIN, PUBLISHED, REWARDS
+from strop.rewards.rubric import BUILTIN, REWARDS
+from strop_tasks.published.rewards import PUBLISHED
 from strop_verify.core.checks import RustCheck
 from strop_verify.core.rollout import Completion, Rollout, Turn
 from strop_verify.core.task import Task

@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import threading
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -22,26 +21,27 @@ from typer import Option
 
 from strop import __version__
 from strop_verify.core.errors import ConfigError, StropError, UserError
+from strop_verify.core.registry import Registry
 from strop_verify.core.text import printable
 
 COMMANDS = (
     "init", "recipes", "train", "launch", "sft", "train-reward", "online", "eval", "scale", "answer", "play",
     "verify",
     "serve-verifier", "serve-sampler", "serve-policy", "serve-environment", "search", "serve-search", "serve-edits",
-    "attack", "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "audit", "curate", "build",
-    "repair", "doctor",
+    "attack", "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "repair", "doctor",
 )  # fmt: skip
 """Modules of this folder, `_` for `-`. Each has a function of the same name, or a typer `app` with several commands."""
 
-APPLICATIONS = {
+ELSEWHERE = {
     "attack": "strop.attack.command",
-    "audit": "strop_tasks.curation.commands.audit",
-    "build": "strop_tasks.curation.commands.build",
-    "curate": "strop_tasks.curation.commands.curate",
     "repair": "strop.repair.command",
     "serve-environment": "strop.neighbours.serve_environment",
 }
-"""Such modules of applications on the library: packages beside this one."""
+"""Such modules of other rooms."""
+ADDED: Registry[Any] = Registry(
+    "commands", {}, reserved=COMMANDS, fits=lambda found: callable(found) or isinstance(found, typer.Typer)
+)
+"""What packages add: a function, or a typer app with several commands."""
 
 
 class Commands(typer.core.TyperGroup):
@@ -49,7 +49,7 @@ class Commands(typer.core.TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Every command that is installed."""
-        return [name for name in COMMANDS if find_spec(_module(name).partition(".")[0])]
+        return [*COMMANDS, *ADDED]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name, or None."""
@@ -125,18 +125,18 @@ def tell(error: StropError) -> int:
     return 2 if isinstance(error, UserError) else 1
 
 
-def _module(name: str) -> str:
-    return APPLICATIONS.get(name) or f"strop.cli.{name.replace('-', '_')}"
-
-
 def _load(name: str) -> Any:
-    module = importlib.import_module(_module(name))
-    inner = getattr(module, "app", None)
+    if name in COMMANDS:
+        module = importlib.import_module(ELSEWHERE.get(name) or f"strop.cli.{name.replace('-', '_')}")
+        named = "evaluate" if name == "eval" else name.replace("-", "_")
+        inner = getattr(module, "app", None) or getattr(module, named)
+    else:
+        inner = ADDED[name]
     if isinstance(inner, typer.Typer):
         inner.rich_markup_mode = None
         command: Any = typer.main.get_group(inner)
         command.name = name
         return command
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name)(getattr(module, "evaluate" if name == "eval" else name.replace("-", "_")))
+    single.command(name)(inner)
     return typer.main.get_command(single)

@@ -129,10 +129,10 @@ def _stream(
     source: str, column: list[str] | None, on_bad: "Callable[[str], None]", split: "Side" = None
 ) -> "Iterator[Task]":
     """The tasks one by one; those of a `split`, and of sources that are only a name, come with their split."""
-    from strop.tasks.sources import NAMED, iter_tasks, load_tasks
+    from strop.tasks.sources import alone, iter_tasks, load_tasks
 
     columns = columns_of(column)
-    if split or (source in NAMED and not columns):
+    if split or (alone(source) and not columns):
         return iter(load_tasks(source, columns=columns, split=split))
     return iter_tasks(source, columns=columns, on_bad=on_bad, on_guess=tell)
 

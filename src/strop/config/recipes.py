@@ -17,16 +17,8 @@ from strop_verify.core.registry import added
 from strop_verify.core.section import Path as Place
 
 RECIPES = Path(__file__).parents[1] / "recipes"
-GENERATED = (
-    "needs-feedback",
-    "openenv",
-    "stdio-problems",
-    "tool-worlds",
-    "toy-repositories",
-    "verifiers",
-    "hub",
-)
-"""What stands before the colon of a task source whose rest is no path."""
+GENERATED = ("openenv", "tool-worlds", "verifiers", "hub")
+"""What stands before the colon of a task source whose rest is no path, beside what packages add."""
 _FILES = (".yaml", ".yml")
 _FACT = re.compile(r"# (What|Needs|Time|Result|Measured): (.+)")
 

@@ -135,24 +135,15 @@ BUILTIN: dict[str, Reward] = (
 )
 """Every reward of this folder by the name that a recipe uses."""
 
-PUBLISHED = (
-    "published_test", "published_non_empty", "published_code_block", "published_test_block", "published_asserts",
-    "sr_diff_similarity", "published_swe_rl", "published_swe_rl_unidiff", "published_sr_diff_similarity",
-    "published_unified_diff_similarity", "published_sr_diff_format", "published_partial_reasoning",
-    "published_strict_reasoning", "rlef", "coderl",
-)  # fmt: skip
-"""The rewards of published systems, which are an application on the library."""
-
 REWARDS: Registry[Reward | BatchReward] = Registry(
     "rewards",
     {
         **BUILTIN,
-        **{name: f"strop_tasks.published.rewards:{name}" for name in PUBLISHED},
         "openenv": "strop.neighbours.openenv:score",
         "verifiers": "strop.neighbours.verifiers_tasks:score",
     },
 )
-"""These, the published ones, what belongs to a neighbour's tasks, and what other packages add."""
+"""These, what belongs to a neighbour's tasks, and what packages add: `strop-tasks` those of published systems."""
 
 
 class WeightedRubric:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
 
 from strop.tasks import (
     builtin,
@@ -24,26 +23,24 @@ from strop_verify.core.task import Split, Task
 BUILTIN = {"python-functions": "python", "rust-functions": "rust"}
 """Built-in sources: the language of each."""
 
-NAMED: dict[str, Callable[[], list[Task]]] = {
-    **{name: partial(builtin.load, language) for name, language in BUILTIN.items()},
-    "humaneval": lambda: list(resolve_name("strop_tasks.formats.humaneval:load")()),
-}
-"""Sources that are a name alone."""
-
 GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
     "tasks",
     {
-        "stdio-problems": "strop_tasks.generators.stdio_problems:load",
-        "toy-repositories": "strop_tasks.generators.toy_repositories:load",
-        "needs-feedback": "strop_tasks.generators.needs_feedback:load",
         "tool-worlds": "strop.tasks.tool_worlds:load",
         "doctests": doctests.load,
         "openenv": "strop.neighbours.openenv:load",
         "verifiers": "strop.neighbours.verifiers_tasks:load",
     },
-    reserved={*NAMED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
+    reserved={*BUILTIN, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
 )
 """Sources that are a name, alone or followed by a colon and what is asked for; other packages add to them."""
+
+
+def alone(source: str) -> Callable[[], Iterable[Task]] | None:
+    """Loads the tasks of a source that is a name alone; None for other sources."""
+    if source in BUILTIN:
+        return partial(builtin.load, BUILTIN[source])
+    return ADAPTERS[source].installed if source in ADAPTERS else None
 
 
 def iter_tasks(
@@ -74,10 +71,11 @@ def iter_tasks(
         form, inner = edit_tasks.named(rest)
         found = iter_tasks(inner, columns=columns, on_bad=on_bad, on_guess=on_guess)
         return edit_tasks.wrapped(found, form, on_bad or fail)
-    if source in NAMED or name in GENERATED:
+    load = alone(source)
+    if load or name in GENERATED:
         if columns:
             raise UserError(f"{source!r} takes no column mapping: its tasks are complete")
-        return iter(GENERATED[name](rest) if name in GENERATED else NAMED[source]())
+        return iter(load() if load else GENERATED[name](rest))
     report = on_bad or fail
     adapter, rows = _opened(source, report)
     if columns:
@@ -183,10 +181,10 @@ def _mapped(rows: Iterable[tuple[str, Row]], columns: Mapping[str, str], report:
 
 
 def _unknown(source: str) -> UserError:
-    words = [*NAMED, *GENERATED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS]
+    words = [*BUILTIN, *GENERATED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS]
     hint = suggestion(source, words) or suggestion(source.partition(":")[0], words)
     return UserError(
-        f"unknown task source {source!r}{hint}: one of {', '.join([*NAMED, *GENERATED])}, edits:SOURCE, a path "
+        f"unknown task source {source!r}{hint}: one of {', '.join([*BUILTIN, *GENERATED])}, edits:SOURCE, a path "
         "that ends in .jsonl or .parquet, a folder of such files, hub:ID, or FORMAT:PLACE with one of the formats "
         f"{', '.join(ADAPTERS)}"
     )

@@ -1,24 +1,23 @@
 """Adapters of data sets: a schema, read into tasks, and a few of them written.
 
-`ADAPTERS` maps names to adapters and imports a module when its name is asked for: Strop's own from here, others'
-from `strop_tasks.formats`. A module has each of its adapters as a constant of that name: `SWE_BENCH` is `swe-bench`.
-`samples/` beside it holds made-up rows of each. Rows come from anywhere
-(see `strop.tasks.places`): an adapter knows one row, or one folder for sets that are folders, and never runs it.
+Strop's own are here, others come by the entry points `strop.formats`, as those of `strop-tasks` do. `samples/` beside a
+module holds made-up rows of each of its adapters. Rows come from anywhere (see `strop.tasks.places`): an adapter knows
+one row, or one folder for sets that are folders, and never runs it.
 
 Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
 `date` the day of publication ("YYYY-MM-DD"), `base_tests` how many of the first tests are the base set, `references`
 further answers that pass, `original` the fields of a row that something else than the task needs.
 """
 
-import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from strop.tasks import jsonl
 from strop.tasks.rows import Row
+from strop_verify.core.registry import Registry
 from strop_verify.core.task import Task
 
 
@@ -45,48 +44,18 @@ class Adapter:
     """Fields that a table (parquet) holds as JSON text, because their objects differ from row to row; reading accepts
     the text in their place anywhere."""
 
+    installed: Callable[[], Iterable[Task]] | None = None
+    """The tasks of the set where a package that is installed brings it, for a source that is the name alone."""
+
     def sample(self) -> list[dict[str, Any]]:
         """Made-up rows of the schema, every variant of it at least once: `samples/NAME.jsonl`."""
         folder = Path(str(sys.modules[self.read.__module__].__file__)).parent / "samples"
         return [row for _, row in jsonl.read_rows(folder / f"{self.name}.jsonl")]
 
 
-_MODULES = {
-    "strop_tasks.formats.apps": ("apps", "taco"),
-    "strop_tasks.formats.assert_rows": ("acecode", "mbpp"),
-    "strop_tasks.formats.contests": ("code-contests", "codeforces"),
-    "strop_tasks.formats.cruxeval": ("cruxeval",),
-    "strop_tasks.formats.evalplus": ("evalplus",),
-    "strop_tasks.formats.exercism": ("exercism-python", "exercism-rust"),
-    "strop_tasks.formats.harbor": ("harbor",),
-    "strop_tasks.formats.humaneval": ("humaneval", "humaneval-rust", "infilling"),
-    "strop_tasks.formats.livecodebench": ("livecodebench",),
-    "strop_tasks.formats.prime": ("prime",),
-    "strop_tasks.formats.quixbugs": ("quixbugs",),
-    "strop_tasks.formats.swe": ("swe-bench", "swe-smith"),
-    "strop.tasks.adapters.task_lines": ("strop", "trl"),
-    "strop_tasks.formats.translations": ("humaneval-x", "mbxp"),
-    "strop_tasks.formats.verl": ("verl",),
-    "strop_tasks.formats.vulnerability": ("primevul", "sven", "vulnerability"),
-}
-_MODULE_OF = dict(sorted((name, module) for module, names in _MODULES.items() for name in names))
-
-
-class Adapters(Mapping[str, Adapter]):
-    """Adapters by name, in alphabetical order."""
-
-    def __getitem__(self, name: str) -> Adapter:
-        """The adapter of that name. Raises KeyError."""
-        module = importlib.import_module(_MODULE_OF[name])
-        adapter: Adapter = getattr(module, name.replace("-", "_").upper())
-        return adapter
-
-    def __iter__(self) -> Iterator[str]:
-        """The names of all."""
-        return iter(_MODULE_OF)
-
-    def __len__(self) -> int:
-        return len(_MODULE_OF)
-
-
-ADAPTERS = Adapters()
+ADAPTERS: Registry[Adapter] = Registry(
+    "formats",
+    {"strop": "strop.tasks.adapters.task_lines:STROP", "trl": "strop.tasks.adapters.task_lines:TRL"},
+    fits=lambda found: isinstance(found, Adapter),
+)
+"""By name; a module is imported when one of its names is asked for."""

@@ -114,6 +114,7 @@ HUMANEVAL = Adapter(
     about="HumanEval's rows (OpenAI): a prompt to continue, a function check(candidate)",
     read=_read_humaneval,
     fits=_fits_humaneval,
+    installed=load,
 )
 
 

@@ -1,34 +1,45 @@
 """Named things of one kind: the built-in ones, and those that installed packages add by entry points.
 
-A package adds to the group `strop.rewards`, `strop.tasks`, `strop.environments` or `strop.policies` (docs/api.md).
+A package adds to a group such as `strop.rewards` or `strop.formats` (docs/api.md), as `strop-tasks` does.
 """
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from strop_verify.core.errors import UserError
 
 T = TypeVar("T")
 
 
-class Registry(Generic[T]):
+class Registry(Mapping[str, T]):
     """One kind's names. A package is imported when one of its names is looked up, not before.
 
     group     the entry points' group, without "strop."
     builtin   what Strop brings itself; "module:name" for what is imported, as of a package, when it is looked up
     reserved  names that mean something else in the same place, so that no package may take them
+    fits      whether a loaded thing can be one
     """
 
-    def __init__(self, group: str, builtin: Mapping[str, T | str], *, reserved: Collection[str] = ()) -> None:
-        self._group = group
+    def __init__(
+        self,
+        group: str,
+        builtin: Mapping[str, T | str],
+        *,
+        reserved: Collection[str] = (),
+        fits: Callable[[Any], bool] = callable,
+    ) -> None:
+        self._group, self._fits = group, fits
         self._builtin = builtin
         self._reserved = reserved
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._builtin or name in added(self._group)
+
+    def __len__(self) -> int:
+        return len({*self._builtin, *added(self._group)})
 
     def __iter__(self) -> Iterator[str]:
         """Every name, the built-in ones first."""
@@ -61,8 +72,9 @@ class Registry(Generic[T]):
             raise UserError(
                 f"{_shown(point)} does not load: {type(error).__name__}: {said}; repair or uninstall the package"
             ) from error
-        if not callable(loaded):
-            raise UserError(f"{_shown(point)} is {loaded!r:.60}, which cannot be called; see docs/api.md")
+        if not self._fits(loaded):
+            wrong = "cannot be called" if self._fits is callable else f"does not belong to {point.group}"
+            raise UserError(f"{_shown(point)} is {loaded!r:.60}, which {wrong}; see docs/api.md")
         return cast("T", loaded)
 
 
@@ -74,7 +86,7 @@ def added(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 @cache
 def _added(group: str, _path: tuple[str, ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
     found: dict[str, tuple[EntryPoint, ...]] = {}
-    for point in entry_points(group=f"strop.{group}"):
+    for point in sorted(entry_points(group=f"strop.{group}"), key=lambda point: point.name):
         found[point.name] = (*found.get(point.name, ()), point)
     return found
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def _steps(wanted: bool) -> None:
     if not wanted:
         return
-    from strop_tasks.curation.pipeline.read import STEPS, settings_of, step_kind
+    from strop_tasks.curation.pipeline.read import STEPS, settings_of
 
     for name in STEPS:
-        kind = step_kind(name)
+        kind = STEPS[name]
         print(f"{name}: {(kind.__doc__ or '').partition(chr(10))[0]}")
         for key, field in settings_of(kind).model_fields.items():
             default = "required" if field.is_required() else f"default {_shown(field.default)}"

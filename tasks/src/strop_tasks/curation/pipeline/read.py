@@ -3,7 +3,6 @@
 The schema is `Pipeline`; a step is a name, or a mapping of one name to its settings.
 """
 
-import importlib
 import json
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -21,6 +20,7 @@ from strop.config.unions import DEFAULT_KINDS
 from strop.config.yaml12 import Origin
 from strop_tasks.curation.pipeline.step import Step
 from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.registry import Registry
 from strop_verify.core.section import Complaint, Path, Section
 from strop_verify.verification.config import LocalVerifierConfig, SandboxConfig, VerifierConfig
 
@@ -69,26 +69,8 @@ class Pipeline(Section):
             yield "source", f"two sources are named {name!r}; name them differently"
 
 
-STEPS = {
-    "audit": "audit.Audit",
-    "decontaminate": "decontaminate.Decontaminate",
-    "dedupe": "dedupe.Dedupe",
-    "difficulty": "difficulty.Difficulty",
-    "filter-tests": "filter_tests.FilterTests",
-    "min-tests": "selection.MinTests",
-    "sample": "selection.SampleStep",
-    "shuffle": "selection.Shuffle",
-    "split": "split.Split",
-    "verify": "verify.VerifyStep",
-}
-"""The steps by name: module and class, such as `Shuffle(Step[ShuffleConfig])`, with its settings."""
-
-
-def step_kind(name: str) -> type[Step[Any]]:
-    """The step of that name, one of `STEPS`."""
-    module, _, step = STEPS[name].partition(".")
-    found: type[Step[Any]] = getattr(importlib.import_module(f"strop_tasks.curation.steps.{module}"), step)
-    return found
+STEPS: Registry[type[Step[Any]]] = Registry("steps", {})
+"""By name classes such as `Shuffle(Step[ShuffleConfig])`, with their settings; ours are added as everyone's are."""
 
 
 def settings_of(step: type[Step[Any]]) -> type[Section]:
@@ -168,7 +150,7 @@ def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterat
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(STEPS)}"
             faults.append(line(path, f"unknown step {shorten(name)!r}; {hint}", origins))
         else:
-            kind = step_kind(name)
+            kind = STEPS[name]
             given = {} if settings is None else settings
             config = _validated(settings_of(kind), given, (*path, name), origins, faults)
             if config is not None:

@@ -53,10 +53,10 @@ def read(source: str, columns: Mapping[str, str], limit: int | None) -> Iterator
 
 
 def _rows(source: str, columns: Mapping[str, str]) -> Iterator[tuple[str, "Row | Task"]]:
-    if source in sources.NAMED:
+    if load := sources.alone(source):
         if columns:
             raise UserError(f"{source!r} takes no column mapping: its tasks are complete")
-        for task in sources.NAMED[source]():
+        for task in load():
             yield task.source, task
         return
     yield from sources.read_rows(source)
