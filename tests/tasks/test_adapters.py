@@ -11,7 +11,7 @@ from strop_tasks.formats import humaneval
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 
-WRITTEN = [name for name, adapter in ADAPTERS.items() if adapter.write]
+WRITTEN = sorted(name for name, adapter in ADAPTERS.items() if adapter.write)
 
 
 def sample_tasks(name: str) -> list[Task]:

@@ -6,6 +6,7 @@ snippet in one program is the truth (`plain`).
 """
 
 import json
+import os
 import random
 import subprocess
 import sys
@@ -545,7 +546,8 @@ def plain(snippets: list[Snippet]) -> list[bool]:
     """Of each, whether answer and tests come to their end in one program; an answer that ends it by itself has not."""
     lines = "".join(json.dumps([one.answer, one.code]) + "\n" for one in snippets)
     done = subprocess.run(
-        [sys.executable, "-I", "-c", _RUNNER],
+        [sys.executable, "-P", "-s", "-c", _RUNNER],
+        env={**os.environ, "PYTHONHASHSEED": "0"},  # as Strop's: the order of a set is part of some snippets
         input=lines,
         capture_output=True,
         text=True,

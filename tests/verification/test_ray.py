@@ -88,7 +88,7 @@ print(json.dumps(found))
 def test_three_lines_in_a_process_that_belongs_to_a_cluster() -> None:
     text = Path("docs/verifier.md").read_text()
     (lines,) = re.findall(
-        r"```python\n(from strop\.verification import open_on_ray\n.*?)```", text, re.DOTALL
+        r"```python\n(from strop_verify\.verification import open_on_ray\n.*?)```", text, re.DOTALL
     )
     inactive = next((row.name for row in probe().layers if not row.active), "no-such-layer")
     done = run("-c", IN_A_CLUSTER.replace("THREE_LINES", lines), inactive)

@@ -61,7 +61,7 @@ def write_format(adapter: Adapter, tasks: Iterable[Task], path: Path, report: Re
     as for a format that is only read.
     """
     if adapter.write is None:
-        written = ", ".join(name for name, other in ADAPTERS.items() if other.write)
+        written = ", ".join(sorted(name for name, other in ADAPTERS.items() if other.write))
         raise UserError(f"the format {adapter.name!r} is only read: write one of {written}")
     rows = _written(adapter.write, tasks, report)
     first = next(rows, None)

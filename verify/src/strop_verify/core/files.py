@@ -51,9 +51,9 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
             yield device
         return
     part = path.with_name(f".{path.name}.{os.getpid()}{_PART}")
-    with writing(path):
-        file = part.open("wb")
     try:
+        with writing(path):
+            file = part.open("wb")
         try:
             with file:
                 yield file
