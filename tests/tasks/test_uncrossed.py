@@ -38,6 +38,8 @@ def test_asserts(code: str, found: str) -> None:
         ("class Mine(Base):\n    pass\n", "Mine()", "the tests' class Mine extends a class of the answer"),
         ("class Mine(Other):\n    pass\n", "Mine()", ""),
         (CLASS, "print(Node())", ""),
+        ("", "a = Base()\n    a.items.append(3)", "change what an object holds"),
+        ("import sys\n", "sys.path.append('x')\n    f(1)", ""),
     ],
 )
 def test_suites(head: str, body: str, found: str) -> None:

@@ -76,6 +76,8 @@ def _reaching(nodes: list[ast.AST]) -> Iterator[str]:
                 yield f"the tests use {name}"
         if _asks_which(node):
             yield "the tests ask whether two objects are the same one"
+        if _changes_inside(node):
+            yield "the tests change what an object holds"
 
 
 _CHANGING = frozenset(
@@ -85,6 +87,18 @@ _CHANGING = frozenset(
     }
 )  # fmt: skip
 """Functions by which tests change an object, or tell it from an equal one."""
+
+
+def _changes_inside(node: ast.AST) -> bool:
+    """Whether it is a call such as `account.items.append(3)`, of an object that is not the test's own."""
+    if not (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING
+    ):
+        return False
+    held = node.func.value
+    if not isinstance(held, ast.Attribute):
+        return False
+    return not (isinstance(held.value, ast.Name) and held.value.id in ("self", "sys"))
 
 
 def beyond_values(code: str) -> bool:
