@@ -1,7 +1,10 @@
 """`import strop` as a notebook has it, and what other packages add by entry points."""
 
+import json
+import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
@@ -12,23 +15,24 @@ import pytest
 import strop
 from strop.config.load import dump_recipe, load_recipe
 from strop.environments.kinds import find_environment
+from strop.evaluation.selectors import SELECTORS
 from strop.policies.open import open_policy
+from strop.reports.alarms import alarms
 from strop.rewards.rubric import find_reward
+from strop_tasks.curation.pipeline.read import STEPS
 from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.section import Section
 
 TASKS = strop.load_tasks("python-functions", limit=1)
 POLICY = strop.ScriptedPolicy(lambda prompt, seed, asked: "pass")
 PLUGIN = Path(__file__).parents[1] / "examples" / "plugin" / "strop_coin"
-POINTS = """\
-[strop.tasks]
-coins = strop_coin:coins
-[strop.rewards]
-heads = strop_coin:heads
-[strop.environments]
-first-line = strop_coin:FirstLine
-[strop.policies]
-coin = strop_coin:coin
-"""
+ADDS = tomllib.loads((PLUGIN.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "entry-points"
+]
+POINTS = "".join(
+    f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+    for group, points in ADDS.items()
+)
 
 
 def install(site: Path, name: str, points: str, code: str | None = None) -> None:
@@ -92,6 +96,43 @@ def test_a_plugin_adds_one_of_each(site: Path, verifier: Any) -> None:
     }
     (site / "again.yaml").write_text(dump_recipe(recipe))
     assert load_recipe([site / "again.yaml"]) == recipe
+
+
+def test_a_plugin_adds_formats_steps_alarms_and_selectors(site: Path, tmp_path: Path) -> None:
+    install(site, "strop-coin", POINTS)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"flip": n}) + "\n" for n in range(3)))
+    tasks = strop.load_tasks(f"coin-rows:{tmp_path / 'rows.jsonl'}")
+    assert [task.signature for task in tasks] == [f"def flip_{n}() -> int:" for n in range(3)]
+    assert strop.load_tasks(str(tmp_path / "rows.jsonl")) == tasks, "a row is known by its look"
+    step = STEPS["keep-heads"](Section())
+    kept = [task for task in step.run(lambda: iter(tasks), None) if isinstance(task, strop.Task)]
+    assert [task.signature for task in kept] == ["def flip_1() -> int:"]
+    found = alarms([{"step": 1, "reward": 1.0}])
+    assert [(alarm.name, alarm.text) for alarm in found] == [("rigged", "every coin shows heads")]
+    assert "longest" in SELECTORS and not SELECTORS["longest"].needs
+
+
+def test_a_plugin_adds_commands_and_builders(site: Path, tmp_path: Path) -> None:
+    install(site, "strop-coin", POINTS)
+    install(site, "strop-broken", "[strop.commands]\nbroken = strop_broken:gone\n", "")
+
+    def ran(*words: str) -> subprocess.CompletedProcess[str]:
+        path = {**os.environ, "PYTHONPATH": str(site)}
+        command = [sys.executable, "-m", "strop.cli", *words]
+        return subprocess.run(
+            command, capture_output=True, text=True, env=path, cwd=tmp_path, timeout=120, check=False
+        )
+
+    assert ran("flip", "--count", "2").stdout.split("\n")[:2] == [
+        "def flip_0() -> int:",
+        "def flip_1() -> int:",
+    ]
+    assert ran("build", "coins", "coins.jsonl").stdout == "2 tasks: coins.jsonl\n"
+    assert len((tmp_path / "coins.jsonl").read_text().splitlines()) == 2
+    helped = ran("--help")
+    assert helped.returncode == 0 and "A command: `strop flip`." in helped.stdout
+    broken = ran("broken")
+    assert broken.returncode == 2 and broken.stderr.count("\n") == 1 and "strop-broken" in broken.stderr
 
 
 def test_unknown_key_of_an_added_engine_is_named(site: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_selector_is_given_nothing_of_hidden_tests() -> None:
     tree = ast.parse(Path(str(strop.evaluation.selectors.__file__)).read_text())
     taken = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in taken if name and name.startswith("strop")} == {
-        "strop_verify.core.ids", "strop.evaluation.statistics",
+        "strop_verify.core.ids", "strop_verify.core.registry", "strop.evaluation.statistics",
     }  # fmt: skip
 
 

@@ -125,13 +125,24 @@ def tell(error: StropError) -> int:
     return 2 if isinstance(error, UserError) else 1
 
 
+def _failing(error: UserError) -> Any:
+    def command() -> None:
+        raise error
+
+    command.__doc__ = str(error)
+    return command
+
+
 def _load(name: str) -> Any:
     if name in COMMANDS:
         module = importlib.import_module(ELSEWHERE.get(name) or f"strop.cli.{name.replace('-', '_')}")
         named = "evaluate" if name == "eval" else name.replace("-", "_")
         inner = getattr(module, "app", None) or getattr(module, named)
     else:
-        inner = ADDED[name]
+        try:
+            inner = ADDED[name]
+        except UserError as error:  # said when it is used, so that the others work
+            inner = _failing(error)
     if isinstance(inner, typer.Typer):
         inner.rich_markup_mode = None
         command: Any = typer.main.get_group(inner)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from strop.evaluation.statistics import Floats
 from strop_verify.core.ids import rng
+from strop_verify.core.registry import Registry
 
 Members = NDArray[np.bool_]
 """(subsets, n): which samples are in each subset."""
@@ -229,20 +230,26 @@ def by_reward(name: str) -> Selector:
 
 _ANY = Selector(_alone(lambda found: np.zeros(len(found.samples))), alone=True)
 FIRST, RANDOM, SHOWN, ORACLE = "first", "random", "shown", "oracle"
-SELECTORS = {
-    FIRST: _ANY,
-    RANDOM: _ANY,
-    "log-prob": Selector(_alone(lambda found: found.logprobs), frozenset({"logprob"}), alone=True),
-    "log-prob-mean": Selector(
-        _alone(
-            lambda found: [p / max(1, s.tokens) for p, s in zip(found.logprobs, found.samples, strict=True)]
+SELECTORS: Registry[Selector] = Registry(
+    "selectors",
+    {
+        FIRST: _ANY,
+        RANDOM: _ANY,
+        "log-prob": Selector(_alone(lambda found: found.logprobs), frozenset({"logprob"}), alone=True),
+        "log-prob-mean": Selector(
+            _alone(
+                lambda found: [
+                    p / max(1, s.tokens) for p, s in zip(found.logprobs, found.samples, strict=True)
+                ]
+            ),
+            frozenset({"logprob"}),
+            alone=True,
         ),
-        frozenset({"logprob"}),
-        alone=True,
-    ),
-    "majority": Selector(_majority, frozenset({"results"})),
-    "codet": Selector(_codet, frozenset({"results"})),
-    SHOWN: Selector(_alone(lambda found: found.shown), frozenset({"shown"}), alone=True),
-    "shown-majority": Selector(_shown_majority, frozenset({"shown", "results"})),
-}
+        "majority": Selector(_majority, frozenset({"results"})),
+        "codet": Selector(_codet, frozenset({"results"})),
+        SHOWN: Selector(_alone(lambda found: found.shown), frozenset({"shown"}), alone=True),
+        "shown-majority": Selector(_shown_majority, frozenset({"shown", "results"})),
+    },
+    fits=lambda found: isinstance(found, Selector),
+)
 """By name; rewards are `by_reward`. The oracle knows the truth, so it is none: `by_order` of the truth."""

@@ -15,6 +15,7 @@ from statistics import fmean, median, pvariance
 from typing import Any
 
 from strop_verify.core.records import Record
+from strop_verify.core.registry import Registry
 
 Line = Mapping[str, Any]
 
@@ -208,18 +209,26 @@ def reward_alone(history: History) -> Level | None:
     return (1.0 if flat else 0.0) if rise > SURE * error else 0.0, message
 
 
-RULES: dict[str, Callable[[History], Level | None]] = {
-    "errors": _errors,
-    "disagreement": _disagreement,
-    "refused": _mean_rule("refused", REFUSED, SHORT, "of the answers have green stages and were refused"),
-    "not finite": _not_finite,
-    "length collapse": _length,
-    "truncation": _mean_rule("truncated", TRUNCATED, SHORT, "of the answers were cut off at the token limit"),
-    "duplicates": _mean_rule("duplicates", DUPLICATES, SHORT, "of the answers equal another of their group"),
-    "no signal": _no_signal,
-    "entropy collapse": _entropy,
-    "reward, not passes": _hacking,
-}
+RULES: Registry[Callable[[History], Level | None]] = Registry(
+    "alarms",
+    {
+        "errors": _errors,
+        "disagreement": _disagreement,
+        "refused": _mean_rule("refused", REFUSED, SHORT, "of the answers have green stages and were refused"),
+        "not finite": _not_finite,
+        "length collapse": _length,
+        "truncation": _mean_rule(
+            "truncated", TRUNCATED, SHORT, "of the answers were cut off at the token limit"
+        ),
+        "duplicates": _mean_rule(
+            "duplicates", DUPLICATES, SHORT, "of the answers equal another of their group"
+        ),
+        "no signal": _no_signal,
+        "entropy collapse": _entropy,
+        "reward, not passes": _hacking,
+    },
+)
+"""By name what is looked at after each step and each evaluation."""
 
 
 def number(value: Any) -> float | None:

@@ -5,7 +5,7 @@ demonstrations of many turns for a warm start, and `rust`.
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Exit, Option, Typer
 
@@ -21,6 +21,7 @@ from strop_tasks.curation.commands.retrieval import retrieval
 from strop_tasks.curation.engine.output import Build, ChosenTasks, File, Verifying
 from strop_tasks.curation.rust_build import RustBuildSettings
 from strop_verify.core.errors import UserError
+from strop_verify.core.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -186,6 +187,10 @@ app.command("next-edit")(next_edit)
 app.command("preferences")(preferences)
 app.command("retrieval")(retrieval)
 app.command("rust-fix")(rust_fix)
+BUILDERS: Registry[Any] = Registry("builders", {})
+"""What packages add, each a function as for typer."""
+for _name in BUILDERS:
+    app.command(_name)(BUILDERS[_name])
 
 
 @app.command("rust")
