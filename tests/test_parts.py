@@ -52,3 +52,20 @@ def test_an_evaluator_in_thirty_lines(tmp_path: Path) -> None:
     words = (ROOT / "examples/evaluator.py", "tasks.jsonl", "answers.jsonl")
     found = run(tmp_path, *words, missing=("strop", "strop_tasks", *TRAINING))
     assert found.splitlines() == ["pass@1 0.667 of 3 answers", "    2 passed value", "    1 failed"]
+
+
+def test_old_names_are_the_new_modules_and_say_so(tmp_path: Path) -> None:
+    code = (
+        "import strop, strop.core.task as old, strop_verify.core.task as new, strop_neighbours.trl as trl\n"
+        "import strop.neighbours.trl as there\n"
+        "print(old is new, trl is there, new.__spec__.name, there.__spec__.name)"
+    )
+    found = run(tmp_path, "-W", "error::ImportWarning", "-c", code, missing=("vllm",))
+    assert found.split() == ["True", "True", "strop_verify.core.task", "strop.neighbours.trl"]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "import strop, strop.core"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "DeprecationWarning: strop.core is now strop_verify.core" in done.stderr

@@ -33,12 +33,13 @@ class OldNames:
         new = renamed(spec.name)
         warnings.warn(f"{spec.name} is now {new}", DeprecationWarning, stacklevel=2)
         module = import_module(new)
-        self._spec = module.__spec__
+        spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
         """It has run; its spec stays its own."""
-        module.__spec__ = self._spec
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state
 
 
 def renamed(name: str) -> str:

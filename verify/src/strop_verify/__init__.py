@@ -5,7 +5,7 @@
     with open_verifier() as verifier:
         verdict = verifier.submit(task, answer).result()
 
-The names below are the public ones (docs/verify.md). Each is imported when it is first used.
+The names below are the public ones (README.md). Each is imported when it is first used.
 """
 
 from importlib import import_module
