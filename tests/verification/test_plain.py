@@ -60,12 +60,13 @@ def test_a_task_whose_reference_passes_apart_is_never_judged_otherwise() -> None
     assert good.passed and good.trust is None  # the pool says the check's own
 
 
-def test_without_a_reference_what_is_seen_in_the_tests_decides() -> None:
-    seen = AssertsCheck(entry_point="f", code="assert f.__doc__ == 'd'")
-    assert judged(seen, "def f():\n    'd'").trust == "same-process"
-    assert judged(seen, "def f():\n    'e'").outcome is Outcome.FAILED
-    unseen = AssertsCheck(entry_point="f", code="assert f(1) == 1")
-    assert judged(unseen, "def f(x): return 2").outcome is Outcome.FAILED
+def test_without_a_reference_one_process_decides() -> None:
+    check = AssertsCheck(entry_point="f", code="assert f.__doc__ == 'd'")
+    assert judged(check, "def f():\n    'd'").trust == "same-process"
+    assert judged(check, "def f():\n    'e'").outcome is Outcome.FAILED
+    mine = suite("from solution import Base\nclass Mine(Base): pass\ndef test_it(): assert Mine().two() == 2\n")
+    assert judged(mine, "class Base:\n    def two(self): return 2").trust == "same-process"
+    assert judged(mine, "class Base:\n    def two(self): return 3").outcome is Outcome.FAILED
 
 
 def test_a_reference_that_passes_in_no_way_leaves_the_failure() -> None:

@@ -55,11 +55,6 @@ class ImportTable:
             )
         if not task.reference.strip() and not check.rewards_alone and check.answer != "label":
             self._note(task, "have no reference: nobody has shown that they can be solved")
-        if uncrossed := check.effective().uncrossed():
-            self._note(
-                task,
-                f"may need their tests in one process with the answer (docs/verification.md): {uncrossed[0]}",
-            )
         if "warning" in task.metadata:
             self._note(task, str(task.metadata["warning"]))
 

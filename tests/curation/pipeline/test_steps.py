@@ -43,6 +43,12 @@ def test_verify(tmp_path: Path) -> None:
             "second", "def f(x):\n    return 7\n", cases, metadata={"references": ["def f(x): return 8", INC]}
         ),
         {"id": "away", "statement": "s", "check": {"kind": "workspace", "failing": ["t"]}, "reference": "x"},
+        {
+            "id": "told",
+            "statement": "s",
+            "check": {"kind": "asserts", "entry_point": "f", "code": "assert f.__doc__ == 'd'"},
+            "reference": "def f():\n    'd'",
+        },
     ]
     source = write(tmp_path / "t.jsonl", rows)
     ran(tmp_path / "out", source, [{"verify": {"runs": 16, "tries": 3}}])
@@ -52,10 +58,13 @@ def test_verify(tmp_path: Path) -> None:
         "none": "no reference",
         "away": "cannot be verified",
     }
-    assert set(kept(tmp_path / "out")) == {"good", "second"}
+    assert set(kept(tmp_path / "out")) == {"good", "second", "told"}
     assert kept(tmp_path / "out")["second"]["reference"] == INC
+    assert {t: "trust" in row.get("metadata", {}) for t, row in kept(tmp_path / "out").items()} == {
+        "good": False, "second": False, "told": True
+    }  # fmt: skip
     ran(tmp_path / "loose", source, [{"verify": {"runs": 16, "min_share": 0.05}}])
-    assert set(kept(tmp_path / "loose")) == {"good", "flaky"}
+    assert set(kept(tmp_path / "loose")) == {"good", "flaky", "told"}
 
 
 def test_a_broken_machine_is_not_many_broken_tasks() -> None:

@@ -1,16 +1,16 @@
 """Python test code judged as it was written to run: beside the answer in one process, where apart is not enough.
 
 Apart (`verification.python`), answer and tests exchange values. Test code may do more than that: patch a library, read
-a docstring or a log, compare by `is`, change what it gave. So
+a docstring or a log, compare by `is`, change what it gave. So where it may tell an object from a copy, as a suite
+always may, or met what does not cross,
 
-- an answer that failed is judged anew in the first way that passes the task's reference, so that what does not cross
-  is never an answer's fault. A task without a reference is watched where `uncrossed` sees a need;
-- an answer that passed must pass in one process too, where tests may tell an object from a copy (`beyond_values`), as
-  those of a suite always may.
+- an answer that failed passes if it does in one process, so that what does not cross is never an answer's fault, and so
+  wherever the reference fails apart;
+- an answer that passed must pass in one process too, where a reference would.
 
     apart    in two processes
     watched  in one process, with canaries and control tests, as a project's tests are (`verification.project`)
-    plain    in one process, by the tests alone, where the controls do not fit the reference
+    plain    in one process, by the tests alone; enough where the controls do not fit the reference
 """
 
 import hashlib
@@ -19,7 +19,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
 
 from strop_verify.code.python import source as pysource
 from strop_verify.core.checks import AssertsCheck, ProjectCheck, PytestCheck
@@ -75,8 +74,6 @@ def test_code():
             trace = trace.tb_next
         assert not stop.code and {module}.__file__ not in files, "ended with a status, or by the answer"
 """
-Way = Callable[[Task, str], Verdict]
-Found = TypeVar("Found")
 
 
 class PlainControls(PytestControls):
@@ -125,8 +122,8 @@ class PythonVerifier:
         self.wall_seconds = self._apart.wall_seconds
         self._processes: OrderedDict[PackageSite, TestsProcess] = OrderedDict()
         self._late = False
-        self._known: OrderedDict[bytes, Any] = OrderedDict()
-        """By digest of a task and a question: how answers are judged that fail apart; whether the reference passes."""
+        self._known: OrderedDict[bytes, bool] = OrderedDict()
+        """By digest of a task and a question of its reference, what was found."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
@@ -143,60 +140,80 @@ class PythonVerifier:
         if why := task.check.never_fails():
             raise TaskFault(f"no answer can fail the test code: {why}")
         try:
-            (verdict,) = self._apart.judge([(task, answer)])
+            apart, may_differ = self._apart.judged(task, answer)
         except WorkerDied:
             raise
         except VerificationError:
-            if (way := self._way(task)) is None:
+            if not isinstance(task.check, PytestCheck | AssertsCheck):
                 raise
-            return way(task, answer)
-        if verdict.passed:
-            return self._confirmed(task, answer, verdict)
-        if verdict.outcome is Outcome.NO_ANSWER or (way := self._way(task)) is None:
-            return verdict
-        return way(task, answer)
+            beside = self._beside(task, answer)
+            if not (beside.passed or (task.reference.strip() and self._fits(task))):
+                raise
+            return beside
+        if apart.passed:
+            return self._confirmed(task, answer, apart) if may_differ else apart
+        parts = self._parts(task)
+        if not (may_differ or parts):
+            return apart
+        beside = self._beside(task, answer) if parts else self._plain(task, answer)
+        if parts or not beside.passed:
+            return beside if parts else apart
+        near, _ = self._apart.judged(task, answer, near=True)
+        if near.passed or task.reference.strip():
+            return near if near.passed else apart
+        return self._beside(task, answer)
 
-    def _confirmed(self, task: Task, answer: str, verdict: Verdict) -> Verdict:
+    def _confirmed(self, task: Task, answer: str, apart: Verdict) -> Verdict:
         """The pass, or why it is none in one process, where a reference would pass."""
-        if not task.check.beyond_values():
-            return verdict
-        if task.reference.strip() and not self._found(task, "fits", self._fits):
-            return verdict
-        again = self._plain(task, answer)
-        return verdict if again.passed or again.outcome is Outcome.TIMED_OUT else again
+        plain = self._plain(task, answer)
+        stands = plain.passed or plain.outcome is Outcome.TIMED_OUT or not self._fits(task)
+        return apart if stands else plain
+
+    def _beside(self, task: Task, answer: str) -> Verdict:
+        """In one process: a pass must be one there as a project's is, unless the task's reference has none such."""
+        plain = self._plain(task, answer)
+        if not plain.passed:
+            return plain
+        watched = self._watched(task, answer)
+        return plain if not watched.passed and self._only_plain(task) else watched
+
+    def _parts(self, task: Task) -> bool:
+        """Whether the reference fails in two processes."""
+        if not task.reference.strip() or not isinstance(task.check, PytestCheck | AssertsCheck):
+            return False
+
+        def found() -> bool:
+            passes = self._apart.passes(task, task.reference)
+            self._late |= passes is None
+            return passes is False
+
+        return self._found(task, "parts", found)
 
     def _fits(self, task: Task) -> bool:
-        return self._plain(task, task.reference).passed
-
-    def _way(self, task: Task) -> Way | None:
-        if not isinstance(task.check, PytestCheck | AssertsCheck):
-            return None
-        return self._found(task, "way", self._first_way)
-
-    def _first_way(self, task: Task) -> Way | None:
+        """Whether the reference passes in one process, or there is none."""
         if not task.reference.strip():
-            return self._watched if task.check.uncrossed() else None
-        passes = self._apart.passes(task, task.reference)
-        self._late |= passes is None
-        if passes or passes is None:
-            return None
-        ways = (self._watched, self._plain)
-        return next((way for way in ways if way(task, task.reference).passed), None)
+            return True
+        return self._found(task, "fits", lambda: self._plain(task, task.reference).passed)
 
-    def _found(self, task: Task, what: str, find: Callable[[Task], Found]) -> Found:
+    def _only_plain(self, task: Task) -> bool:
+        """Whether controls do not fit the reference."""
+        if not task.reference.strip() or not self._fits(task):
+            return False
+        return self._found(task, "only plain", lambda: not self._watched(task, task.reference).passed)
+
+    def _found(self, task: Task, what: str, find: Callable[[], bool]) -> bool:
         """What is found of a task, once; not kept where a run timed out, as on a busy machine."""
         parts = (what, task.id, task.check.model_dump_json(), task.reference)
         key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         if key not in self._known:
             self._late = False
-            made = find(task)
+            made = find()
             if self._late:
                 return made
             self._known[key] = made
             while len(self._known) > _KNOWN:
                 self._known.popitem(last=False)
-        found: Found = self._known[key]
-        return found
+        return self._known[key]
 
     def _watched(self, task: Task, answer: str) -> Verdict:
         check, base, backend, until = self._opened(task, answer)

@@ -13,7 +13,7 @@ from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, dro
 from strop_tasks.curation.pipeline.verdicts import again, error_budget, known_answers, settle, why
 from strop_verify.core.section import Section
 from strop_verify.core.task import Task
-from strop_verify.core.verdict import Verdict
+from strop_verify.core.verdict import Trust, Verdict
 from strop_verify.core.window import Work
 
 
@@ -32,7 +32,7 @@ class VerifyStepConfig(Section):
 
 
 class VerifyStep(Step[VerifyStepConfig]):
-    """Drops tasks whose reference does not pass; keeps those that nothing judges."""
+    """Drops tasks whose reference does not pass; keeps those that nothing judges. Notes how they are judged."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """See `Step.run`. Remembers what each known answer that was tried came to."""
@@ -68,6 +68,7 @@ class VerifyStep(Step[VerifyStepConfig]):
             "passes": passes,
             "error": any(not verdict.scored for verdict in found),
             "why": "" if first is None else why(first),
+            "trust": next((verdict.trust for verdict in found if verdict.passed), None),
         }
 
     def _decide(self, task: Task, tried: list[dict[str, Any]]) -> Task | Dropped:
@@ -80,13 +81,21 @@ class VerifyStep(Step[VerifyStepConfig]):
             return drop(task, "no reference")
         for number, found in enumerate(tried):
             if found["passed"]:
-                return task if answers[number] == task.reference else _with(task, answers, number)
+                kept = task if answers[number] == task.reference else _with(task, answers, number)
+                return _trusted(kept, found.get("trust"))
         worst = tried[0]
         if worst["error"]:
             return drop(task, "cannot be verified", worst["why"])
         if worst["passes"]:
             return drop(task, "flaky", f"passed {worst['passes']} of {self.config.runs} runs; {worst['why']}")
         return drop(task, "the reference fails", worst["why"])
+
+
+def _trusted(task: Task, trust: Trust | None) -> Task:
+    """The task, with `metadata.trust` where a pass has less than its check mostly gives."""
+    if not task.check.effective().lowered(trust):
+        return task
+    return task.model_copy(update={"metadata": {**task.metadata, "trust": trust}})
 
 
 def _with(task: Task, answers: list[str], number: int) -> Task:

@@ -202,10 +202,6 @@ class CheckBase(Record):
         """Whether the answer is a function that is only called without arguments: one value is all that is asked."""
         return False
 
-    def uncrossed(self) -> list[str]:
-        """What can be seen in its tests that does not cross to an answer in another process, in words."""
-        return []
-
     def beyond_values(self) -> bool:
         """Whether its tests may tell an object from an equal copy of it, which is what they have of another process."""
         return False

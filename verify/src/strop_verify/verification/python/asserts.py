@@ -74,6 +74,7 @@ class TesterReport:
             self.done = True
             self.fault = message["done"]
             self.findings.changed = message.get("changed") is True
+            self.findings.uncrossed = message.get("uncrossed") is True
 
     def _stage(self, stage: str, exception: Any) -> None:
         if stage == "built":
@@ -92,17 +93,19 @@ def run_asserts(
     limits: Limits,
     *,
     changes: bool = True,
+    near: bool = False,
 ) -> Findings:
     """One candidate and the tester. The tester is closed when it did not come to an end by itself.
 
-    `changes`: whether what calls do to their arguments reaches the tests.
+    `changes`: whether what calls do to their arguments reaches the tests. `near`: whether plain values stand for
+    objects that do not cross.
 
     Raises WorkerDied when a process of ours broke, VerificationError when the test code breaks.
     """
     output, pump = Capture(limits.output_bytes), Pump(limits)
     report = TesterReport(lambda pid: pump.watch(pid, fresh=True))
     about = {"code": answer, "entry": check.entry_point, "helpers": check.helpers, "test": check.code}
-    job = frame({**about, "changes": changes, "result_bytes": limits.result_bytes})
+    job = frame({**about, "changes": changes, "near": near, "result_bytes": limits.result_bytes})
     ours, theirs = socket.socketpair()
 
     def hand_over(new: Child) -> None:

@@ -27,6 +27,7 @@ from strop_verify.verification.python.arguments import NamedContainers, Number
 from strop_verify.verification.python.codec import Encoder, Unencodable, encode, tagged
 from strop_verify.verification.python.decoder import decode
 from strop_verify.verification.python.functions import Numbered, StandIns, is_function
+from strop_verify.verification.python.nearest import BASES, nearest
 from strop_verify.verification.python.suite.handles import serve
 from strop_verify.verification.python.values import MUTABLE, ValueEncoder
 from strop_verify.verification.python.wire import Closed, FrameReader, frame, read_blocking
@@ -72,7 +73,9 @@ def _serve(job: dict[str, Any], reader: FrameReader) -> None:
     except BaseException as error:
         return _send({"load": _describe(error)})
     _write(_LOADED)
-    far = Functions(functions, "helpers" in job, lambda: read_blocking(CHANNEL, reader))
+    far = Functions(
+        functions, "helpers" in job, bool(job.get("near")), lambda: read_blocking(CHANNEL, reader)
+    )
     while True:
         _send(far.answer(read_blocking(CHANNEL, reader)))
 
@@ -98,10 +101,14 @@ class _Method:
 
 
 class Functions(StandIns):
-    """What the answer's functions say to calls. `exact`: in the values of asserts, not those of the codec alone."""
+    """What the answer's functions say to calls. `exact`: in the values of asserts, not those of the codec alone.
 
-    def __init__(self, found: list[Any], exact: bool, receive: Callable[[], Any]) -> None:
+    `near`: objects that do not cross are sent as the plain value that is nearest.
+    """
+
+    def __init__(self, found: list[Any], exact: bool, near: bool, receive: Callable[[], Any]) -> None:
         super().__init__(receive, _send)
+        self.near = near
         self.given = Numbered(found)
         self._encoder = partial(_GivenEncoder, self) if exact else _EqualEncoder
         self._special = self.special if exact else None
@@ -184,7 +191,7 @@ class _GivenEncoder(ValueEncoder):
         super().__init__()
         self.of = functions
 
-    def further(self, value: Any, why: str) -> None:
+    def further(self, value: Any, why: str, depth: int) -> None:
         if type(value) is Number:
             self.out += tagged("argument", value.number)
         elif own := self.of.own(value):
@@ -192,8 +199,10 @@ class _GivenEncoder(ValueEncoder):
         elif is_function(value) or isinstance(value, Iterator):
             tag = "function" if is_function(value) else "items"
             self.out += tagged(tag, self.of.given.number_of(value))
+        elif self.of.near and depth > 0 and (plain := nearest(value)) is not None:
+            self.put((plain,), depth - 1)
         else:
-            super().further(value, why)
+            super().further(value, why, depth)
 
 
 class _EqualEncoder(Encoder):
@@ -207,20 +216,10 @@ class _EqualEncoder(Encoder):
         self.put((plain,), depth)
 
 
-_BASES: dict[Any, Callable[[Any], Any]] = {
-    int: int.__int__,
-    float: float.__float__,
-    str: str.__str__,
-    tuple: lambda value: tuple(tuple.__iter__(value)),
-    list: lambda value: list(list.__iter__(value)),
-    dict: lambda value: dict(dict.items(value)),
-}
-
-
 def _plain(value: Any) -> Any:
     """The plain value that it is equal to; None where it is equal to none, or is plain itself."""
     kind = type(value)
-    for base, made in _BASES.items():
+    for base, made in BASES.items():
         if issubclass(kind, base) and kind is not base and kind.__eq__ is base.__eq__:
             return made(value)
     if (kind.__module__, kind.__name__) in (("decimal", "Decimal"), ("fractions", "Fraction")):

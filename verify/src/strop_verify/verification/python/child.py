@@ -116,6 +116,8 @@ class Findings:
     """Whether calls changed arguments of the tests in place."""
     objects: bool = False
     """Whether objects of the answer said something to the tests of a suite."""
+    uncrossed: bool = False
+    """Whether a test met something that does not cross."""
     output: str = ""
     truncated: bool = False
     cpu: float = 0.0

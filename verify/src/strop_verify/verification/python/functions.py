@@ -67,7 +67,7 @@ class TestsEncoder(ValueEncoder):
         super().__init__()
         self.functions = functions
 
-    def further(self, value: Any, why: str) -> None:
+    def further(self, value: Any, why: str, depth: int) -> None:
         """Writes functions, mocks as such, iterators, files in memory, exceptions. Raises Unencodable."""
         kind = type(value)
         name = str(value.__name__) if kind is types.BuiltinFunctionType else ""
@@ -86,7 +86,7 @@ class TestsEncoder(ValueEncoder):
             methods = (getattr(value, name) for name in _OF_FILES)
             self.out += tagged("file", *map(self.functions.number_of, methods))
         else:
-            super().further(value, why)
+            super().further(value, why, depth)
 
 
 def items_of(following: Callable[[], Any]) -> Iterator[Any]:

@@ -6,9 +6,9 @@ is seen; a helper never hides a builtin or a name that the test code binds. Each
 nothing which test code changes reaches the next one. Values and functions that do not cross (verification.python.codec)
 fail the test that needs them. A job with "checker" goes to `strop_verify.verification.python.checking`.
 
-Job channel, tester's side: takes {"code", "entry", "helpers", "test", "changes", "result_bytes"}; sends {"pid": of the
-fork}, {"plan": number of tests} or {"broken": why} (with "alone" where no answer had been called yet), the candidate's
-stage frames, {"test": number, "ok", "x", "s"} each, then {"done": why or null, "changed"}.
+Job channel, tester's side: takes {"code", "entry", "helpers", "test", "changes", "near", "result_bytes"}; sends {"pid":
+of the fork}, {"plan": number of tests} or {"broken": why} (with "alone" where no answer had been called yet), the
+candidate's stage frames, {"test": number, "ok", "x", "s"} each, then {"done": why or null, "changed", "uncrossed"}.
 """
 
 import __future__
@@ -91,7 +91,8 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
         return send({"broken": f"test code: {type(error).__name__}: {error}", "alone": True})
     send({"plan": sum(judges for _, judges in tests.statements)})
     candidate.takes_changes = job["changes"]
-    if not candidate.begin({"code": job["code"], "entry": tests.names[0], "helpers": tests.names[1:]}, send):
+    asked = {"code": job["code"], "entry": tests.names[0], "helpers": tests.names[1:], "near": job["near"]}
+    if not candidate.begin(asked, send):
         return
     ours = sys.modules["__main__"], sys.argv, sys.stdout, sys.stderr
     try:
@@ -117,10 +118,11 @@ class _Program:
 
     def whole(self) -> dict[str, Any]:
         """Runs them and sends each test's result; the last frame."""
-        candidate, number = self.candidate, 0
+        candidate, number, uncrossed = self.candidate, 0, False
         for compiled, judges in self.tests.statements:
             began = time.perf_counter()
             failure, broken = ("", False) if self.left else self._statement(compiled, began)
+            uncrossed |= bool(candidate.unencodable)
             if candidate.gone:
                 return {"done": candidate.gone}
             if broken or (failure and not judges and not candidate.calls):
@@ -130,8 +132,8 @@ class _Program:
                 self.send({"test": number, "ok": not failure, "x": failure, "s": seconds})
                 number += 1
             elif failure:
-                return {"done": f"setup: {failure}"}
-        return {"done": None, "changed": candidate.changed}
+                return {"done": f"setup: {failure}", "uncrossed": uncrossed}
+        return {"done": None, "changed": candidate.changed, "uncrossed": uncrossed}
 
     def _statement(self, compiled: CodeType, now: float) -> tuple[str, bool]:
         """Why it failed, and whether the test code itself is at fault, whatever the answer is."""

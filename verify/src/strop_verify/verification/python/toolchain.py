@@ -60,16 +60,26 @@ class PythonToolchain:
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
-        verdicts = []
-        for task, answer in jobs:
-            self._start(task.check)  # before the clock: it is not the answer's time
-            began = time.monotonic()
-            findings = self._findings(task.check, answer)
-            findings.check_memory(self.settings.limits)
-            if findings.passed and (findings.changed or findings.objects):
-                self._look_again(task, answer, findings)
-            verdicts.append(findings.verdict(time.monotonic() - began))
-        return verdicts
+        return [self.judged(task, answer)[0] for task, answer in jobs]
+
+    def judged(self, task: Task, answer: str, *, near: bool = False) -> tuple[Verdict, bool]:
+        """Its verdict, and whether tests that share a process with the answer may say something else. Raises as judge.
+
+        What a second look failed stays so, as does what took hold of the channel or of too much. `near`: in tests in
+        Python, plain values stand for what does not cross (`verification.python.nearest`).
+        """
+        self._start(task.check)  # before the clock: it is not the answer's time
+        began = time.monotonic()
+        findings = self._findings(task.check, answer, near=near)
+        findings.check_memory(self.settings.limits)
+        passed, built = findings.passed, findings.built
+        if passed and (findings.changed or findings.objects):
+            self._look_again(task, answer, findings, near)
+        verdict = findings.verdict(time.monotonic() - began)
+        stands = (
+            verdict.outcome not in (Outcome.PASSED, Outcome.FAILED) or verdict.passed != passed or not built
+        )
+        return verdict, not stands and (findings.uncrossed or task.check.beyond_values())
 
     def passes(self, task: Task, answer: str) -> bool | None:
         """Whether a trusted answer passes, with time for a busy machine; None where it was late. Raises WorkerDied."""
@@ -82,7 +92,13 @@ class PythonToolchain:
         return None if findings.late(self.settings.limits) else findings.stop is None and findings.passed
 
     def _findings(
-        self, check: Check, answer: str, limits: Limits | None = None, *, changes: bool = True
+        self,
+        check: Check,
+        answer: str,
+        limits: Limits | None = None,
+        *,
+        changes: bool = True,
+        near: bool = False,
     ) -> Findings:
         limits = limits or self.settings.limits
         if isinstance(check, CasesCheck | AssertsCheck | StdioCheck):
@@ -90,20 +106,29 @@ class PythonToolchain:
         if isinstance(check, CasesCheck):
             return run_cases(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, AssertsCheck):
-            return run_asserts(check, answer, self._forks(), self.tester(), limits, changes=changes)
+            return run_asserts(
+                check, answer, self._forks(), self.tester(), limits, changes=changes, near=near
+            )
         if isinstance(check, StdioCheck):
             return run_stdio(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, PytestCheck):
-            return run_pytest(check, answer, self._forks(), self._suites(), limits, changes=changes).findings
+            forks, suites = self._forks(), self._suites()
+            return run_pytest(check, answer, forks, suites, limits, changes=changes, near=near).findings
         raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
 
     def _suite(
-        self, check: PytestCheck, answer: str, limits: Limits, alter: Mapping[str, Alteration]
+        self,
+        check: PytestCheck,
+        answer: str,
+        limits: Limits,
+        alter: Mapping[str, Alteration],
+        *,
+        near: bool = False,
     ) -> SuiteReport:
         wire = {name: one.wire() for name, one in alter.items()}
-        return run_pytest(check, answer, self._forks(), self._suites(), limits, wire)
+        return run_pytest(check, answer, self._forks(), self._suites(), limits, wire, near=near)
 
-    def _look_again(self, task: Task, answer: str, findings: Findings) -> None:
+    def _look_again(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
         """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
         altered tests. Nothing else here changes a verdict.
 
@@ -114,9 +139,9 @@ class PythonToolchain:
             return
         try:
             if findings.changed:
-                self._without_changes(task, answer, findings)
+                self._without_changes(task, answer, findings, near)
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
-                self._with_altered_calls(task, task.check, answer, findings)
+                self._with_altered_calls(task, task.check, answer, findings, near)
         except WorkerDied:  # the verdict stands; the next answer finds fresh processes
             self.close()
 
@@ -127,7 +152,7 @@ class PythonToolchain:
             self.settings.limits, wall_seconds=SECOND_LOOK_LIMITS * self.settings.limits.wall_seconds
         )
 
-    def _without_changes(self, task: Task, answer: str, findings: Findings) -> None:
+    def _without_changes(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
         """Judges the answer so that no call changes an argument, where the reference passes like that."""
 
         def find() -> bool | None:
@@ -135,13 +160,15 @@ class PythonToolchain:
             return None if found.late(self.settings.limits) else found.stop is None and found.passed
 
         if self._remembered("pure", task, find, bad=False):
-            again = self._findings(task.check, answer, changes=False)
+            again = self._findings(task.check, answer, changes=False, near=near)
             findings.cpu += again.cpu
             bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
             if bad is not None:
                 findings.fail(bad, CHANGED, again.outcomes[bad])
 
-    def _with_altered_calls(self, task: Task, check: PytestCheck, answer: str, findings: Findings) -> None:
+    def _with_altered_calls(
+        self, task: Task, check: PytestCheck, answer: str, findings: Findings, near: bool
+    ) -> None:
         def find() -> list[Round]:
             run = partial(self._suite, check, task.reference, self._reference_limits)
             return find_rounds(run, drawn(task.id, "", "altered calls"))
@@ -149,7 +176,8 @@ class PythonToolchain:
         if rounds := self._remembered("altered", task, find, bad=list[Round]()):
             limits, rng = self.settings.limits, drawn(task.id, answer, "second look")
             seconds = SECOND_LOOK_LIMITS * limits.wall_seconds
-            SuiteControls(partial(self._suite, check, answer, limits), rounds, rng, seconds).confirm(findings)
+            run = partial(self._suite, check, answer, limits, near=near)
+            SuiteControls(run, rounds, rng, seconds).confirm(findings)
 
     def _remembered(
         self, what: str, task: Task, find: Callable[[], _Found | None], *, bad: _Found

@@ -60,12 +60,12 @@ class ValueEncoder(Encoder):
         """Writes a value that is none of the codec's own. Raises Unencodable."""
         parts = _parts(value, self.answers)
         if parts is None or depth <= 0:
-            return self.further(value, why)
+            return self.further(value, why, depth)
         self.tag(parts, depth)
 
-    def further(self, value: Any, why: str) -> None:
+    def further(self, value: Any, why: str, depth: int) -> None:
         """Writes any other value. Raises Unencodable."""
-        super().beyond(value, why, 0)
+        super().beyond(value, why, depth)
 
 
 def _parts(value: Any, answers: bool) -> tuple[Any, ...] | None:

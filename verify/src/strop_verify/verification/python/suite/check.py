@@ -113,16 +113,18 @@ def run_pytest(
     alter: dict[str, list[int | str]] | None = None,
     *,
     changes: bool = True,
+    near: bool = False,
 ) -> SuiteReport:
     """One candidate, one run. Raises WorkerDied when our process broke, VerificationError for a bad task.
 
-    `changes`: whether what calls do to their arguments reaches the tests.
+    `changes`: whether what calls do to their arguments reaches the tests. `near`: whether plain values stand for
+    objects of classes that the tests do not name.
 
     `alter`: calls of tests to make with other values (`second_look`); then calls are noted, also if it is empty. All
     tests are run in any case, so that the answer cannot tell the runs apart.
     """
     altered = None if alter is None else list(alter.items())
-    job = _job(check, answer, runner.work, limits) | {"alter": altered, "changes": changes}
+    job = _job(check, answer, runner.work, limits) | {"alter": altered, "changes": changes, "near": near}
     report, output, pump = SuiteReport(runner.work), Capture(limits.output_bytes), Pump(limits)
     ours, theirs = socket.socketpair()
     with ours, theirs, closing(fork(zygote, limits, "module")) as child:

@@ -16,12 +16,13 @@ import io
 import operator
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from strop_verify.verification.python.codec import encode, tagged
 from strop_verify.verification.python.decoder import decode
 from strop_verify.verification.python.functions import StandIns
+from strop_verify.verification.python.nearest import nearest
 from strop_verify.verification.python.values import ValueEncoder, changed, named_tuple_parts
 
 _Receive = Callable[[], Any]
@@ -68,19 +69,29 @@ class _RefEncoder(ValueEncoder):
         else:
             super().beyond(value, why, depth)
 
-    def further(self, value: Any, why: str) -> None:
-        self.out += self.table.own(value) or self.table.ref(value)
+    def further(self, value: Any, why: str, depth: int) -> None:
+        if depth > 0 and self.table.stands_in(value) and (plain := nearest(value)) is not None:
+            self.put((plain,), depth - 1)
+        else:
+            self.out += self.table.own(value) or self.table.ref(value)
 
 
 class Table(StandIns):
     """The objects that the tests hold, by number; 0 is the module. They live as long as the process."""
 
-    def __init__(self, receive: _Receive, send: _Send) -> None:
+    def __init__(self, receive: _Receive, send: _Send, named: Collection[str] | None = None) -> None:
+        """`named`: names that the tests use; objects of other classes cross as the nearest plain value."""
         super().__init__(receive, send)
+        self.named = None if named is None else frozenset(named)
         self.objects: list[Any] = []
         self.numbers: dict[int, int] = {}
         self.described: set[int] = {0}
         """Numbers whose objects the tests know; a class may have a number before it is sent itself."""
+
+    def stands_in(self, value: Any) -> bool:
+        """Whether a plain value may stand for the object."""
+        own = (c.__name__ for c in type(value).__mro__ if c.__module__ != "builtins")
+        return self.named is not None and self.named.isdisjoint(own)
 
     def number(self, value: Any) -> int:
         """The number of an object, a new one the first time."""
@@ -201,7 +212,7 @@ def serve(job: dict[str, Any], receive: _Receive, send: _Send, describe: Callabl
     except BaseException as error:
         return send({"build": describe(error)})
     send({"built": True})
-    table = Table(receive, send)
+    table = Table(receive, send, job.get("near"))
     table.number(module)
     try:
         exec(compiled, module.__dict__)

@@ -122,7 +122,9 @@ def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
     used = frozenset(name for text in texts for name in used_names(text))
     finder = AnswerFinder(job["path"], session, frozenset(job["hidden"]) | brought, used)
     session.takes_changes = job["changes"]
-    if session.begin({"code": job["code"], "module": finder.names[0]}, send):
+    if session.begin(
+        {"code": job["code"], "module": finder.names[0], "near": sorted(used) if job["near"] else None}, send
+    ):
         _pytest(job, finder, SuiteRecorder(session, send))
         send({"done": session.gone or None, "changed": session.changed})
 

@@ -1,0 +1,91 @@
+"""Whether Python test code may see more of an answer than values (docs/formats.md)."""
+
+import ast
+
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What parsing code may raise."""
+_NAMES = frozenset(
+    {
+        "inspect", "monkeypatch", "patch", "caplog", "assertLogs", "recwarn", "warns", "catch_warnings", "assertWarns",
+        "assertWarnsRegex", "deprecated_call", "environ", "putenv", "seed", "setstate", "chdir", "redirect_stdout",
+        "redirect_stderr", "get_type_hints", "is_dataclass", "asdict", "astuple", "singledispatch", "gc", "weakref",
+        "tracemalloc", "getrefcount", "setrecursionlimit", "freeze_time", "pickle", "logging",
+    }
+)  # fmt: skip
+"""Names, attributes, arguments and modules by which tests reach into the process that they run in."""
+_OF_OBJECTS = frozenset(
+    f"__{name}__"
+    for name in (
+        "doc", "annotations", "wrapped", "defaults", "kwdefaults", "code", "closure", "dict", "qualname", "module",
+        "mro", "bases", "subclasses", "slots", "cause", "context", "traceback", "suppress_context", "notes",
+        "dataclass_fields", "members", "name", "class", "self", "globals",
+    )
+)  # fmt: skip
+"""Attributes by which tests look at more than values."""
+
+
+def tree_of(code: str) -> ast.Module:
+    """The code's tree; an empty one for code that cannot be parsed."""
+    try:
+        return ast.parse(code)
+    except UNREADABLE:
+        return ast.Module([], [])
+
+
+def beyond_values(code: str) -> bool:
+    """Whether test code may tell an object from an equal copy: it changes objects, asks which one it has, uses
+    coroutines, reaches into the process or looks at more than values.
+    """
+    return any(_reaches(node) or _changes(node) for node in ast.walk(tree_of(code)))
+
+
+_CHANGING = frozenset(
+    {
+        "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
+        "update", "setdefault", "add", "discard", "sort", "reverse", "rotate", "shuffle", "write", "id",
+    }
+)  # fmt: skip
+"""Functions by which tests change an object, or tell it from an equal one."""
+
+
+def _reaches(node: ast.AST) -> bool:
+    if isinstance(node, ast.Await | ast.AsyncFunctionDef) or _asks_which(node):
+        return True
+    names = _named(node)
+    of_objects = isinstance(node, ast.Attribute) and node.attr in _OF_OBJECTS
+    return of_objects or "asyncio" in names or not _NAMES.isdisjoint(names)
+
+
+def _changes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _last(node.func) in _CHANGING
+    if isinstance(node, ast.AugAssign):
+        return not isinstance(node.value, ast.Constant)
+    stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
+    return stored and isinstance(node, ast.Subscript | ast.Attribute)
+
+
+def _asks_which(node: ast.AST) -> bool:
+    """Whether it is `a is b` of two that are no constants."""
+    if not isinstance(node, ast.Compare) or any(
+        isinstance(one, ast.Constant) for one in (node.left, *node.comparators)
+    ):
+        return False
+    return any(isinstance(one, ast.Is | ast.IsNot) for one in node.ops)
+
+
+def _named(node: ast.AST) -> list[str]:
+    """Names that a node brings in or reads; one without a name has an empty one."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        module = (getattr(node, "module", "") or "").split(".")
+        return [*module, *(part for alias in node.names for part in alias.name.split("."))]
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.Name):
+        return [node.id]
+    return [node.arg] if isinstance(node, ast.arg) else [""]
+
+
+def _last(node: ast.expr) -> str:
+    """The last name of a dotted one."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
