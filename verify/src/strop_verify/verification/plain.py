@@ -27,6 +27,7 @@ from strop_verify.core.snapshots import Files, digest_of
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.sandbox.packages import PackageSite
+from strop_verify.verification import asserts_file
 from strop_verify.verification.draws import drawn
 from strop_verify.verification.project.backend import PATIENCE
 from strop_verify.verification.project.controls import PytestControls
@@ -54,26 +55,6 @@ _TEST_SECONDS, _LOADING = 5.0, 10.0
 _WALL = 60.0
 """Wall seconds of a run beside the limit of an answer."""
 _RUNS = 3
-ASSERTS = "test_asserts.py"
-_MODULE = "answer_under_test"
-_CALLS = """import {module}
-
-CODE = {code!r}
-
-
-def test_code():
-    names = dict(vars({module}), __name__="__main__")
-    if {entry!r} not in names and "Solution" in names:
-        names[{entry!r}] = getattr(names["Solution"](), {entry!r})
-    try:
-        exec(compile(CODE, "<tests>", "exec"), names)
-    except SystemExit as stop:
-        trace, files = stop.__traceback__, set()
-        while trace:
-            files.add(trace.tb_frame.f_code.co_filename)
-            trace = trace.tb_next
-        assert not stop.code and {module}.__file__ not in files, "ended with a status, or by the answer"
-"""
 
 
 class PlainControls(PytestControls):
@@ -232,8 +213,8 @@ class PythonVerifier:
         """The answer as an edit of a project: the tests, with the reference where the answer goes."""
         check = task.check
         if isinstance(check, AssertsCheck):
-            above, path, tests = check.preamble, f"{_MODULE}.py", [f"{ASSERTS}::test_code"]
-            files = {ASSERTS: _CALLS.format(module=_MODULE, entry=check.entry_point, code=check.code)}
+            above, path, files = check.preamble, f"{asserts_file.MODULE}.py", asserts_file.files_of(check)
+            tests = [f"{asserts_file.NAME}::{asserts_file.TEST}"]
         else:
             suite = check.only(PytestCheck)
             above, path, tests, files = "", suite.path, list(dict.fromkeys(suite.tests)), suite.files

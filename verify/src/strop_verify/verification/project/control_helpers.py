@@ -59,7 +59,8 @@ class ControlHelpers:
         self.made, self.flag, self.changed = names.new(), names.new(), names.new()
         self.moved, self.turned, self.raised = names.new(), names.new(), names.new()
         self.less, self.greater = names.new(), names.new()
-        self.fell, self.held, self.error = names.new(), names.new(), names.new().title().replace("_", "")
+        self.fell, self.held = names.new(), names.new()
+        self.error, self.holds = (names.new().title().replace("_", "") for _ in range(2))
 
     def text(self) -> str:
         """The functions, to stand before what calls them."""
@@ -74,6 +75,7 @@ class ControlHelpers:
             f"def {self.greater}(a, b):\n    return a > b if {self.flag}() else a < b\n",
             f"def {self.turned}(value):\n    return value if {self.flag}() else not value\n",
             f"class {self.error}(Exception):\n    pass\n",
+            f"class {self.holds}(BaseException):\n    pass\n",
             f"def {self.raised}(kind):\n    return kind if {self.flag}() else {self.error}\n",
             f"def {self.fell}():\n    if {self.flag}():\n        raise\n",
             f"def {self.held}():\n    return not {self.flag}()\n",

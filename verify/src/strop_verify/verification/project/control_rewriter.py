@@ -95,12 +95,17 @@ _TURNED = (
 
 
 class ControlRewriter:
-    """Makes a test function its control test."""
+    """Makes a test function its control test; `helper`: one that tests call, which ends them by an exception."""
 
     def __init__(
-        self, function: ast.FunctionDef, helpers: ControlHelpers, literals: Mapping[str, ast.expr]
+        self,
+        function: ast.FunctionDef,
+        helpers: ControlHelpers,
+        literals: Mapping[str, ast.expr],
+        *,
+        helper: bool = False,
     ) -> None:
-        self._function, self._helpers = function, helpers
+        self._function, self._helpers, self._helper = function, helpers, helper
         own = [
             node
             for node in ast.walk(function)
@@ -135,7 +140,13 @@ class ControlRewriter:
             assign.value = self._helpers.literal(assign.value)
         first = [statement_of(f"{name} = {self._helpers.moved}({name})") for name in sorted(begin)]
         body = self._block(self._function.body)
-        self._function.body[:] = [*first, *body, self._helpers.tail()]
+        if self._helper:
+            self._function.body[:] = [*first, *body]
+            return
+        ended = ast.parse(f"try:\n    pass\nexcept {self._helpers.holds}:\n    return\n").body[0]
+        assert isinstance(ended, ast.Try)
+        ended.body = [*body, self._helpers.tail()]
+        self._function.body[:] = [*first, ended]
 
     def _binding(self, name: str) -> ast.Assign | None:
         """The statement of the body that binds a name to a literal."""
@@ -151,7 +162,9 @@ class ControlRewriter:
 
     def _statement(self, statement: ast.stmt) -> list[ast.stmt]:
         if isinstance(statement, ast.Return):
-            return [self._helpers.tail(), statement]
+            return [statement] if self._helper else [self._helpers.tail(), statement]
+        if isinstance(statement, ast.FunctionDef):
+            ControlRewriter(statement, self._helpers, self._literals, helper=True).act()
         if isinstance(statement, ast.With):
             calls = {called(item.context_expr) for item in statement.items}
             if calls & _RAISES:
@@ -268,9 +281,10 @@ class ControlRewriter:
 
     def _tried(self, *statements: ast.stmt) -> ast.stmt:
         helpers = self._helpers
+        end = f"raise {helpers.holds}" if self._helper else "return"
         tried = ast.parse(
             f"try:\n    pass\nexcept Exception:\n    {helpers.fell}()\n"
-            f"else:\n    if {helpers.held}():\n        return\n"
+            f"else:\n    if {helpers.held}():\n        {end}\n"
         ).body[0]
         assert isinstance(tried, ast.Try)
         tried.body = [*statements]

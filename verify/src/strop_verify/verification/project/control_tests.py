@@ -94,10 +94,30 @@ def _rewritten(
             done.add(id(function))
             ControlRewriter(function, helpers, literals).act()
         changed.add(rest)
+    for function in _called_by_tests(tree):
+        if id(function) not in done:
+            ControlRewriter(function, helpers, literals, helper=True).act()
     _bind_again(tree, literals, helpers)
     _drop_others(tree, {called.get(rest, rest).partition("[")[0].rpartition("::")[2] for rest in rests})
     _put_first(tree, ast.parse(helpers.text()).body)
     return ast.unparse(ast.fix_missing_locations(tree)), changed
+
+
+def _called_by_tests(tree: ast.Module) -> list[ast.FunctionDef]:
+    """Functions of the file that assert and are called by name: what they find counts as the test's."""
+    names = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    return [
+        one
+        for one in tree.body
+        if isinstance(one, ast.FunctionDef)
+        and one.name in names
+        and not (one.decorator_list or one.name.startswith("test"))
+        and any(isinstance(node, ast.Assert) for node in ast.walk(one))
+    ]
 
 
 def _put_first(tree: ast.Module, body: list[ast.stmt]) -> None:
