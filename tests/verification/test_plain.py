@@ -60,13 +60,49 @@ def test_a_task_whose_reference_passes_apart_is_never_judged_otherwise() -> None
     assert good.passed and good.trust is None  # the pool says the check's own
 
 
-def test_without_a_reference_one_process_decides() -> None:
+def test_without_a_reference_what_is_seen_in_the_tests_decides() -> None:
     check = AssertsCheck(entry_point="f", code="assert f.__doc__ == 'd'")
     assert judged(check, "def f():\n    'd'").trust == "same-process"
     assert judged(check, "def f():\n    'e'").outcome is Outcome.FAILED
-    mine = suite("from solution import Base\nclass Mine(Base): pass\ndef test_it(): assert Mine().two() == 2\n")
+    mine = suite(
+        "from solution import Base\nclass Mine(Base): pass\ndef test_it(): assert Mine().two() == 2\n"
+    )
     assert judged(mine, "class Base:\n    def two(self): return 2").trust == "same-process"
     assert judged(mine, "class Base:\n    def two(self): return 3").outcome is Outcome.FAILED
+    unseen = AssertsCheck(entry_point="f", code="assert f(1) == 1")
+    assert judged(unseen, "def f(x): return 2").outcome is Outcome.FAILED
+
+
+FORGED = """class E:
+    def __init__(self, *args): pass
+    def __eq__(self, other): return isinstance(other, int | str | list)
+    def __ne__(self, other): return not self == other
+    def __call__(self, *args): return E()
+    def __getattr__(self, name): return E()
+def f(*args): return E()
+f.__doc__ = 'd'
+"""
+
+
+@pytest.mark.parametrize("reference", ["def f(n):\n    'd'\n    return [n]", ""])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "assert f(3) == [3]",
+        "def check(c):\n    assert c(3) == [3]\n    assert c(2) == [2]\ncheck(f)",
+        "if f(3) != [3]: raise ValueError",
+        "if not f(3) == [3]:\n    raise ValueError",
+        "def same(a, b):\n    if a != b: raise AssertionError\nsame(f(3), [3])",
+        "try:\n    assert f(3) == [3]\nexcept ValueError: pass",
+    ],
+)
+def test_objects_that_equal_everything_pass_no_test_there(code: str, reference: str) -> None:
+    both = "assert f.__doc__ == 'd'\n" + code
+    indented = "from solution import f\ndef test_it():\n    " + both.replace("\n", "\n    ")
+    for check in (AssertsCheck(entry_point="f", code=both), suite(indented)):
+        honest = judged(check, "def f(x):\n    'd'\n    return [x]", reference)
+        assert honest.trust == "same-process", honest
+        assert not judged(check, FORGED, reference).passed
 
 
 def test_a_reference_that_passes_in_no_way_leaves_the_failure() -> None:

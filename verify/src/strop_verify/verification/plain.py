@@ -1,12 +1,14 @@
 """Python test code judged as it was written to run: beside the answer in one process, where apart is not enough.
 
 Apart (`verification.python`), answer and tests exchange values. Test code may do more than that: patch a library, read
-a docstring or a log, compare by `is`, change what it gave. So where it may tell an object from a copy, as a suite
-always may, or met what does not cross,
+a docstring or a log, compare by `is`, change what it gave. So
 
-- an answer that failed passes if it does in one process, so that what does not cross is never an answer's fault, and so
-  wherever the reference fails apart;
-- an answer that passed must pass in one process too, where a reference would.
+- an answer is judged in one process where the task's reference fails apart, or where a task without one visibly needs
+  that;
+- an answer that fails apart by an object which does not cross passes with the plain value that is nearest to it, if it
+  passes in one process as it is;
+- an answer that passes apart must pass in one process too, where tests may tell an object from a copy
+  (`beyond_values`), as those of a suite always may, and a reference would.
 
     apart    in two processes
     watched  in one process, with canaries and control tests, as a project's tests are (`verification.project`)
@@ -55,6 +57,17 @@ _TEST_SECONDS, _LOADING = 5.0, 10.0
 _WALL = 60.0
 """Wall seconds of a run beside the limit of an answer."""
 _RUNS = 3
+
+_ABSENT = """class Absent:
+    def __init__(self, *args, **kwargs): raise NotImplementedError
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Absent
+"""
+"""What stands in the place of a reference that a task has not: every name is there, and nothing can be done with it."""
 
 
 class PlainControls(PytestControls):
@@ -127,22 +140,17 @@ class PythonVerifier:
         except VerificationError:
             if not isinstance(task.check, PytestCheck | AssertsCheck):
                 raise
-            beside = self._beside(task, answer)
-            if not (beside.passed or (task.reference.strip() and self._fits(task))):
+            if not self._parts(task):
                 raise
-            return beside
+            return self._beside(task, answer)
         if apart.passed:
             return self._confirmed(task, answer, apart) if may_differ else apart
-        parts = self._parts(task)
-        if not (may_differ or parts):
+        if self._parts(task):
+            return self._beside(task, answer)
+        if not may_differ or not self._plain(task, answer).passed:
             return apart
-        beside = self._beside(task, answer) if parts else self._plain(task, answer)
-        if parts or not beside.passed:
-            return beside if parts else apart
         near, _ = self._apart.judged(task, answer, near=True)
-        if near.passed or task.reference.strip():
-            return near if near.passed else apart
-        return self._beside(task, answer)
+        return near if near.passed else apart
 
     def _confirmed(self, task: Task, answer: str, apart: Verdict) -> Verdict:
         """The pass, or why it is none in one process, where a reference would pass."""
@@ -159,16 +167,18 @@ class PythonVerifier:
         return plain if not watched.passed and self._only_plain(task) else watched
 
     def _parts(self, task: Task) -> bool:
-        """Whether the reference fails in two processes."""
-        if not task.reference.strip() or not isinstance(task.check, PytestCheck | AssertsCheck):
+        """Whether two processes are too many: for a reference that passes in one, or by what is seen without one."""
+        if not isinstance(task.check, PytestCheck | AssertsCheck):
             return False
+        if not task.reference.strip():
+            return task.check.shares_process()
 
         def found() -> bool:
             passes = self._apart.passes(task, task.reference)
             self._late |= passes is None
             return passes is False
 
-        return self._found(task, "parts", found)
+        return self._found(task, "parts", found) and self._fits(task)
 
     def _fits(self, task: Task) -> bool:
         """Whether the reference passes in one process, or there is none."""
@@ -222,7 +232,7 @@ class PythonVerifier:
             pysource.below(above, code) if above else code for code in (task.reference, answer)
         )
         base = {name: text.encode("utf-8", "surrogatepass") for name, text in files.items()}
-        base[path] = reference.encode("utf-8", "surrogatepass")
+        base[path] = (reference if reference.strip() else _ABSENT).encode("utf-8", "surrogatepass")
         backend = SuiteBackend(base, self._process(base), self._settings)
         edited = ProjectCheck(project="", digest=digest_of(base), files={path: edit}, failing=tests)
         return edited, base, backend, time.monotonic() + _RUNS * backend.wall_seconds

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from strop_verify.core.checks.base import CheckBase, EntryPoint, RevealedTests, SingleTest, one_text, words_of
-from strop_verify.core.checks.beyond_values import UNREADABLE, beyond_values, tree_of
+from strop_verify.core.checks.beyond_values import UNREADABLE, beyond_values, shares_process, tree_of
 from strop_verify.core.ids import canonical_json
 from strop_verify.core.test_code import never_fails
 from strop_verify.core.text import squeeze
@@ -123,6 +123,9 @@ class AssertsCheck(CheckBase):
 
     def never_fails(self) -> str:
         return never_fails(self.code, self.functions())
+
+    def shares_process(self) -> bool:
+        return shares_process(self.code, self.functions())
 
     def beyond_values(self) -> bool:
         return beyond_values(self.code)

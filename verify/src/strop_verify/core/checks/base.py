@@ -202,6 +202,10 @@ class CheckBase(Record):
         """Whether the answer is a function that is only called without arguments: one value is all that is asked."""
         return False
 
+    def shares_process(self) -> bool:
+        """Whether its tests visibly need the answer's process, in which they may be forged more easily."""
+        return False
+
     def beyond_values(self) -> bool:
         """Whether its tests may tell an object from an equal copy of it, which is what they have of another process."""
         return False

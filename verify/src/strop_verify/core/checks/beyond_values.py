@@ -1,9 +1,11 @@
 """Whether Python test code may see more of an answer than values (docs/formats.md)."""
 
 import ast
+from collections.abc import Collection
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What parsing code may raise."""
+_CROSS = ("NamedTuple", "namedtuple", "Exception", "BaseException")
 _NAMES = frozenset(
     {
         "inspect", "monkeypatch", "patch", "caplog", "assertLogs", "recwarn", "warns", "catch_warnings", "assertWarns",
@@ -39,6 +41,36 @@ def beyond_values(code: str) -> bool:
     return any(_reaches(node) or _changes(node) for node in ast.walk(tree_of(code)))
 
 
+def shares_process(code: str, functions: Collection[str]) -> bool:
+    """Whether test code visibly needs the answer's process: objects of its own classes as arguments of the answer's
+    functions, classes that extend the answer's, coroutines, a change inside an object, a look at more than values.
+    """
+    nodes = list(ast.walk(tree_of(code)))
+    if any(_reaches(node) or _changes_inside(node) for node in nodes):
+        return True
+    bases = {node.name: [_last(b) for b in node.bases] for node in nodes if isinstance(node, ast.ClassDef)}
+    own = {
+        name
+        for name, known in bases.items()
+        if not any(base in _CROSS or base.endswith("Error") for base in known)
+    }
+    called = {*functions}
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef):  # check(candidate)
+            called.update(a.arg for a in node.args.args)
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    given = [a for c in calls if _last(c.func) in called for a in (*c.args, *(k.value for k in c.keywords))]
+    made = {_last(one.func) for argument in given for one in ast.walk(argument) if isinstance(one, ast.Call)}
+    return not own.isdisjoint(made) or any(not called.isdisjoint(known) for known in bases.values())
+
+
+def imported(code: str, module: str) -> set[str]:
+    """What test code imports from a module of the answer by name."""
+    nodes = ast.walk(tree_of(code))
+    names = (n for n in nodes if isinstance(n, ast.ImportFrom) and (n.module or "").endswith(module))
+    return {alias.asname or alias.name for node in names for alias in node.names}
+
+
 _CHANGING = frozenset(
     {
         "append", "appendleft", "extend", "extendleft", "insert", "pop", "popleft", "popitem", "remove", "clear",
@@ -63,6 +95,18 @@ def _changes(node: ast.AST) -> bool:
         return not isinstance(node.value, ast.Constant)
     stored = isinstance(getattr(node, "ctx", None), ast.Store | ast.Del)
     return stored and isinstance(node, ast.Subscript | ast.Attribute)
+
+
+def _changes_inside(node: ast.AST) -> bool:
+    """Whether it is a call such as `account.items.append(3)`, of an object that is not the test's own."""
+    if not (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING
+    ):
+        return False
+    held = node.func.value
+    if not isinstance(held, ast.Attribute):
+        return False
+    return not (isinstance(held.value, ast.Name) and held.value.id in ("self", "sys"))
 
 
 def _asks_which(node: ast.AST) -> bool:

@@ -1,11 +1,13 @@
 """Suites: tests of a module, of a project, of a repository or container, each test with a name."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
 from strop_verify.core.checks.base import ANY, CheckBase, SingleTest, words_of
+from strop_verify.core.checks.beyond_values import imported, shares_process
 from strop_verify.core.ids import canonical_json
 from strop_verify.core.verdict import Trust
 
@@ -28,6 +30,11 @@ class PytestCheck(CheckBase):
 
     def strength(self) -> str:
         return "suite of tests"
+
+    def shares_process(self) -> bool:
+        module = PurePosixPath(self.path).stem
+        texts = (text for name, text in self.files.items() if name.endswith(".py"))
+        return any(shares_process(text, imported(text, module)) for text in texts)
 
     def beyond_values(self) -> bool:
         return True  # what an object of the answer holds comes as a copy

@@ -171,6 +171,11 @@ class ControlRewriter:
                 return self._raising(statement)
             if not calls & _CATCHING:
                 statement.body = self._block(statement.body)
+        elif isinstance(statement, ast.Try):
+            for body in (statement.body, statement.orelse, statement.finalbody):
+                body[:] = self._block(body)
+        elif isinstance(statement, ast.If) and (sides := _refused(statement)):
+            return self._refusing(statement, *sides)
         elif isinstance(statement, ast.If | ast.For | ast.While):
             if isinstance(statement, ast.For) and isinstance(statement.iter, ast.Name):
                 statement.iter = copy.deepcopy(self._literals.get(statement.iter.id, statement.iter))
@@ -178,6 +183,21 @@ class ControlRewriter:
         elif asserts(statement) or self._supported(getattr(statement, "value", None)):
             return self._asserting(statement)
         return [statement]
+
+    def _refusing(self, statement: ast.If, left: ast.expr, right: ast.expr) -> list[ast.stmt]:
+        """`if a != b: raise E`, and the assertion of what it asks; each side is evaluated once."""
+        made: list[ast.stmt] = []
+        sides: list[ast.expr] = []
+        for side in (left, right):
+            if is_literal(side):
+                sides.append(side)
+                continue
+            kept = self._helpers.new()
+            made.append(ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=side))
+            sides.append(ast.Name(id=kept, ctx=ast.Load()))
+        statement.test = ast.Compare(left=sides[0], ops=[ast.NotEq()], comparators=[sides[1]])
+        alike = ast.Compare(left=sides[0], ops=[ast.Eq()], comparators=[sides[1]])
+        return [*made, statement, *self._asserting(ast.Assert(test=copy.deepcopy(alike)))]
 
     def _supported(self, node: object) -> tuple[ast.expr, ast.expr] | None:
         """The first two values of a call of a function that fails a test where they are not alike."""
@@ -289,6 +309,18 @@ class ControlRewriter:
         assert isinstance(tried, ast.Try)
         tried.body = [*statements]
         return tried
+
+
+def _refused(statement: ast.If) -> tuple[ast.expr, ast.expr] | None:
+    """Both sides of `if a != b: raise E`."""
+    test, body = statement.test, statement.body
+    wanted: type[ast.cmpop] = ast.NotEq
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test, wanted = test.operand, ast.Eq
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], wanted):
+        return None
+    refuses = isinstance(body[-1], ast.Raise) or called(getattr(body[-1], "value", None)) == "fail"
+    return (test.left, test.comparators[0]) if refuses and not statement.orelse else None
 
 
 def _roots(statement: ast.stmt) -> list[ast.AST]:

@@ -79,7 +79,7 @@ class PythonToolchain:
         stands = (
             verdict.outcome not in (Outcome.PASSED, Outcome.FAILED) or verdict.passed != passed or not built
         )
-        return verdict, not stands and (findings.uncrossed or task.check.beyond_values())
+        return verdict, not stands and (task.check.beyond_values() if passed else findings.uncrossed)
 
     def passes(self, task: Task, answer: str) -> bool | None:
         """Whether a trusted answer passes, with time for a busy machine; None where it was late. Raises WorkerDied."""

@@ -126,7 +126,7 @@ def run_suite(job: dict[str, Any], session: Session, send: _Send) -> None:
         {"code": job["code"], "module": finder.names[0], "near": sorted(used) if job["near"] else None}, send
     ):
         _pytest(job, finder, SuiteRecorder(session, send))
-        send({"done": session.gone or None, "changed": session.changed})
+        send({"done": session.gone or None, "changed": session.changed, "uncrossed": session.met_objects})
 
 
 def _pytest(job: dict[str, Any], finder: AnswerFinder, recorder: SuiteRecorder) -> None:

@@ -55,6 +55,12 @@ class Session(CandidateClient):
         self._tuples: dict[tuple[int, type], Any] = {}
         self.lock = threading.RLock()
 
+    @property
+    def met_objects(self) -> bool:
+        """Whether an object of the answer came that was not taken from its module by name, and is no class."""
+        others = self.proxies.keys() - self.direct - self.classes
+        return any(not isinstance(self.proxies[number], type) for number in others)
+
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
         self.faults.append(cause[:300])
