@@ -92,9 +92,9 @@ def test_objects_of_answers(verifier: OpenVerifier) -> None:
         given = reference if r.random() < 0.7 else ""
         task = Task(id=f"t{number}", statement="s", check=check, reference=given)
         answer = f"{made}\ndef f(n): {gives}"
-        jobs.append((task, answer, f"{answer}\n{code}", verifier.submit(task, answer)))
+        jobs.append((task, f"{answer}\n{code}", verifier.submit(task, answer)))
     wrong = []
-    for task, answer, program, future in jobs:
+    for task, program, future in jobs:
         verdict = future.result()
         if verdict.outcome is not (Outcome.PASSED if passes(program) else Outcome.FAILED):
             wrong.append((program, task.reference, task.check.kind, str(verdict.outcome), verdict.detail))
