@@ -34,7 +34,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.environments.task_tree import tree_of
 from strop.environments.toolbox import installed
 from strop.environments.workspace import Workspace
@@ -98,7 +98,7 @@ class Timed(Workspace):
 def expert(tasks: list[Task]) -> Callable[[str], str]:
     """Says a task's next call, by what its prompt holds: its statement, and how many turns have been."""
     scripts: dict[str, list[str]] = {}
-    kind = framed(find_environment(Workspace), "chat")
+    kind = bind(find_environment(Workspace), "chat")
     for task in tasks:
         made: Any = kind(task)
         scripts[task.statement.strip()] = list(made.demonstrate(random.Random(task.id)))
@@ -113,7 +113,7 @@ def expert(tasks: list[Task]) -> Callable[[str], str]:
 def played(tasks: list[Task], verifier: Any, at_once: int) -> tuple[float, float]:
     """(wall seconds, share that passed) of the plays of these tasks."""
     dispatcher = Dispatcher(
-        Slow(expert(tasks)), verifier, framed(find_environment(Timed), "chat"),
+        Slow(expert(tasks)), verifier, bind(find_environment(Timed), "chat"),
         limits=PlayLimits(plays=at_once, setups=at_once), order="as-ready",
         open_folder=lambda: Folder(limits=_FOLDER, read=installed().read),
     )  # fmt: skip
@@ -134,7 +134,7 @@ def set_ups(files: Files, plays: int, verifier: Any) -> list[float]:
     Timed.setups.clear()
     dispatcher = Dispatcher(
         ScriptedPolicy(lambda prompt, seed, index: "<finish></finish>"), verifier,
-        framed(find_environment(Timed), "chat"), limits=PlayLimits(plays=1, setups=0),
+        bind(find_environment(Timed), "chat"), limits=PlayLimits(plays=1, setups=0),
         open_folder=lambda: Folder(limits=_FOLDER, read=installed().read),
     )  # fmt: skip
     list(dispatcher.play([task], plays, SamplingParams(), seed=1))

@@ -22,7 +22,7 @@ from typing import Any
 
 from strop.config.load import load_recipe
 from strop.config.schema import Recipe
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.dispatcher_factory import dispatcher_of

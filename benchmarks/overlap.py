@@ -134,7 +134,7 @@ def run(folder: Path, size: dict[str, int], staleness: int, steps: int, iteratio
     with ExitStack() as stack:
         parts = set_up(recipe, Ranks(), stack, lambda text: None)
         heard = Heard(parts.policy)
-        player = parts.play.player.like(heard, parts.play.player.environment)
+        player = parts.play.player.copy_with(heard, parts.play.player.environment)
         parts = replace(parts, policy=heard, play=replace(parts.play, player=player))
         files: dict[str, Any] = {"recipe": dump_recipe(recipe), "versions": {}}
         run_folder = stack.enter_context(RunFolder.create(recipe.run.folder, **files))

@@ -30,7 +30,7 @@ from strop.policies.open import answers
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.policies.vllm_engine import VllmPolicy
-from strop_verify.core.protocols import OnePlay, Request
+from strop_verify.core.protocols import CacheHandle, Request
 from strop_verify.core.rollout import SamplingParams
 
 PROMPT = 'def task_{}(values: list[int]) -> int:\n    """Return the sum of all values above {}, or 0 for none."""\n'
@@ -69,7 +69,7 @@ def play(policy: TransformersPolicy, rows: int, turns: int, keep: bool) -> None:
     params = SamplingParams(max_tokens=16)
     contexts = [policy.tokenizer.encode(PROMPT.format(i // 8, i // 8) * 8) for i in range(rows)]
     result = policy.tokenizer.encode(PROMPT.format(7, 7) * 2)[:60]
-    talks = [OnePlay() if keep else None for _ in range(rows)]
+    talks = [CacheHandle() if keep else None for _ in range(rows)]
     for turn in range(turns):
         asked = [
             policy.submit(Request(context, rows * turn + i, params, talk))

@@ -15,7 +15,7 @@ import typer
 from strop.cli import app
 from strop.config.explain import Key, bounds_of, keys, type_text, value_text
 from strop.config.layers import PRESETS, preset_names
-from strop.environments.kinds import ENVIRONMENTS
+from strop.environments.registry import ENVIRONMENTS
 from strop.rewards.rubric import REWARDS
 
 FOLDER = Path(__file__).parent / "reference"

@@ -14,7 +14,7 @@ import pytest
 
 import strop
 from strop.config.load import dump_recipe, load_recipe
-from strop.environments.kinds import find_environment
+from strop.environments.registry import find_environment
 from strop.evaluation.selectors import SELECTORS
 from strop.policies.open import open_policy
 from strop.reports.alarms import alarms

@@ -69,3 +69,8 @@ def test_old_names_are_the_new_modules_and_say_so(tmp_path: Path) -> None:
         timeout=60,
     )
     assert "DeprecationWarning: strop.core is now strop_verify.core" in done.stderr
+    code = (
+        "from importlib import import_module\nimport strop\nfrom strop.old_names import MOVED\n"
+        "print([old for old, new in MOVED.items() if import_module(old).__name__ != new])"
+    )
+    assert run(tmp_path, "-c", code, missing=("vllm",)).strip() == "[]"

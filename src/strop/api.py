@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from strop.config.load import load_recipe
 from strop.config.schema import Recipe
-from strop.environments.kinds import Kind, find_environment, played_by
+from strop.environments.registry import EnvironmentFactory, find_environment, played_by
 from strop.evaluation.evaluate import check, evaluate_with
 from strop.evaluation.result import Evaluation
 from strop.rewards.rubric import WeightedRubric, find_reward, score_name
@@ -89,7 +89,7 @@ def play(
     *,
     samples: int = 1,
     rewards: Rewards | None = None,
-    environment: str | Kind | None = None,
+    environment: str | EnvironmentFactory | None = None,
     recipe: Recipe = _DEFAULTS,
     verifier: Verifier | None = None,
 ) -> list[Group]:
@@ -121,7 +121,7 @@ def evaluate(
     policy: Policy,
     tasks: Sequence[Task],
     *,
-    environment: str | Kind | None = None,
+    environment: str | EnvironmentFactory | None = None,
     recipe: Recipe = _DEFAULTS,
     verifier: Verifier | None = None,
     on_rollout: Callable[[Rollout], None] = lambda rollout: None,
@@ -155,7 +155,7 @@ def train(
     *,
     tasks: Sequence[Task] | None = None,
     rewards: Rewards | None = None,
-    environment: str | Kind | None = None,
+    environment: str | EnvironmentFactory | None = None,
     resume: str | PathLike[str] | None = None,
     say: Say = print,
     show: Callable[[dict[str, Any]], None] = lambda metrics: None,
@@ -171,10 +171,10 @@ def train(
     Raises UserError before anything is written where the recipe cannot run.
     """
     _check(recipe, Recipe, "recipe", "strop.recipe(...)")
-    from strop.training.inputs import Given
+    from strop.training.caller_overrides import Overrides
     from strop.training.preflight import preflight
 
-    given = Given(
+    given = Overrides(
         tasks=None if tasks is None else _tasks(tasks),
         rubric=None if rewards is None else _rubric(recipe, rewards),
         environment=environment,
@@ -233,7 +233,7 @@ def _rubric(recipe: Recipe, rewards: Rewards | None) -> WeightedRubric:
 def _dispatcher(
     policy: Policy,
     tasks: Sequence[Task],
-    environment: str | Kind | None,
+    environment: str | EnvironmentFactory | None,
     recipe: Recipe,
     verifier: Verifier | None,
     stack: ExitStack,

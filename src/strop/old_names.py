@@ -11,13 +11,26 @@ from types import ModuleType
 from typing import Any
 
 MOVED = {
+    "strop.code.near.dress": "strop_verify.code.near.augmentations",
+    "strop.core.window": "strop_verify.core.bounded_map",
+    "strop.edits.places": "strop_verify.edits.line_matching",
+    "strop.edits.smallest": "strop_verify.edits.minimal_diff",
+    "strop.environments.kinds": "strop.environments.registry",
+    "strop.evaluation.rounds": "strop.evaluation.self_debug",
+    "strop.evaluation.stages": "strop.evaluation.outcome_rates",
+    "strop.policies.asking": "strop.policies.remote_policy",
+    "strop.rewards.cites": "strop.rewards.citation",
+    "strop.tasks.places": "strop.tasks.row_sources",
+    "strop.training.inputs": "strop.training.caller_overrides",
+    "strop.verification.draws": "strop_verify.verification.secret_rng",
+    "strop.verification.pool.blame": "strop_verify.verification.pool.attribution",
     **{
         f"strop.{room}": f"strop_verify.{room}"
         for room in ("code", "core", "edits", "sandbox", "verification")
     },
     "strop_neighbours": "strop.neighbours",
 }
-"""{old name: new name} of packages."""
+"""{old name: new name} of modules and packages, the narrower first."""
 
 
 class OldNames:

@@ -58,7 +58,7 @@ open("solution.py", "w").write(f"looked = {found!r}\\n")
 HARNESS = """
 from strop.config.tasks import EnvironmentConfig
 from strop_verify.core.rollout import SamplingParams
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import find_environment, framed
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.sources import load_tasks

@@ -7,7 +7,7 @@ import pytest
 from strop.attack.plays import played
 from strop_verify.attacks.bench import run
 from strop_verify.attacks.canary import Canaries
-from strop_verify.attacks.grader import LIMITS, Ours
+from strop_verify.attacks.grader import LIMITS, StropGrader
 from strop_verify.attacks.plays import environment_of, told, worse
 from strop_verify.attacks.suite import Attack, fill, load_suite, trial
 from strop_verify.attacks.tasks import build
@@ -46,7 +46,7 @@ def test_every_hostile_play_fails_and_its_honest_twin_passes(
         return open_verifier(workers=1, limits=LIMITS, jail=JAIL)
 
     trials = [trial(attack, tasks, canaries.facts) for attack in PLAYS]
-    rows = run(Ours(JAIL, open_it, player=played), trials, canaries, grace=200.0)
+    rows = run(StropGrader(JAIL, open_it, player=played), trials, canaries, grace=200.0)
     assert [
         (row.attack, row.exploits, row.leftovers, row.honest_detail) for row in rows if not row.good
     ] == []

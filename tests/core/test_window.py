@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from strop_verify.core.window import ahead, played
+from strop_verify.core.bounded_map import ahead, bounded_map
 
 
 def test_items_come_in_order_and_only_so_many_are_taken_ahead() -> None:
@@ -55,7 +55,7 @@ def test_works_of_several_rounds_give_their_results_in_order() -> None:
                 first_waits.set()
             return number, total
 
-        results = list(played(map(work, range(20)), 5))
+        results = list(bounded_map(map(work, range(20)), 5))
     assert [number for number, _ in results] == list(range(20)) == begun
     assert results[:4] == [(0, 0), (1, 1), (2, 3), (3, 6)]
 
@@ -79,7 +79,7 @@ def test_no_more_works_than_asked_for_are_under_way_and_their_errors_are_raised(
 
     seen: list[int] = []
     try:
-        for number in played(map(work, range(12)), 3):
+        for number in bounded_map(map(work, range(12)), 3):
             seen.append(number)
             if waiting:
                 waiting.pop(0).set_result(None)

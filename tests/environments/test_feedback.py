@@ -9,7 +9,7 @@ import pytest
 
 from strop.config.load import load_recipe
 from strop.environments.feedback import told
-from strop.environments.kinds import find_environment, framed, played_by
+from strop.environments.registry import bind, find_environment, played_by
 from strop.policies.loading import EMBEDDED, load_model, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
@@ -69,7 +69,7 @@ def played(
     verifier: "OpenVerifier", policy: Any, style: str = "chat", task: Task = TASK, **options: Any
 ) -> Rollout:
     kind = find_environment("feedback") if not options else _with(options)
-    dispatcher = Dispatcher(policy, verifier, framed(kind, style, stop=() if style == "chat" else None))
+    dispatcher = Dispatcher(policy, verifier, bind(kind, style, stop=() if style == "chat" else None))
     (found,) = dispatcher.play([task], 1, SamplingParams(max_tokens=200), seed=1)
     return found
 
@@ -186,7 +186,7 @@ def test_rust(verifier: "OpenVerifier") -> None:
 
 
 def test_a_fault_of_ours_is_no_feedback() -> None:
-    environment: Any = framed(find_environment("feedback"), "chat")(TASK)
+    environment: Any = bind(find_environment("feedback"), "chat")(TASK)
     environment.step(Completion(token_ids=[], logprobs=[], text="x", finish_reason="eos"))
     after = environment.result(None, Verdict(outcome=Outcome.ERROR, detail="the jail broke"))
     assert after == Done("the jail broke", "infra")

@@ -13,7 +13,7 @@ import pytest
 
 from strop.config.tasks import EnvironmentConfig
 from strop.environments import search_tools, search_tree
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.environments.search import ShortNames
 from strop.environments.search_pattern import matching, words
 from strop.environments.search_tools import SHOWN, SearchTools
@@ -240,7 +240,7 @@ def test_globs_take_no_time_that_grows_with_their_stars() -> None:
 def played(verifier: Any, task: Task, texts: Sequence[str], **options: Any) -> Rollout:
     kind = find_environment(EnvironmentConfig(type="search", **options))
     policy = ScriptedPolicy(lambda prompt, seed, again, left=list(texts): left.pop(0))  # type: ignore[misc]
-    dispatcher = Dispatcher(policy, verifier, framed(kind, "chat"))
+    dispatcher = Dispatcher(policy, verifier, bind(kind, "chat"))
     (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=4000), seed=1)
     return rollout
 

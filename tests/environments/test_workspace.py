@@ -12,7 +12,7 @@ from tests.environments.small_projects import FILES, RIGHT, project_task
 
 from strop.config.tasks import EnvironmentConfig
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.environments.repository_tools import RepositoryTools
 from strop.environments.toolbox import tools_of
 from strop.policies.loading import EMBEDDED, load_tokenizer
@@ -64,7 +64,7 @@ def played(
 ) -> tuple[Rollout, Says]:
     policy = Says(texts, tokenizer)
     kind = find_environment(EnvironmentConfig(type="workspace", **options))
-    dispatcher = Dispatcher(policy, verifier, framed(kind, "chat"))
+    dispatcher = Dispatcher(policy, verifier, bind(kind, "chat"))
     (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=max_tokens), seed=1)
     return rollout, policy
 
@@ -294,14 +294,14 @@ def test_the_expert_solves_repositories_in_many_ways(name: FormName, verifier: A
     ways = set()
     for number, task in enumerate(tasks[: 3 if name != "tags" else 8]):
         kind = find_environment(EnvironmentConfig(type="workspace", calls=name))
-        expert: Any = framed(kind, "chat")(task)
+        expert: Any = bind(kind, "chat")(task)
         texts = list(expert.demonstrate(random.Random(number)))
         rollout, _ = played(verifier, task, texts, calls=name)
         assert rollout.verdict is not None and rollout.verdict.passed, (texts, rollout.verdict)
         assert len(rollout.turns) == len(texts) <= 8
         ways.add(tuple(event.asked.partition("(")[0] for turn in rollout.turns for event in turn.events))
     assert len(ways) >= (5 if name == "tags" else 2)
-    again: Any = framed(find_environment(EnvironmentConfig(type="workspace", calls=name)), "chat")(tasks[0])
+    again: Any = bind(find_environment(EnvironmentConfig(type="workspace", calls=name)), "chat")(tasks[0])
     assert list(again.demonstrate(random.Random(7))) == list(again.demonstrate(random.Random(7)))
 
 

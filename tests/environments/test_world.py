@@ -11,7 +11,7 @@ from tests.warm import strop
 
 from strop.config.tasks import EnvironmentConfig
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.environments.toolbox import tools_of
 from strop.environments.world import world_tools
 from strop.evaluation.baselines import known_calls, random_calls
@@ -33,7 +33,7 @@ def played(verifier: Any, task: Task, texts: Sequence[str], style: str = "chat",
     left = list(texts)
     policy = ScriptedPolicy(lambda prompt, seed, again: left.pop(0) if left else "...")
     kind = find_environment(EnvironmentConfig(type="world", **options))
-    dispatcher = Dispatcher(policy, verifier, framed(kind, style))
+    dispatcher = Dispatcher(policy, verifier, bind(kind, style))
     (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=4000), seed=1)
     return rollout
 
@@ -102,7 +102,7 @@ def test_an_expert_solves_all_in_the_turns_that_there_are(turns: int, verifier: 
     for task in generate(len(WORLDS)):
         for seed in range(2):
             kind = find_environment(EnvironmentConfig(type="world", turns=turns))
-            texts = list(framed(kind, "chat")(task).demonstrate(random.Random(seed)))  # type: ignore[attr-defined]
+            texts = list(bind(kind, "chat")(task).demonstrate(random.Random(seed)))  # type: ignore[attr-defined]
             most = max(text.count("</") for text in texts)
             assert turns == 1 or len(texts) <= turns
             if turns > 1 and most <= 8:

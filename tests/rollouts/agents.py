@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import WireTokenizer
 from strop.rollouts.dispatcher import Dispatcher
@@ -89,7 +89,7 @@ def dispatcher_of(
         EnvironmentConfig(type="harness", **({"play": agent} if agent else {}), **options)
     )
     return Dispatcher(
-        policy or ScriptedPolicy(echo), verifier, framed(kind, "chat"), limits=limits, order=order,
+        policy or ScriptedPolicy(echo), verifier, bind(kind, "chat"), limits=limits, order=order,
     )  # fmt: skip
 
 

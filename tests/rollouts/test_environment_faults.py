@@ -10,7 +10,7 @@ from tests.rollouts.test_dispatcher import Counted, Slow, plays, script, task
 
 import strop
 import strop_verify.core.rollout
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.rollouts.dispatcher import MOST_ROUNDS, Dispatcher
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Call, Do, Done, Next, Opening, PlayLimits, Run, Say
@@ -370,11 +370,11 @@ def test_a_task_that_the_style_cannot_show_is_refused_where_its_prompt_is_looked
         def step(self, completion: Completion) -> Done:
             return Done(self.read(completion.text))
 
-    own: Any = framed(find_environment(Own), "continue")(nameless)
+    own: Any = bind(find_environment(Own), "continue")(nameless)
     assert own.begin().messages == (USER,) and own.read("```py\nx = 1\n```") == "x = 1"
     for look in (
         lambda: own.opening.text,
-        lambda: framed(find_environment("single-turn"), "continue")(nameless),
+        lambda: bind(find_environment("single-turn"), "continue")(nameless),
     ):
         with pytest.raises(UserError, match="no signature to continue"):
             look()

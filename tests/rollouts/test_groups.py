@@ -4,7 +4,7 @@ import pytest
 
 from strop.config.schema import Recipe
 from strop.config.training import GrpoConfig
-from strop.environments.kinds import framed
+from strop.environments.registry import bind
 from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
@@ -37,7 +37,7 @@ def player(verifier: VerifierPool) -> Dispatcher:
         return "\n    return n * 2" if "def mixed" in text and index % 2 == 0 else "\n    return n"
 
     policy = ScriptedPolicy(answer)
-    return Dispatcher(policy, verifier, framed(SingleTurn, "continue"))
+    return Dispatcher(policy, verifier, bind(SingleTurn, "continue"))
 
 
 def test_groups_have_signal_where_answers_differ(verifier: VerifierPool) -> None:
@@ -70,7 +70,7 @@ def test_refill_replaces_what_teaches_nothing(verifier: VerifierPool) -> None:
 def test_a_prompt_over_the_limit_names_the_task(verifier: VerifierPool) -> None:
     task = doubling("mixed_a")
     short = Dispatcher(
-        player(verifier).policy, verifier, framed(SingleTurn, "continue"), limits=PlayLimits(prompt=3)
+        player(verifier).policy, verifier, bind(SingleTurn, "continue"), limits=PlayLimits(prompt=3)
     )
     with pytest.raises(UserError, match=f"{task.id}.*max_prompt_tokens=3"):
         list(short.play([task], 1, SamplingParams(), seed=0))

@@ -4,7 +4,7 @@ import pytest
 from tests.rollouts.test_groups import doubling
 
 from strop.config.algorithms import ProcessAdvantage
-from strop.environments.kinds import framed
+from strop.environments.registry import bind
 from strop.environments.single_turn import SingleTurn
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import WireTokenizer
@@ -66,7 +66,7 @@ def test_values_are_shares_of_what_goes_on_and_equal_beginnings_have_one(verifie
         return " " * (4 - len(begun)) + ("return m * 2" if again % 2 else "return m")
 
     policy = ScriptedPolicy(say)
-    player = Dispatcher(policy, verifier, framed(SingleTurn, "continue"))
+    player = Dispatcher(policy, verifier, bind(SingleTurn, "continue"))
     tasks = [doubling("mixed_a")]
     groups = play_groups(
         player, WeightedRubric.from_names([("passed", 1.0)]), tasks, 6, SamplingParams(), seed=1, step=0

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from strop.config.load import load_recipe
 from strop.evaluation.hack_audit import hacks
-from strop.evaluation.stages import stages_of
+from strop.evaluation.outcome_rates import stages_of
 from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render, solution
 from strop.tasks.task_sets import TaskSet, at_most, task_sets
@@ -36,6 +37,21 @@ CHECKS = [
     {"kind": "edit", "format": "whole-file", "files": {"a": "x\n"}, "oracle": {"a": "y\n"}},
     {"kind": "none"},
 ]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: str(check["kind"]))
+def test_no_python_runs_while_a_check_is_written(check: dict[str, object]) -> None:
+    """In a union pydantic drops what Python code raises meanwhile, a Ctrl-C among it."""
+    task = Task.model_validate({"statement": "s", "check": check})
+    called = list[str]()
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        written = task.model_dump(mode="json")
+    finally:
+        sys.setprofile(None)
+    assert called == ["model_dump"]
+    assert written["check"].keys() >= check.keys()
+    assert all(written["check"][name] for name in task.check.optional if name in written["check"])
 
 
 class Oracle(CheckBase):

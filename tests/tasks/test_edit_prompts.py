@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.environments.kinds import framed
+from strop.environments.registry import bind
 from strop.environments.single_turn import SingleTurn
 from strop.rewards.rubric import REWARDS
 from strop.tasks.answers import answer_in
@@ -174,7 +174,7 @@ def test_all_of_the_text_is_the_answer() -> None:
 
 
 def rollout(given: Task, style: str, template: str | None = None) -> Rollout:
-    environment = framed(SingleTurn, style, template)(given)
+    environment = bind(SingleTurn, style, template)(given)
     text = solution(given, render(given, style, template))
     completion = Completion(token_ids=[1], logprobs=[0.0], text=text, finish_reason="eos")
     return Rollout(

@@ -17,7 +17,7 @@ from strop.environments.single_turn import SingleTurn
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.tasks.sources import load_tasks
-from strop.training.inputs import Given
+from strop.training.caller_overrides import Overrides
 from strop.training.run import resume, train
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Opening
@@ -68,7 +68,7 @@ def test_tasks_rewards_and_environment_of_the_process_are_trained_with_and_asked
     words = [word for word in recipe_words("run") if not word.endswith(".yaml") and "tasks.limit" not in word]
     recipe = short(words, **{"tasks.source": "jsonl:/nowhere.jsonl"})
     tasks, run = own_tasks(), tmp_path / "run"
-    given = Given(tasks, WeightedRubric([("even", even, 2.0)]), Noted)
+    given = Overrides(tasks, WeightedRubric([("even", even, 2.0)]), Noted)
     Noted.seen.clear()
     train(recipe, given=given, **quiet())
 
@@ -92,10 +92,10 @@ def test_tasks_rewards_and_environment_of_the_process_are_trained_with_and_asked
     assert done.returncode == 2 and f"strop.train(..., resume={str(run)!r})" in line
     assert "tasks, rewards, environment" in line and "Traceback" not in done.stderr
     for other, what in (
-        (Given(tasks[1:], given.rubric, Noted), "tasks"),
-        (Given([*tasks[:3], *own_tasks(5)[3:], tasks[5]], given.rubric, Noted), "tasks"),  # another split
-        (Given(tasks, WeightedRubric([("even", even, 1.0)]), Noted), "rewards"),
-        (Given(tasks, given.rubric), "environment"),
+        (Overrides(tasks[1:], given.rubric, Noted), "tasks"),
+        (Overrides([*tasks[:3], *own_tasks(5)[3:], tasks[5]], given.rubric, Noted), "tasks"),  # another split
+        (Overrides(tasks, WeightedRubric([("even", even, 1.0)]), Noted), "rewards"),
+        (Overrides(tasks, given.rubric), "environment"),
     ):
         with pytest.raises(UserError, match=f"not the same: {what}"):
             resume(run, given=other, **quiet())
@@ -112,16 +112,16 @@ def test_given_tasks_without_a_held_out_one_are_split_as_those_of_a_source(
     (tmp_path / "tasks.jsonl").write_text("".join(f"{task.model_dump_json()}\n" for task in bare))
     loaded = load_tasks(f"jsonl:{tmp_path}/tasks.jsonl", held_out_fraction=0.2)
     recipe = recipe_of(*recipe_words("run"), "evaluation.limit=null", "tasks.held_out_fraction=0.2")
-    (found,) = Given(bare).sets(recipe, lambda text: None)
+    (found,) = Overrides(bare).sets(recipe, lambda text: None)
     assert {t.id for t in found.held_out} == {t.id for t in loaded if t.split == "held-out"} != set()
     assert {t.id for t in found.train} == {t.id for t in loaded if t.split == "train"}
     with pytest.raises(UserError, match="given twice"):
-        Given([*bare, bare[0]]).sets(recipe, lambda text: None)
+        Overrides([*bare, bare[0]]).sets(recipe, lambda text: None)
     two = (
         "[{name: a, source: python-functions, levels: [1]}, {name: b, source: python-functions, levels: [2]}]"
     )
     several = recipe_of(f"tasks={two}")
-    for given in (Given(bare), Given(environment=Noted), Given(rubric=WeightedRubric([]))):
+    for given in (Overrides(bare), Overrides(environment=Noted), Overrides(rubric=WeightedRubric([]))):
         with pytest.raises(UserError, match="one task set; this one has 2"):
             given.sets(several, lambda text: None)
 

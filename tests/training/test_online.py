@@ -21,7 +21,7 @@ from strop.cli.serve_edits import _sampling
 from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
 from strop.config.load import load_recipe
 from strop.config.training import GrpoConfig
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.evaluation.result import Evaluation
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.model_files import weights_digest
@@ -300,7 +300,7 @@ def hesitant(edits: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("hesitant")
     inner = load_tokenizer(str(tiny_model))
     tokenizer, model = HubTokenizer(inner), load_model(str(tiny_model), device="cpu").train()
-    environment = framed(find_environment("next-edit"), "continue")
+    environment = bind(find_environment("next-edit"), "continue")
     says = [*tokenizer.encode("a\nx"), *tokenizer.text_end]
     prompts = [opening_ids(environment(task).begin(), tokenizer) for task in load_tasks(str(edits))]
     target, silence = torch.tensor(says), torch.tensor(tokenizer.text_end)

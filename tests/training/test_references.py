@@ -9,7 +9,7 @@ import pytest
 from tests.warm import strop
 
 from strop.config.load import load_recipe
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher

@@ -12,7 +12,7 @@ from tests.scored import logps
 
 from strop.config.tasks import EnvironmentConfig
 from strop.environments.calls import CALL_FORMS, FormName, ToolCall
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.environments.repository_tools import RepositoryTools
 from strop.environments.toolbox import tools_of
 from strop.policies.loading import load_model, load_tokenizer
@@ -78,7 +78,7 @@ def test_what_was_sampled_is_scored_the_same_again(
         load_model(str(tiny_model), device="cpu"), HubTokenizer(load_tokenizer(str(tiny_model)))
     )
     policy.asked = []
-    framed_kind = framed(find_environment(EnvironmentConfig(type=name, **options)), "chat")
+    framed_kind = bind(find_environment(EnvironmentConfig(type=name, **options)), "chat")
 
     def make(task: Task) -> Environment:
         environment = framed_kind(task)

@@ -18,7 +18,7 @@ from strop_verify.verification.controls import SECOND_LOOK_LIMITS
 from strop_verify.verification.pool.pool import VerifierPool
 from strop_verify.verification.python.codec import DICT, LIST, LONG, Encoder, encode, message
 from strop_verify.verification.python.compare import same_output
-from strop_verify.verification.python.decoder import Late, decode, fields, tree
+from strop_verify.verification.python.decoder import DecodeTimeout, decode, fields, tree
 from strop_verify.verification.python.toolchain import PythonToolchain
 from strop_verify.verification.python.unordered_equality import matches_in_any_order
 from strop_verify.verification.settings import Settings
@@ -53,9 +53,9 @@ def test_reading_ends_when_its_time_does() -> None:
     named = message({str(n): b"" for n in range(6)})
     frame = b"".join((named[:1], *(bytes((1, 48 + n)) + MANY for n in range(6))))
     began = time.process_time()
-    with pytest.raises(Late):
+    with pytest.raises(DecodeTimeout):
         fields(frame, time.monotonic() + 0.1)
-    with pytest.raises(Late):
+    with pytest.raises(DecodeTimeout):
         tree(MANY, time.monotonic())
     ended = time.process_time()
     assert len(fields(frame)) == 6

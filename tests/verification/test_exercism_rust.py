@@ -19,7 +19,7 @@ from strop_verify.verification.rust import RustToolchain
 from strop_verify.verification.rust.cargo import package
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.crates import source_config
-from strop_verify.verification.rust.intake import take_in
+from strop_verify.verification.rust.preprocess import take_in
 from strop_verify.verification.rust.toolchain import TESTS
 
 DATA = needs.DATA / "exercism-rust.jsonl"

@@ -18,7 +18,7 @@ from strop_verify.sandbox import Limits
 from strop_verify.verification.pool.pool import VerifierPool
 from strop_verify.verification.rust import RustToolchain, compiler
 from strop_verify.verification.rust.cargo import package
-from strop_verify.verification.rust.intake import take_in
+from strop_verify.verification.rust.preprocess import take_in
 
 pytestmark = pytest.mark.rust
 

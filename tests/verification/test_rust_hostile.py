@@ -18,7 +18,7 @@ from strop_verify.core.checks import RustCheck
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.verification.rust import RustToolchain
-from strop_verify.verification.rust.intake import take_in
+from strop_verify.verification.rust.preprocess import take_in
 from strop_verify.verification.rust.scan import scan, steps_for
 
 pytestmark = pytest.mark.rust

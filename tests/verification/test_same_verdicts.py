@@ -18,7 +18,6 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.sandbox.limits import Limits
 from strop_verify.verification import open_verifier
-from strop_verify.verification.draws import VARIABLE
 from strop_verify.verification.edit import EditToolchain
 from strop_verify.verification.project import backend as backends
 from strop_verify.verification.project.cargo import CargoBackend
@@ -26,6 +25,7 @@ from strop_verify.verification.python import toolchain as python
 from strop_verify.verification.python.toolchain import PythonToolchain
 from strop_verify.verification.rust import RustToolchain
 from strop_verify.verification.rust.tests import StrictRunner
+from strop_verify.verification.secret_rng import VARIABLE
 from strop_verify.verification.settings import Settings
 from strop_verify.verification.toolchains import build
 

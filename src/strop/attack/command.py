@@ -176,10 +176,10 @@ def _jails(asked: list[str] | None) -> list[str]:
 
 def _ours(jail: str) -> "Grader":
     from strop.attack.plays import played
-    from strop_verify.attacks.grader import LIMITS, Ours
+    from strop_verify.attacks.grader import LIMITS, StropGrader
     from strop_verify.verification import open_verifier
 
-    return Ours(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail), player=played)
+    return StropGrader(jail, lambda: open_verifier(workers=1, limits=LIMITS, jail=jail), player=played)
 
 
 def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: float) -> "list[Row]":

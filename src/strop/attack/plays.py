@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 
-from strop.environments.kinds import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.policies.scripted import Script, ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop_verify.attacks.plays import TURN, environment_of
@@ -23,7 +23,7 @@ def played(task: Task, script: str, verifier: Verifier, jail: str) -> list[Rollo
     dispatcher = Dispatcher(
         ScriptedPolicy(_script(script.split(TURN))),
         verifier,
-        framed(find_environment(environment_of(task)), "chat"),
+        bind(find_environment(environment_of(task)), "chat"),
         limits=PlayLimits(plays=1, turns=20),
         open_one=open_one,
         open_folder=partial(Folder, open_one, limits=_LIMITS),

@@ -94,7 +94,7 @@ def _sampled(recipe: "Recipe", task: "Task", samples: int) -> "list[Rollout]":
     """Rollouts in the order of their indices, unjudged: those of `strop scale` with the same seed."""
     from contextlib import ExitStack
 
-    from strop.environments.kinds import played_by
+    from strop.environments.registry import played_by
     from strop.evaluation.answering import Unjudged
     from strop.evaluation.contamination import other_prompts
     from strop.policies.open import open_policy

@@ -302,7 +302,7 @@ def evaluate_model(
     """Loads a model, evaluates it and lets it go again. Its verifier holds no verdicts of another's: they look fast."""
     from contextlib import ExitStack
 
-    from strop.environments.kinds import played_by
+    from strop.environments.registry import played_by
     from strop.evaluation.baselines import with_baseline
     from strop.evaluation.evaluate import evaluate_with
     from strop.policies.open import open_policy

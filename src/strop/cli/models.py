@@ -258,7 +258,7 @@ def chosen_task(
     recipe = next(iter(named.values()))
     if isinstance(recipe.tasks, list):
         raise UserError(f"strop {command} takes one task set; name it with --tasks")
-    from strop.environments.kinds import find_environment
+    from strop.environments.registry import find_environment
 
     find_environment(recipe.task_set.environment)
     found, _ = chosen_tasks(recipe, "all", None)

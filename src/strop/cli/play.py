@@ -124,7 +124,7 @@ def _play(
     from contextlib import ExitStack
 
     from strop.config.algorithms import PerTurnAdvantage
-    from strop.environments.kinds import played_by
+    from strop.environments.registry import played_by
     from strop.evaluation.baselines import with_baseline
     from strop.policies.open import open_policy
     from strop.rewards.rubric import WeightedRubric
@@ -148,7 +148,7 @@ def _play(
         played = {"environment": recipe.task_set.environment.type, "model": model or policy.name}
         view.head(task.id, played)
         watch = PlayWatch(view)
-        live = player.like(policy, lambda task: watch.on(environment(task)))
+        live = player.copy_with(policy, lambda task: watch.on(environment(task)))
         (rollout,) = live.play([task], 1, params, seed=recipe.seed, tag="play")
         watch.end()
         by_turn = isinstance(recipe.grpo.advantage, PerTurnAdvantage)

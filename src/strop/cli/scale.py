@@ -112,8 +112,8 @@ def _curves(
     job: "EvaluationJob", word: str, tasks: "Sequence[Task]", inputs: int, rewards: Sequence[str]
 ) -> "Scaling":
     """The curves of a model whose answers are kept; what they do without hidden tests is kept beside them."""
-    from strop.evaluation.rounds import rounds
     from strop.evaluation.scaling import judged_candidates, scaling
+    from strop.evaluation.self_debug import rounds
     from strop.reports.rollout_files import CONTROL
     from strop.reports.run_folder import SCALING
     from strop_verify.core import files

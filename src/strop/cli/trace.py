@@ -61,7 +61,7 @@ def trace(
 def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
     """The lines of `strop trace` on the first task whose id begins so. Raises UserError where there is none."""
     from strop.tasks.task_sets import each, task_sets
-    from strop.training.inputs import Given
+    from strop.training.caller_overrides import Overrides
     from strop.training.run import train
 
     sets = task_sets(recipe)
@@ -92,7 +92,7 @@ def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
         with tracer:
             train(
                 alone,
-                given=Given(tasks=[task.model_copy(update={"split": "train"})]),
+                given=Overrides(tasks=[task.model_copy(update={"split": "train"})]),
                 say=_silent,
                 show=_silent,
             )

@@ -78,8 +78,8 @@ def _check(recipe: "Recipe") -> None:
 def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[str] = ()) -> None:
     from strop.reports.run_folder import RunFolder
     from strop.reports.terminal.live import LiveView
+    from strop.training.caller_overrides import NOTHING
     from strop.training.failures import RunStopped, explained, keep_loose
-    from strop.training.inputs import NOTHING
     from strop.training.preflight import preflight
     from strop.training.resume_changes import changed_recipe
 

@@ -108,7 +108,7 @@ def verify(
     from strop.cli.verdict_log import VerdictLog
     from strop.reports.terminal.progress import Progress
     from strop.tasks import load_tasks
-    from strop_verify.core.window import Work, played
+    from strop_verify.core.bounded_map import Work, bounded_map
 
     is_lines = Path(tasks).is_file() and not tasks.endswith(".parquet")
     by_id = {task.id: task for task in load_tasks(f"jsonl:{tasks}" if is_lines else tasks)}
@@ -126,7 +126,7 @@ def verify(
                     progress.step(future.result().passed)
 
                 judging = (judged(*one) for one in log.missing(_read(answers, by_id, tasks)))
-                for _ in played(judging, IN_FLIGHT, ordered=False):
+                for _ in bounded_map(judging, IN_FLIGHT, ordered=False):
                     pass
             outcomes = log.finish()
         except KeyboardInterrupt:

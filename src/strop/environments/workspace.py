@@ -23,7 +23,7 @@ from strop_verify.core.play import Do, Done, Next, Opening, Say, Services
 from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.task import Task
 from strop_verify.edits.lines import split
-from strop_verify.edits.smallest import unique_hunks
+from strop_verify.edits.minimal_diff import unique_hunks
 
 
 class Workspace:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from strop.config.schema import Recipe
+from strop.evaluation.outcome_rates import STAGES, base_tests, came_through, kind_of, stages_of
 from strop.evaluation.result import ByTurn, Contamination, Evaluation, TaskCounts
-from strop.evaluation.stages import STAGES, base_tests, came_through, kind_of, stages_of
 from strop.tasks.task_sets import date_of, judged_tasks
 from strop_verify.core.checks.comparison import NUMBERS
 from strop_verify.core.errors import TooManyErrors, UserError

@@ -9,8 +9,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from strop.evaluation.outcome_rates import SIGNED, STAGES
 from strop.evaluation.result import Evaluation, compare
-from strop.evaluation.stages import SIGNED, STAGES
 from strop.evaluation.statistics import Difference, Estimate
 from strop.evaluation.table import (
     PLAIN_WIDTH,

@@ -16,6 +16,7 @@ from strop.rewards.rubric import WeightedRubric
 from strop.tasks.inputs import more_inputs
 from strop.tasks.public_tests import public_task
 from strop_verify.code.python.source import below
+from strop_verify.core.bounded_map import ahead
 from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, NoneCheck
 from strop_verify.core.ids import content_hash
 from strop_verify.core.protocols import JudgedRollout, Verifier
@@ -23,7 +24,6 @@ from strop_verify.core.records import Record
 from strop_verify.core.rollout import Rollout, Turn
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.core.window import ahead
 
 _ENTRY = "strop_behaves"
 _RETURNED = re.compile(r"returned '([0-9a-f]{24})'")

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from strop.evaluation.stages import GREEDY_PREFIX, STAGES
+from strop.evaluation.outcome_rates import GREEDY_PREFIX, STAGES
 from strop.evaluation.statistics import (
     Difference,
     Estimate,

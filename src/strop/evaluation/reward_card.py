@@ -4,7 +4,7 @@
              1/2; mean over the tasks that have both
     pooled   AUC over all answers: it also counts how well tasks are told apart, which no choice among answers needs
     hard     pairs that both compile and differ by at most a tenth in length
-    flips    share of pairs whose order changes when one of the two gets another dress (`code.near.dress`)
+    flips    share of pairs whose order changes when one of the two gets another dress (`code.near.augmentations`)
     best of  the exact accuracy of the highest score among k samples, for every k, with how far that is from the policy:
              KL = log k - (k - 1) / k (Gao et al., arXiv 2210.10760)
 
@@ -34,7 +34,7 @@ from strop.evaluation.statistics import (
 )
 from strop.evaluation.table import difference_text, estimate_text, new_table, show
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers
-from strop_verify.code.near.dress import DRESSES
+from strop_verify.code.near.augmentations import DRESSES
 from strop_verify.core.ids import rng
 
 Scorer = Callable[[Sequence[tuple[str, str]]], list[float]]

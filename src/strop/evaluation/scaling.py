@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from strop.evaluation.public_runs import PublicRun, key_of
-from strop.evaluation.rounds import Rounds
 from strop.evaluation.selectors import (
     FIRST,
     ORACLE,
@@ -26,6 +25,7 @@ from strop.evaluation.selectors import (
     by_reward,
     expected,
 )
+from strop.evaluation.self_debug import Rounds
 from strop.evaluation.statistics import Differences, Floats, Means, mean_differences, mean_intervals
 from strop_verify.core.records import Record
 from strop_verify.core.rollout import Rollout

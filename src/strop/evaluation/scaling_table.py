@@ -6,9 +6,9 @@ from functools import partial
 from rich.text import Text
 
 from strop.evaluation.chart import CurvePanel, curves_svg
-from strop.evaluation.rounds import Rounds
 from strop.evaluation.scaling import Scaling
 from strop.evaluation.selectors import ORACLE, RANDOM, SHOWN
+from strop.evaluation.self_debug import Rounds
 from strop.evaluation.statistics import Differences
 from strop.evaluation.table import TableColumn, difference_text, estimate_text, show_columns
 from strop_verify.core.text import printable

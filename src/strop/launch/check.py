@@ -21,7 +21,7 @@ from strop.config.revision import revision
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.reports.run_folder import RECIPE
-from strop.training.inputs import NOTHING
+from strop.training.caller_overrides import NOTHING
 from strop.training.machine import gpus_here, plan_lines
 from strop.training.preflight import look
 from strop_verify.core.errors import UserError

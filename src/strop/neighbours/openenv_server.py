@@ -25,7 +25,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from strop.config.schema import Recipe
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.policies.tokenizer import WireTokenizer
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.dispatcher import Dispatcher

@@ -14,7 +14,7 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from strop_verify.core.protocols import OnePlay
+from strop_verify.core.protocols import CacheHandle
 
 _BLOCK = 256
 _ROWS = 64
@@ -219,17 +219,17 @@ class Contexts:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: WeakKeyDictionary[OnePlay, PlayContext] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[CacheHandle, PlayContext] = WeakKeyDictionary()
 
     def has_room(self, tokens: int) -> bool:
         """Whether as many tokens more may be kept."""
         return tokens + sum(len(context.tokens) for context in self._kept.values()) <= self._most
 
-    def keep(self, play: OnePlay, context: PlayContext) -> None:
+    def keep(self, play: CacheHandle, context: PlayContext) -> None:
         """Keeps it for the play's next request."""
         self._kept[play] = context
 
-    def take(self, play: OnePlay | None, prompt: Sequence[int]) -> PlayContext | None:
+    def take(self, play: CacheHandle | None, prompt: Sequence[int]) -> PlayContext | None:
         """What was computed of a play's prompt, if anything: as many tokens as are the same from the start."""
         context = self._kept.pop(play, None) if play else None
         if context is None:

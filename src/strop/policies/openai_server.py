@@ -16,8 +16,8 @@ import math
 from typing import Any
 
 from strop.config.model import OpenAIPolicyConfig as OpenAIConfig
-from strop.policies.asking import AskingPolicy
 from strop.policies.connection import Connection, ModelCaller, explain
+from strop.policies.remote_policy import AskingPolicy
 from strop.policies.tokenizer import BYTES_PER_TOKEN, WireTokenizer
 from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require

@@ -19,14 +19,14 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from strop.config.model import VllmServerPolicyConfig as ServerConfig
-from strop.policies.asking import AskingPolicy
+from strop.policies.remote_policy import AskingPolicy
 from strop.policies.sampling_server import SamplingServer, ServerLost, ServerRefused, open_client
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.vllm_engine import check_room, completion_of, sampling_of
 from strop.policies.weight_sync import UNTRAINED, Processes, Published, Weights, WeightSync
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.progress import PROGRESS
-from strop_verify.core.protocols import OnePlay, Request, Tokenizer
+from strop_verify.core.protocols import CacheHandle, Request, Tokenizer
 from strop_verify.core.rollout import Completion
 
 _TRIES = 5
@@ -56,7 +56,7 @@ class VllmServerPolicy(AskingPolicy):
         self._served: Published | None = None
         self._published: list[Published] = []
         self._places: dict[int, SamplingServer] = {}
-        self._plays: WeakKeyDictionary[OnePlay, SamplingServer] = WeakKeyDictionary()
+        self._plays: WeakKeyDictionary[CacheHandle, SamplingServer] = WeakKeyDictionary()
         self._mending: dict[SamplingServer, asyncio.Task[None]] = {}
         self._number, self._once = 0, processes.gather(secrets.token_hex(4))[0]
         self.context: int | None = None

@@ -46,7 +46,7 @@ def repack_heads(model: torch.nn.Module) -> None:
                 method.process_weights_after_loading(module)
 
 
-class KeyAtTheDoor:
+class ApiKeyMiddleware:
     """An ASGI middleware (`--middleware`): every path but /health needs the key in VLLM_API_KEY. vLLM itself asks for
     it on some paths alone, not on those that load weights.
     """

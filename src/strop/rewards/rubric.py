@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from strop.rewards.cites import cites_fix
+from strop.rewards.citation import cites_fix
 from strop.rewards.edits import EDITS
 from strop.rewards.rust import RUST
 from strop_verify.core import ranges

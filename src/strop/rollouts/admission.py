@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from strop.environments.single_turn import SingleTurn
-from strop.rollouts.encoding import KeptConversation
+from strop.rollouts.encoding import ExternalHistory
 from strop.rollouts.services import Lifecycle, PlayServices
 from strop_verify.core.errors import UserError
 from strop_verify.core.ids import derive_seed
 from strop_verify.core.play import Converse, Do, Done, Effect, Opening, PlayLimits, StopAction, StopReason
-from strop_verify.core.protocols import Environment, OnePlay, Tokenizer
+from strop_verify.core.protocols import CacheHandle, Environment, Tokenizer
 from strop_verify.core.rollout import EVENT_TEXT, Event, Rollout, Turn, end_to_end
 from strop_verify.core.task import Task
 from strop_verify.core.user_code import environment_fault
@@ -127,10 +127,10 @@ class Play:
     turns: list[Turn] = field(default_factory=list)
     row: int = 0
     """Of tokens, that `given` goes on with."""
-    conversation: KeptConversation = field(default_factory=KeptConversation)
+    conversation: ExternalHistory = field(default_factory=ExternalHistory)
     over: Callable[[StopReason, str], None] | None = None
     """Hears that no answer comes to what was asked last."""
-    one: OnePlay | None = None
+    one: CacheHandle | None = None
     """Until it is over, where it may have several turns."""
     awaits: Literal["setup", "completion", "decision", "effects", "verdict"] = "setup"
     pending: Future[Any] = field(default_factory=Future)
@@ -172,7 +172,7 @@ class Play:
         except ValueError as error:
             return Done(str(error), "malformed")
         if self.row != row:
-            self.one = OnePlay()
+            self.one = CacheHandle()
         if not self.turns:
             self.opening = asked
             if (count := len(self.given)) > limits.prompt:
@@ -270,7 +270,7 @@ class Admission:
             environment, services = self._environment(task), self._services(task)
             setup = self._lifecycle.set_up(environment, services)
             play = Play(task, index, seed, environment, services, time.monotonic(), setup)
-            play.one = None if isinstance(environment, SingleTurn) else OnePlay()
+            play.one = None if isinstance(environment, SingleTurn) else CacheHandle()
             self._waiting.append(play)
 
 

@@ -64,7 +64,7 @@ class Dispatcher:
         self.order = order
         self.open_one, self.open_folder, self.surroundings = open_one, open_folder, surroundings
 
-    def like(
+    def copy_with(
         self, policy: Policy, environment: Callable[[Task], Environment], limits: PlayLimits | None = None
     ) -> "Dispatcher":
         """Another with the same verifier and settings, but for what is given."""
@@ -74,9 +74,9 @@ class Dispatcher:
         return made
 
     def control(self) -> "Dispatcher | None":
-        """What its environment is held against at equal sampled tokens (`environments.kinds.Played.control`)."""
+        """What its environment is held against at equal sampled tokens (`environments.registry.Played.control`)."""
         found = getattr(self.environment, "control", None)
-        return self.like(self.policy, found) if found else None
+        return self.copy_with(self.policy, found) if found else None
 
     def check_prompts(self, tasks: Sequence[Task]) -> None:
         """Raises UserError for the first task whose prompt is longer than the limit, before anything is sampled."""

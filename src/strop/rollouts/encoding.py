@@ -78,7 +78,7 @@ def demo_misfit(demo: Demo, tokenizer: HubTokenizer, prompt: int, answer: int, p
 
 
 @dataclass
-class KeptConversation:
+class ExternalHistory:
     """What somebody else, who keeps the history, asked in one play."""
 
     asked: list[tuple[Message, ...] | str] = field(default_factory=list)

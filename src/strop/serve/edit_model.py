@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from strop.serve.edit_prompt import EditState, SuggestionPrompt, TextEdit
 from strop_verify.core.errors import StropError
-from strop_verify.core.protocols import OnePlay, Policy, Request
+from strop_verify.core.protocols import CacheHandle, Policy, Request
 from strop_verify.core.rollout import Completion, SamplingParams
 
 _BEAT = 0.02
@@ -35,7 +35,7 @@ class EditModel:
     def __init__(self, policy: Policy, params: SamplingParams, prompt: SuggestionPrompt) -> None:
         self.policy, self.params, self.prompt = policy, params, prompt
         self._asked: tuple[EditState, Request, Future[Suggested]] | None = None
-        self._play = OnePlay()
+        self._play = CacheHandle()
         self._wanted, self._closed = threading.Condition(), False
         self._thread = threading.Thread(target=self._run, daemon=True, name="edit model")
         self._thread.start()

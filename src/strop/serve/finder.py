@@ -19,7 +19,7 @@ from pydantic import Field
 from strop import __version__
 from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.evaluation.answering import Unjudged
 from strop.evaluation.baselines import with_baseline

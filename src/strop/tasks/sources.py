@@ -56,7 +56,7 @@ def iter_tasks(
               docs/stdio-problems.md), "needs-feedback[:COUNT[@SEED]]",
               "toy-repositories[:COUNT[@SEED]]", "tool-worlds[:COUNT[@SEED]]", "doctests:FILE.py"; or FORMAT:PLACE,
               where FORMAT is one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see
-              `strop.tasks.places`); or a PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits
+              `strop.tasks.row_sources`); or a PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits
               (see `strop.tasks.edit_tasks`); or NAME[:REST], where NAME is another package's entry point
               in strop.tasks (docs/api.md)
     columns   for foreign rows: part of the task -> name of the column, see `strop.tasks.rows.COLUMNS`

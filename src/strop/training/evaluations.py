@@ -11,7 +11,7 @@ from typing import Any
 
 from strop.config.schema import EvaluationConfig, ExtraEvaluation, Recipe
 from strop.config.tasks import TasksConfig
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.evaluation.contamination import contamination
 from strop.evaluation.evaluate import evaluate_with
 from strop.evaluation.hack_audit import flagged
@@ -123,7 +123,7 @@ class Evaluations:
             recipe = recipe.model_copy(update={"tasks": TasksConfig()})
         unbounded = replace(own.limits, prompt=PlayLimits.prompt)
         environment = played_by(recipe, check.style, kind=parts.given.environment)
-        play = replace(parts.play, player=own.like(own.policy, environment, unbounded))
+        play = replace(parts.play, player=own.copy_with(own.policy, environment, unbounded))
         settings = check.model_dump(include={"samples", "temperature", "k", "greedy"})
         answers: dict[str, Any] = {"max_tokens": check.max_tokens} if check.max_tokens else {}
         changed = {

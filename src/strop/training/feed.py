@@ -104,9 +104,9 @@ class DistributedRollouts:
     process: ProcessAdvantage | None = None
     """How statements are valued, where they are."""
 
-    def apart(self) -> "DistributedRollouts":
+    def for_thread(self) -> "DistributedRollouts":
         """The same for another thread. All processes must call it."""
-        return replace(self, ranks=self.ranks.apart())
+        return replace(self, ranks=self.ranks.for_thread())
 
     def control(self) -> "DistributedRollouts | None":
         """What its environment is held against at equal sampled tokens."""
@@ -225,7 +225,7 @@ class TaskFeed(Feed):
 
     def __init__(self, recipe: Recipe, play: DistributedRollouts, sets: Sequence[TaskSet]) -> None:
         self._plays_ahead = recipe.grpo.max_staleness > 0
-        self._play = play.apart() if self._plays_ahead else play
+        self._play = play.for_thread() if self._plays_ahead else play
         stream = MixedStream({one.name: TaskShare(one.train, one.weight_at) for one in sets}, recipe.seed)
         self._stream = TriedStream(stream, self._play, {task.id for task in tried_tasks(sets)})
         self._begun: Future[StepGroups] | None = None

@@ -22,7 +22,7 @@ from strop.config.model import (
 )
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.policies.model_files import ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import check_servers, local_tokenizer, longest_play
 from strop.reports.run_folder import RunFolder
@@ -32,8 +32,8 @@ from strop.tasks.demos import read_demos
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
+from strop.training.caller_overrides import NOTHING, Overrides, environment_of, shown_play, unseen
 from strop.training.feed import failed, reference_verdicts, why
-from strop.training.inputs import NOTHING, Given, environment_of, shown_play, unseen
 from strop.training.machine import Comparison, disk, memory
 from strop.training.sinks import check_sinks
 from strop_verify.core.errors import ConfigError, StropError, UserError
@@ -57,12 +57,12 @@ EXTRAS = {"deepspeed": "deepspeed", "bitsandbytes": "quantization"}
 
 def preflight(
     recipe: Recipe,
-    given: Given = NOTHING,
+    given: Overrides = NOTHING,
     *,
     say: Callable[[str], None],
     show: Callable[[str], None] = lambda line: None,
     samples: bool = True,
-) -> Given:
+) -> Overrides:
     """What is given, with the run's task sets made.
 
     say      gets a line about what need not end the run, such as a task that will not be trained on
@@ -83,7 +83,7 @@ def preflight(
 
 
 def look(
-    recipe: Recipe, given: Given, say: Callable[[str], None], *, samples: bool = True, new: bool = True
+    recipe: Recipe, given: Overrides, say: Callable[[str], None], *, samples: bool = True, new: bool = True
 ) -> "Preflight":
     """What `preflight` looks at, in any process; `new`: the run folder must be free."""
     found = Preflight(recipe, given, samples)
@@ -113,7 +113,7 @@ class Preflight:
     """One look at everything; each method adds to what was found."""
 
     recipe: Recipe
-    given: Given
+    given: Overrides
     samples: bool = True
     faults: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

@@ -57,7 +57,7 @@ class Ranks:
             dist.all_gather_object(found, value, group=self.channel)
         return found
 
-    def apart(self) -> "Ranks":
+    def for_thread(self) -> "Ranks":
         """The same processes over a connection of their own, for a second thread. All processes must call it."""
         if self.world == 1:
             return self

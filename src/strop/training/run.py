@@ -26,9 +26,9 @@ from strop.reports.run_folder import ERROR, HACKING, RunFolder
 from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
+from strop.training.caller_overrides import GIVEN, NOTHING, Overrides
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
 from strop.training.failures import error_kept
-from strop.training.inputs import GIVEN, NOTHING, Given
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.model_card import write_card
 from strop.training.ranks import Ranks, join, leave
@@ -55,7 +55,7 @@ def _silent(text: str, done: int, total: int) -> None:
 
 
 def train(
-    recipe: Recipe, *, given: Given = NOTHING, say: Say, show: Show, status: Status = _silent
+    recipe: Recipe, *, given: Overrides = NOTHING, say: Say, show: Show, status: Status = _silent
 ) -> dict[str, Any]:
     """A new run; returns its summary. Raises UserError before anything is written where the recipe cannot run, and
     RunStopped where its file `stop` ended it.
@@ -87,7 +87,7 @@ def train(
 
 
 def resume(
-    folder: Path, changes: Sequence[str] = (), *, given: Given = NOTHING, say: Say, show: Show,
+    folder: Path, changes: Sequence[str] = (), *, given: Overrides = NOTHING, say: Say, show: Show,
     status: Status = _silent,
 ) -> dict[str, Any]:  # fmt: skip
     """Continues a run from its newest complete checkpoint, or from the start, with some settings changed by KEY=VALUE

@@ -18,8 +18,8 @@ from strop.rollouts.encoding import check_prompts
 from strop.tasks.task_sets import TaskSet
 from strop.training import checkpoints
 from strop.training.backend import TrainingBackend
+from strop.training.caller_overrides import NOTHING, Overrides, environment_of, rubric_of
 from strop.training.feed import DistributedRollouts
-from strop.training.inputs import NOTHING, Given, environment_of, rubric_of
 from strop.training.ranks import Ranks
 from strop.training.sharded_backends import load_backend
 from strop_verify.core.progress import PROGRESS
@@ -38,7 +38,7 @@ class RunParts:
     play: DistributedRollouts
     ranks: Ranks
     sets: list[TaskSet]
-    given: Given
+    given: Overrides
 
     def publish(self, version: int) -> None:
         """Gives the policy the model's weights, which have seen so many updates. Collective."""
@@ -76,7 +76,7 @@ class RunParts:
 
 @PROGRESS.at("loading", busy=True)
 def set_up(
-    recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Given = NOTHING,
+    recipe: Recipe, ranks: Ranks, stack: ExitStack, say: Callable[[str], None], given: Overrides = NOTHING,
     warm: Path | None = None,
 ) -> RunParts:  # fmt: skip
     """Loads everything, the model last, from the folder `warm` or the recipe's own; what must be closed is entered into
@@ -109,5 +109,5 @@ def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunPar
     backend = load_backend(recipe, parts.ranks)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
-    player = parts.play.player.like(policy, environment_of(parts.sets, parts.given.environment))
+    player = parts.play.player.copy_with(policy, environment_of(parts.sets, parts.given.environment))
     return replace(parts, backend=backend, policy=policy, play=replace(parts.play, player=player))

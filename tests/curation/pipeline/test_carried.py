@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.environments.small_projects import RIGHT, WRONG, project_task
 
-from strop.tasks.places import placed
+from strop.tasks.row_sources import placed
 from strop.tasks.sources import load_tasks
 from strop_tasks.curation.pipeline.run import RunOptions
 from strop_verify.core.checks import ProjectCheck, RetrievalCheck

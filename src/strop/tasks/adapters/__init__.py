@@ -1,8 +1,8 @@
 """Adapters of data sets: a schema, read into tasks, and a few of them written.
 
 Strop's own are here, others come by the entry points `strop.formats`, as those of `strop-tasks` do. `samples/` beside a
-module holds made-up rows of each of its adapters. Rows come from anywhere (see `strop.tasks.places`): an adapter knows
-one row, or one folder for sets that are folders, and never runs it.
+module holds made-up rows of each of its adapters. Rows come from anywhere (see `strop.tasks.row_sources`): an adapter
+knows one row, or one folder for sets that are folders, and never runs it.
 
 Conventions. `reference` is a complete answer that passes. In `metadata`: `broken` is a complete answer that must fail,
 `date` the day of publication ("YYYY-MM-DD"), `base_tests` how many of the first tests are the base set, `references`

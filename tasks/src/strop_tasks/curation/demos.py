@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from strop.config.schema import Recipe
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.tasks.demos import Demo

@@ -66,7 +66,7 @@ class Grader(Protocol):
         """Ends every process."""
 
 
-class Ours:
+class StropGrader:
     """A verifier of Strop with one worker. `open_it` makes one; it is called again when a verifier has hung.
 
     `player` plays scripts; without it attacks by plays are no tasks for this grader.

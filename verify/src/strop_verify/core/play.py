@@ -97,7 +97,7 @@ class Converse(Opening):
     over: Callable[[StopReason, str], None] = field(default=lambda reason, why: None, compare=False)
 
 
-class UnshownOpening(Opening):
+class InvalidOpening(Opening):
     """That of a task that the prompt style cannot show: who looks at the prompt gets the UserError that says why."""
 
     def __init__(self, cause: str, max_tokens: int | None = None) -> None:

@@ -41,7 +41,7 @@ class Tokenizer(Protocol):
         """
 
 
-class OnePlay:
+class CacheHandle:
     """One play's requests, one after another: as long as it lives, an engine may keep what it computed for the next."""
 
 
@@ -53,7 +53,7 @@ class Request:
     """Token ids. Requests in flight at the same time that have the same prompt may share its computation."""
     seed: int
     params: SamplingParams
-    play: OnePlay | None = None
+    play: CacheHandle | None = None
     """Of a play that may go on from here: what its next prompt has in common with this one and its completion, from
     the start, need not be computed again."""
 

@@ -28,9 +28,9 @@ from strop_verify.edits.changes import (
     Tolerance,
     Whole,
 )  # fmt: skip
+from strop_verify.edits.line_matching import FileLines, levels, place
 from strop_verify.edits.lines import split, starts
 from strop_verify.edits.paths import check_path, names_a_file
-from strop_verify.edits.places import FileLines, levels, place
 
 
 class Format(ABC):

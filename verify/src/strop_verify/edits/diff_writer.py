@@ -5,8 +5,8 @@ import re
 
 from strop_verify.edits.changes import Create, Delete, Files, Rename
 from strop_verify.edits.lines import opcodes, split
+from strop_verify.edits.minimal_diff import Hunk, compare, hunks
 from strop_verify.edits.paths import NOWHERE, quoted
-from strop_verify.edits.smallest import Hunk, compare, hunks
 
 _CONTEXT = 3
 _NO_END = "\\ No newline at end of file\n"

@@ -27,8 +27,8 @@ from strop_verify.edits.changes import (
     too_many,
 )
 from strop_verify.edits.lines import split
+from strop_verify.edits.minimal_diff import compare, hunks
 from strop_verify.edits.paths import looks_like_path, read_path, write_path
-from strop_verify.edits.smallest import compare, hunks
 
 _MARK = "###"
 _MARKS = re.compile(r"[#*`~<>!\[\](){}\"',;|]+|//|--+")

@@ -35,8 +35,8 @@ from strop_verify.edits.fenced_sections import (
     write_header,
 )
 from strop_verify.edits.lines import split
+from strop_verify.edits.minimal_diff import compare, unique_hunks
 from strop_verify.edits.paths import looks_like_path
-from strop_verify.edits.smallest import compare, unique_hunks
 
 _USUAL, _SHORTEST = 7, 5
 _OPEN_END = "(no newline)"

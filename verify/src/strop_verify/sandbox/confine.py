@@ -211,7 +211,7 @@ def sealing(
         raise OSError(f"system calls of {kernel.MACHINE} are not known")
 
 
-class Leaf:
+class ChildConfinement:
     """Confines the process that calls it, a fresh child of the one that made it; for good.
 
     limits       None leaves them as they are

@@ -30,16 +30,15 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.sandbox.packages import PackageSite
 from strop_verify.verification import asserts_file
-from strop_verify.verification.draws import drawn
 from strop_verify.verification.project.backend import PATIENCE
 from strop_verify.verification.project.controls import PytestControls
 from strop_verify.verification.project.needs import needs_of
 from strop_verify.verification.project.process import TestsProcess
 from strop_verify.verification.project.runs import (
     EVERYTHING,
+    CompileCache,
     ProjectRun,
     RunRequest,
-    Warmth,
     as_bytes,
     ending,
     with_room,
@@ -47,6 +46,7 @@ from strop_verify.verification.project.runs import (
 from strop_verify.verification.project.support import SupportPart
 from strop_verify.verification.project.toolchain import verdict_of
 from strop_verify.verification.python.toolchain import PythonToolchain
+from strop_verify.verification.secret_rng import drawn
 from strop_verify.verification.settings import Settings
 
 _OPEN = 2
@@ -98,7 +98,7 @@ class SuiteBackend:
             request, seconds=request.seconds or _TEST_SECONDS, patience=PATIENCE, loading=_LOADING
         )
         limits = ending(with_room(self._limits, cpu=_LOADING, wall=_WALL), request.until)
-        self._process.take(self._base, Warmth())
+        self._process.take(self._base, CompileCache())
         return self._process.run(request, limits, files=as_bytes(files or {}), removed=removed)
 
     def close(self) -> None:
@@ -241,7 +241,7 @@ class PythonVerifier:
         site = needs_of(base).site
         process = self._processes.pop(site, None)
         if process is None or process.closed:
-            process = TestsProcess(base, replace(self._settings, packages=""), Warmth())
+            process = TestsProcess(base, replace(self._settings, packages=""), CompileCache())
         self._processes[site] = process
         while len(self._processes) > _OPEN:
             self._processes.popitem(last=False)[1].close()

@@ -15,11 +15,11 @@ from strop_tasks.curation.audit.answers import decided, probes
 from strop_tasks.curation.audit.form import form_findings, leak_findings
 from strop_tasks.curation.audit.judge import variants, wording_findings
 from strop_tasks.curation.audit.record import AuditSettings, Finding, Probe, TaskAudit, fatal
+from strop_verify.core.bounded_map import Work, bounded_map
 from strop_verify.core.checks import LabelCheck
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Trust, Verdict
-from strop_verify.core.window import Work, played
 from strop_verify.verification.strength import killed
 
 WINDOW = 48
@@ -41,7 +41,7 @@ def audit_tasks(
     others = flakiness.Reseeded(reseeded or _open_reseeded)
     try:
         chosen = settings or AuditSettings()
-        yield from played((_Audit(task, verifier, others, chosen).whole() for task in tasks), WINDOW)
+        yield from bounded_map((_Audit(task, verifier, others, chosen).whole() for task in tasks), WINDOW)
     finally:
         others.close()
 

@@ -14,10 +14,10 @@ from strop.tasks.answers import without_thinking
 from strop_tasks.curation.bugs.server import AHEAD, Server
 from strop_tasks.curation.engine.tally import Tally
 from strop_tasks.curation.faults.routines import routines
+from strop_verify.core.bounded_map import ahead
 from strop_verify.core.checks import CasesCheck, EditCheck
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, TestResult, Verdict
-from strop_verify.core.window import ahead
 from strop_verify.verification.python.compare import is_whole
 
 if TYPE_CHECKING:

@@ -23,13 +23,13 @@ from strop_tasks.curation.bugs.targets import BATCH, LEAST_TESTS, MOST_TESTS, Ta
 from strop_tasks.curation.engine.tally import ErrorBudget, Tally
 from strop_tasks.curation.faults.body_replacement import NoFault
 from strop_tasks.curation.faults.draw import Fault, both_changes, in_turns
+from strop_verify.core.bounded_map import ahead
 from strop_verify.core.checks import EditCheck, ProjectCheck
 from strop_verify.core.errors import VerificationError
 from strop_verify.core.ids import content_hash, unit_interval
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Split, Task
 from strop_verify.core.verdict import Outcome, TestResult, Verdict
-from strop_verify.core.window import ahead
 from strop_verify.edits import FORMATS
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from strop_tasks.curation.bugs.rewrites import OPERATOR, Offer, RequestedFault, 
 from strop_tasks.curation.engine.tally import ErrorBudget, Tally
 from strop_tasks.curation.faults.body_replacement import NoFault
 from strop_tasks.curation.faults.draw import Fault, faults
+from strop_verify.core.bounded_map import Work, bounded_map
 from strop_verify.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.core.window import Work, played
 from strop_verify.edits import FORMATS
 from strop_verify.edits.lines import split
 
@@ -65,7 +65,7 @@ def bugs_of_tasks(
     be verified. `rewriter`: a model that writes bugs too; it is asked once the reference has passed.
     """
     maker = _BugMaker(verifier, tally, settings, choice or TaskChoice(), rewriter)
-    for made in played(map(maker.made, tasks), IN_FLIGHT):
+    for made in bounded_map(map(maker.made, tasks), IN_FLIGHT):
         kept = maker.unlike_others(made)
         done(len(kept))
         yield from kept

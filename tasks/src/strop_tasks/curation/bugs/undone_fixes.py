@@ -22,7 +22,7 @@ from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.ids import content_hash
 from strop_verify.core.ranges import Range
 from strop_verify.edits import FORMATS, LENIENT, Create, Delete, EditError, Parsed, Rename, Replace
-from strop_verify.edits.smallest import hunks
+from strop_verify.edits.minimal_diff import hunks
 
 OPERATOR = "undone"
 NEWEST = 10_000

@@ -17,10 +17,10 @@ from strop.tasks.edit_tasks import Unfit, as_edit
 from strop.tasks.formats import tasks_of
 from strop_tasks.curation.edits import EditSettings
 from strop_tasks.curation.engine.tally import ErrorBudget, LeftOut, Tally
+from strop_verify.core.bounded_map import ahead
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
-from strop_verify.core.window import ahead
 
 FAMILY = "fix-compile"
 IN_FLIGHT = 64

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ValidationError
 
 from strop.config.schema import Recipe
-from strop.environments.kinds import played_by
+from strop.environments.registry import played_by
 from strop.policies.open import open_policy
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop_tasks.curation.histories.environment import EnvironmentLock

@@ -19,13 +19,13 @@ from strop_tasks.curation.histories.runs import HistoryRuns
 from strop_tasks.curation.histories.trial import CommitTrial
 from strop_tasks.curation.retrieval.commits import read_issues
 from strop_tasks.curation.retrieval.trees import SourceHistory, gather
+from strop_verify.core.bounded_map import ahead
 from strop_verify.core.checks import ProjectCheck
 from strop_verify.core.errors import UserError, VerificationError
 from strop_verify.core.ids import content_hash
 from strop_verify.core.journal import Appender, scan, try_lock
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
-from strop_verify.core.window import ahead
 from strop_verify.verification.settings import Settings
 
 JOURNAL = ".journal.jsonl"

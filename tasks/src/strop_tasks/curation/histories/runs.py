@@ -14,7 +14,14 @@ from strop_verify.core.verdict import Outcome
 from strop_verify.sandbox.limits import Limits
 from strop_verify.verification.project.backend import open_backend
 from strop_verify.verification.project.process import TestsProcess
-from strop_verify.verification.project.runs import BARE, PLAIN, ProjectRun, RunRequest, Warmth, with_room
+from strop_verify.verification.project.runs import (
+    BARE,
+    PLAIN,
+    CompileCache,
+    ProjectRun,
+    RunRequest,
+    with_room,
+)
 from strop_verify.verification.settings import Settings
 
 TEST_SECONDS = 2.0
@@ -133,14 +140,14 @@ class HistoryRuns:
         with self._lock:
             known = [self._compiled[source] for source in tree.items() if source in self._compiled]
         process.take(
-            tree, Warmth({path: data for one in known for path, data in one.items()}, options=options)
+            tree, CompileCache({path: data for one in known for path, data in one.items()}, options=options)
         )
         run = process.run(request, limits)
         if run.warmth is not None:
             self._learn(tree, packages, run.warmth)
         return run
 
-    def _learn(self, tree: Files, packages: str, warmth: Warmth) -> None:
+    def _learn(self, tree: Files, packages: str, warmth: CompileCache) -> None:
         with self._lock:
             for path, data in warmth.compiled.items():
                 folder, _, name = path.rpartition("/")
@@ -161,7 +168,7 @@ class HistoryRuns:
         if self._closed:
             raise WorkerDied("the build was stopped")
         if process is None or process.closed:
-            settings, warmth = replace(self._settings, packages=packages), Warmth(modules=modules)
+            settings, warmth = replace(self._settings, packages=packages), CompileCache(modules=modules)
             process = TestsProcess({}, settings, warmth, hash_seed=seed)
             with self._lock:
                 self._all.append(process)

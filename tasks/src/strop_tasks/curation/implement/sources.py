@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from strop.tasks import places
+from strop.tasks import row_sources
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.implement import archive
 from strop_verify.core.errors import UserError
@@ -45,7 +45,7 @@ def read_sources(
     """The files of a source, in the order of their paths, of the archive or of the rows.
 
     source     a folder that holds .py files, somewhere; a .py file; a .tar, .tar.gz, .tgz, .tar.bz2 or .tar.xz; or any
-               place that rows come from (`strop.tasks.places`)
+               place that rows come from (`strop.tasks.row_sources`)
     max_chars  longer texts are left out
     column     the field of a row that holds the text of a file
 
@@ -58,7 +58,7 @@ def read_sources(
         yield from _tree(path.parent, iter([path.name]), tally, max_chars)
     elif path.is_dir() and (first := next(paths := _walk(path, tally), "")):
         yield from _tree(path, chain([first], paths), tally, max_chars)
-    elif places.is_place(source):
+    elif row_sources.is_place(source):
         yield from _rows(source, tally, max_chars, column)
     else:
         raise UserError(
@@ -87,7 +87,7 @@ def _rows(source: str, tally: Tally, max_chars: int, column: str) -> Iterator[So
     def report(_: str) -> None:
         tally.skipped["unreadable row"] += 1
 
-    for where, row in places.read_place(source, report):
+    for where, row in row_sources.read_place(source, report):
         with tally.leaving_out("skipped"):
             text, path = row.get(column), row.get("path")
             if not isinstance(text, str):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from strop import __version__
-from strop.tasks.places import placed
+from strop.tasks.row_sources import placed
 from strop_tasks.curation.pipeline import sources
 from strop_tasks.curation.pipeline.folder import (
     CHANGES,
@@ -25,10 +25,10 @@ from strop_tasks.curation.pipeline.folder import (
 from strop_tasks.curation.pipeline.lines import read_tasks
 from strop_tasks.curation.pipeline.read import Planned
 from strop_tasks.curation.pipeline.stage import (
-    Books,
     Index,
     StageCounts,
     StageFiles,
+    StageLedger,
     Watcher,
     copied,
     index_of,
@@ -128,7 +128,7 @@ class _Runner:
         if number and self._index is None:
             self._index = index_of(before)
 
-        def made(books: Books) -> Iterator[Task | Dropped]:
+        def made(books: StageLedger) -> Iterator[Task | Dropped]:
             if not number:
                 return sources.read_all(self._planned.pipeline, self._watcher)
             step = self._planned.steps[number - 1][1]
@@ -137,7 +137,7 @@ class _Runner:
         entry, self._index = self._stages[number].run(made, self._index)
         return entry
 
-    def _context(self, number: int, size: int | None, books: Books) -> Context:
+    def _context(self, number: int, size: int | None, books: StageLedger) -> Context:
         name = self._stages[number].name
         same = [n for n, (other, _) in enumerate(self._planned.steps, start=1) if other == name]
         return Context(

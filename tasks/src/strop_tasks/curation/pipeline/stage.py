@@ -91,7 +91,7 @@ class StageFiles:
             raise StropError(f"{self._done} is damaged ({error}): start over with --overwrite") from error
 
     def run(
-        self, make: Callable[["Books"], Iterator[Task | Dropped]], before: Index | None
+        self, make: Callable[["StageLedger"], Iterator[Task | Dropped]], before: Index | None
     ) -> tuple[StageCounts, Index]:
         """Runs it; `make` yields its tasks and drops. `before` is None for the first stage, which may make tasks."""
         self.scratch.mkdir(exist_ok=True)
@@ -101,7 +101,7 @@ class StageFiles:
             self.dropped.open("wb") as dropped,
             self.changes.open("wb") as changes,
         ):
-            books = Books(self.name, before, kept, dropped, changes)
+            books = StageLedger(self.name, before, kept, dropped, changes)
             for item in make(books):
                 books.enter(item)
             entry = books.close()
@@ -111,7 +111,7 @@ class StageFiles:
         return entry, books.index
 
 
-class Books:
+class StageLedger:
     """Counts what comes out of a stage against what went in."""
 
     def __init__(

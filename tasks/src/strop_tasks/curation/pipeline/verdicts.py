@@ -18,10 +18,10 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from strop_tasks.curation.engine.memory import Memory
 from strop_tasks.curation.engine.tally import ErrorBudget
 from strop_tasks.curation.pipeline.step import Context, Read
+from strop_verify.core.bounded_map import Work, bounded_map
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.core.window import Work, played
 
 IN_FLIGHT = 256
 """Most tasks under way."""
@@ -45,7 +45,7 @@ def settle(
 
     done = 0
     for batch in _batches(task for task in read() if not (task.id in memory and decided(memory[task.id]))):
-        for task_id, found in played(map(one, batch), IN_FLIGHT):
+        for task_id, found in bounded_map(map(one, batch), IN_FLIGHT):
             memory[task_id] = found
             done += 1
             context.progress(done, context.size)

@@ -20,11 +20,11 @@ from strop_tasks.curation.rust_build.checks import Unverified, check
 from strop_tasks.curation.rust_build.questions import CostEstimate
 from strop_tasks.curation.rust_build.sources import SourcePrompt
 from strop_verify.core import files
+from strop_verify.core.bounded_map import Work, bounded_map
 from strop_verify.core.errors import UserError
 from strop_verify.core.ids import derive_seed
 from strop_verify.core.optional_packages import require
 from strop_verify.core.task import Task
-from strop_verify.core.window import Work, played
 from strop_verify.verification import open_verifier
 from strop_verify.verification.rust.installation import find_installation
 from strop_verify.verification.verifier import OpenVerifier
@@ -128,7 +128,7 @@ class _Run:
         with calls:
             works = (self._done(prompt, calls, verifier) for prompt in self._prompts())
             try:
-                for _ in played(works, self.settings.concurrency + VERIFYING, ordered=False):
+                for _ in bounded_map(works, self.settings.concurrency + VERIFYING, ordered=False):
                     self.show(len(self.keys), self.kept, calls.usage)
             except KeyboardInterrupt:
                 what = f"{calls.under_way} calls under way are finished and kept"

@@ -14,10 +14,10 @@ from strop_tasks.curation.rust_build.answer import NotKept, Parts
 from strop_tasks.curation.rust_build.cases import rust_tests
 from strop_tasks.curation.rust_build.sources import SourcePrompt
 from strop_verify.code.mutate.mutants import mutants
+from strop_verify.core.bounded_map import Work
 from strop_verify.core.checks import RustCheck
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.core.window import Work
 from strop_verify.verification.strength import count_assertions, judge, own_tests_hold
 from strop_verify.verification.verifier import OpenVerifier
 

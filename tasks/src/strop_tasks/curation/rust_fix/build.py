@@ -20,12 +20,12 @@ from strop_tasks.curation.faults.operators import KINDS, Kind, Operator
 from strop_tasks.curation.faults.rust import OPERATORS
 from strop_verify.code.mutate.sites import Change
 from strop_verify.code.trees import Source
+from strop_verify.core.bounded_map import Work, bounded_map
 from strop_verify.core.checks import RustCheck
 from strop_verify.core.ids import content_hash
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.core.window import Work, played
 
 FAMILY = "rust-fix"
 IN_FLIGHT = 48
@@ -65,7 +65,7 @@ def fixes(
     the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not be verified.
     """
     maker = _FaultMaker(verifier, compiler, tally, seed, per_task, frozenset(kinds))
-    for made in played(map(maker.made, tasks), IN_FLIGHT):
+    for made in bounded_map(map(maker.made, tasks), IN_FLIGHT):
         kept = maker.unlike_others(made)
         done(len(kept))
         yield from kept

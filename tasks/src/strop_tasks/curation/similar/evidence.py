@@ -59,7 +59,7 @@ class DedupeConfig(Section):
             yield "by", "nothing to compare: name one or more of statement, code, tests, near"
 
 
-class Same(NamedTuple):
+class DuplicatePair(NamedTuple):
     """Two tasks by number, a < b, which are one, and why."""
 
     a: int
@@ -69,7 +69,7 @@ class Same(NamedTuple):
     similarity: float
 
 
-def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[Same]:
+def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[DuplicatePair]:
     """Pairs that are one task, by the kinds of evidence in `limits.by`.
 
     Every task that is the same as others is in a pair with one of them; not all pairs of three alike are given.
@@ -83,14 +83,14 @@ def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[Same]:
         yield from judge.equals("same tests", _whole(table), judge.by_tests)
         for pair in near(table.pairs, limits.tests / (2 - limits.tests), limits.permutations):
             if judge.by_tests(pair.a, pair.b):
-                yield Same(pair.a, pair.b, "same tests", judge.agreement(pair.a, pair.b).share)
+                yield DuplicatePair(pair.a, pair.b, "same tests", judge.agreement(pair.a, pair.b).share)
     if "near" in limits.by:
         for pair in near(table.statements, limits.threshold, limits.permutations):
             if judge.by_near_text(pair.a, pair.b, pair.similarity):
-                yield Same(pair.a, pair.b, "near statement", pair.similarity)
+                yield DuplicatePair(pair.a, pair.b, "near statement", pair.similarity)
         for pair in near(table.codes, limits.code, limits.permutations):
             if judge.by_near_code(pair.a, pair.b):
-                yield Same(pair.a, pair.b, "near code", pair.similarity)
+                yield DuplicatePair(pair.a, pair.b, "near code", pair.similarity)
 
 
 class Judge:
@@ -104,7 +104,7 @@ class Judge:
         """What the tests of both say."""
         return agreement(self.table.tests(a), self.table.tests(b))
 
-    def equals(self, reason: str, keys: np.ndarray[Any, Any], rule: Any) -> Iterator[Same]:
+    def equals(self, reason: str, keys: np.ndarray[Any, Any], rule: Any) -> Iterator[DuplicatePair]:
         """Pairs with an equal key that is not 0 and for which the rule holds."""
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
@@ -115,19 +115,19 @@ class Judge:
             for b in group.tolist():
                 found = next((a for a in leaders if rule(a, b)), None)
                 if found is not None:
-                    yield Same(found, b, reason, 1.0)
+                    yield DuplicatePair(found, b, reason, 1.0)
                 elif len(leaders) < LEADERS:
                     leaders.append(b)
 
-    def directly(self, a: int, b: int) -> Same | None:
+    def directly(self, a: int, b: int) -> DuplicatePair | None:
         """The first kind of equality that holds between two tasks, None where they are alike through others only."""
         x, y = self.table[a], self.table[b]
         if x.text and x.text == y.text and self.by_text(a, b):
-            return Same(a, b, "same statement", 1.0)
+            return DuplicatePair(a, b, "same statement", 1.0)
         if self.by_code(a, b):
-            return Same(a, b, "same code", 1.0)
+            return DuplicatePair(a, b, "same code", 1.0)
         if self.by_tests(a, b):
-            return Same(a, b, "same tests", self.agreement(a, b).share)
+            return DuplicatePair(a, b, "same tests", self.agreement(a, b).share)
         return None
 
     def by_text(self, a: int, b: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from strop.tasks.splits import joined
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop_tasks.curation.similar.evidence import DedupeConfig, Judge, Same, same_tasks
+from strop_tasks.curation.similar.evidence import DedupeConfig, DuplicatePair, Judge, same_tasks
 from strop_tasks.curation.similar.table import TaskTable, table_of
 from strop_verify.core.optional_packages import require
 from strop_verify.core.task import Task
@@ -39,20 +39,22 @@ class Dedupe(Step[DedupeConfig]):
             yield drop(task, kept.reason, f"{kept.similarity:.2f} like {table.ids[kept.a]}")
 
 
-def duplicates(table: TaskTable, pairs: Sequence[Same], config: DedupeConfig) -> dict[int, Same]:
+def duplicates(
+    table: TaskTable, pairs: Sequence[DuplicatePair], config: DedupeConfig
+) -> dict[int, DuplicatePair]:
     """Number of each task that is dropped -> what stays in its place (`a`), and why.
 
     Tasks joined through others stay both when their tests contradict each other.
     """
     judge, tests = Judge(table, config), table.columns["tests"]
-    why: dict[int | tuple[int, int], Same] = {}
+    why: dict[int | tuple[int, int], DuplicatePair] = {}
     for same in pairs:
         for key in ((same.a, same.b), same.a, same.b):
             why.setdefault(key, same)
     groups: dict[int, list[int]] = defaultdict(list)
     for number, first in enumerate(joined(len(table), ((s.a, s.b) for s in pairs))):
         groups[first].append(number)
-    gone: dict[int, Same] = {}
+    gone: dict[int, DuplicatePair] = {}
     for members in groups.values():
         stay: list[int] = []
         if config.keep == "most-tests":

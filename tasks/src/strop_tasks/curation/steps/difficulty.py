@@ -21,10 +21,10 @@ from strop_tasks.curation.engine.memory import Memory
 from strop_tasks.curation.engine.tally import ErrorBudget
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_tasks.curation.pipeline.verdicts import Scores, error_budget, settle
+from strop_verify.core.bounded_map import Work
 from strop_verify.core.errors import UserError
 from strop_verify.core.section import Complaint, Section
 from strop_verify.core.task import Task
-from strop_verify.core.window import Work
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -205,10 +205,10 @@ class Difficulty(Step[DifficultyConfig]):
 
     def _environment(self) -> "Any":
         """A fresh factory of environments: each remembers the prompts of its tasks."""
-        from strop.environments.kinds import framed
+        from strop.environments.registry import bind
         from strop.environments.single_turn import SingleTurn
 
-        return framed(SingleTurn, self.config.style, self.config.template)
+        return bind(SingleTurn, self.config.style, self.config.template)
 
     def _policy(self, read: Read, context: Context) -> "Policy":
         from strop.policies.open import open_policy

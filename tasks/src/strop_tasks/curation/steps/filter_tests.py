@@ -15,12 +15,12 @@ from strop_tasks.curation.audit.record import AuditSettings
 from strop_tasks.curation.engine.tally import ErrorBudget
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_tasks.curation.pipeline.verdicts import error_budget, settle, why
+from strop_verify.core.bounded_map import Work
 from strop_verify.core.checks.base import SingleTest
 from strop_verify.core.optional_packages import require
 from strop_verify.core.section import Section
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
-from strop_verify.core.window import Work
 
 _SURE = (Outcome.PASSED, Outcome.FAILED)
 

@@ -7,9 +7,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import not_
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
-from pydantic import AfterValidator, SerializerFunctionWrapHandler, model_serializer
+from pydantic import AfterValidator
 
 from strop_verify.core.errors import VerificationError
 from strop_verify.core.records import Record
@@ -79,10 +80,12 @@ class CheckBase(Record):
     """Whether an answer without a character is judged like any other; else it is *no answer*."""
     kind: str
 
-    @model_serializer(mode="wrap")
-    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        written: dict[str, Any] = handler(self)
-        return {name: value for name, value in written.items() if value or name not in self.optional}
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        # No serializer in Python: pydantic drops what it raises in a union, Ctrl-C too, and tries the next member.
+        for name in cls.optional:
+            cls.model_fields[name].exclude_if = not_
+        cls.model_rebuild(force=True, raise_errors=False)
 
     @property
     def trust(self) -> Trust:

@@ -19,7 +19,7 @@ from strop_verify.core.errors import BatchFailed, TaskFault, VerificationError, 
 from strop_verify.core.protocols import Toolchain
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Trust, Verdict
-from strop_verify.verification.pool.blame import cause_of, close_all, judge_again
+from strop_verify.verification.pool.attribution import cause_of, close_all, judge_again
 from strop_verify.verification.pool.job_queue import Job, PoolBusy
 from strop_verify.verification.pool.queued_verifier import CACHE_BYTES, CAPACITY, QueuedVerifier
 from strop_verify.verification.verifier import CLOSED, error_verdict, held_to

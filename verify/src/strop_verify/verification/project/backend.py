@@ -13,9 +13,9 @@ from strop_verify.verification.project.process import TestsProcess, warm_up
 from strop_verify.verification.project.runs import (
     EVERYTHING,
     WALL_EACH,
+    CompileCache,
     ProjectRun,
     RunRequest,
-    Warmth,
     as_bytes,
     ending,
     with_room,
@@ -39,7 +39,7 @@ _MOST_RESTARTS = 25
 _KEPT_WARM = 8
 
 _lock = threading.Lock()
-_warm: "OrderedDict[tuple[str, str, str], tuple[Warmth, ProjectRun]]" = OrderedDict()
+_warm: "OrderedDict[tuple[str, str, str], tuple[CompileCache, ProjectRun]]" = OrderedDict()
 
 
 class Backend(Protocol):
@@ -119,12 +119,12 @@ class PytestBackend:
             run.running, run.stop, run.status = more.running, more.stop, more.status
         return run
 
-    def _opened(self, warmth: Warmth) -> TestsProcess:
+    def _opened(self, warmth: CompileCache) -> TestsProcess:
         if self._process is None or self._process.closed:
             self._process = TestsProcess(self._base, self._settings, warmth, hash_seed=self._seed)
         return self._process
 
-    def _warmth(self) -> tuple[Warmth, ProjectRun]:
+    def _warmth(self) -> tuple[CompileCache, ProjectRun]:
         key = (self._digest, self._settings.jail, self._settings.packages)
         with _lock:  # one at a time: others of the same project wait for it
             if key not in _warm:

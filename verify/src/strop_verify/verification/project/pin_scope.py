@@ -5,9 +5,9 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from strop_verify.verification.project.clean_expressions import Function, Module, times_bound
+from strop_verify.verification.project.expression_sites import Site
 from strop_verify.verification.project.library import is_library
-from strop_verify.verification.project.site_parts import Site
+from strop_verify.verification.project.pure_expressions import Function, Module, times_bound
 
 _PATCHES = frozenset({"monkeypatch", "mocker", "patch", "mock", "setattr", "freeze_time"})
 _STAYS = frozenset({"raises", "warns", "subTest", "assertRaises", "assertRaisesRegex", "assertWarns", "open"})

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-from strop_verify.verification.project.clean_expressions import Function
 from strop_verify.verification.project.control_helpers import written
+from strop_verify.verification.project.expression_sites import Site, SiteLoop, SiteProbe
 from strop_verify.verification.project.names import Names
-from strop_verify.verification.project.site_parts import Site, SiteLoop, SiteProbe
+from strop_verify.verification.project.pure_expressions import Function
 
 _MOST_ROUNDS = 40
 _MOST_NODES = 30_000

@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from strop_verify.verification.project.clean_expressions import Function, Module
 from strop_verify.verification.project.control_helpers import written
+from strop_verify.verification.project.expression_sites import Mention, Root, Site, SiteLoop, SiteProbe
 from strop_verify.verification.project.names import Names
 from strop_verify.verification.project.pin_scope import (
     clean_parameters,
@@ -25,7 +25,7 @@ from strop_verify.verification.project.pin_scope import (
     unread,
 )  # fmt: skip
 from strop_verify.verification.project.pin_writer import NO_VALUE, Writer, in_rounds, plain
-from strop_verify.verification.project.site_parts import Mention, Root, Site, SiteLoop, SiteProbe
+from strop_verify.verification.project.pure_expressions import Function, Module
 from strop_verify.verification.project.sites import SiteFinder
 
 _MOST_COPIES = 24

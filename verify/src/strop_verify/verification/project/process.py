@@ -21,8 +21,8 @@ from strop_verify.sandbox.limits import Limits
 from strop_verify.sandbox.pump import Capture, Pump, stopped
 from strop_verify.verification.project.layout import Layout, layout_of
 from strop_verify.verification.project.needs import needs_of
-from strop_verify.verification.project.runs import BARE, PLAIN, Listener, ProjectRun, RunRequest, Warmth
-from strop_verify.verification.python.child import End, cause_of_death, reap
+from strop_verify.verification.project.runs import BARE, PLAIN, CompileCache, Listener, ProjectRun, RunRequest
+from strop_verify.verification.python.child import ExitStatus, cause_of_death, reap
 from strop_verify.verification.python.suite.check import BOX, testing_site
 from strop_verify.verification.python.wire import frame
 from strop_verify.verification.settings import Settings
@@ -41,7 +41,7 @@ class TestsProcess(JailedProcess):
         self,
         base: Mapping[str, bytes],
         settings: Settings,
-        warmth: Warmth,
+        warmth: CompileCache,
         *,
         hash_seed: int = 0,
     ) -> None:
@@ -66,7 +66,7 @@ class TestsProcess(JailedProcess):
             hash_seed=hash_seed,
         )
 
-    def take(self, base: Mapping[str, bytes], warmth: Warmth) -> None:
+    def take(self, base: Mapping[str, bytes], warmth: CompileCache) -> None:
         """From now on the runs are on another snapshot, with its compiled files and options of pytest."""
         self.base, self.layout, self.warm = base, layout_of(base), warmth
 
@@ -103,7 +103,7 @@ class TestsProcess(JailedProcess):
             raise
         return self._concluded(listener, pump, end, request)
 
-    def _concluded(self, listener: Listener, pump: Pump, end: End, request: RunRequest) -> ProjectRun:
+    def _concluded(self, listener: Listener, pump: Pump, end: ExitStatus, request: RunRequest) -> ProjectRun:
         run = listener.run
         if not listener.heard:  # so nothing of the project has run
             self.close()
@@ -120,7 +120,7 @@ class TestsProcess(JailedProcess):
             run.stop = (Outcome.FAILED, "pytest broke off")
         if request.keep and run.stop is None:
             warm = listener.warmth()
-            run.warmth = Warmth(warm.compiled, warm.modules, self.warm.options)
+            run.warmth = CompileCache(warm.compiled, warm.modules, self.warm.options)
         return run
 
     def _tree(self, files: Mapping[str, bytes], removed: Collection[str]) -> dict[str, bytes]:
@@ -158,15 +158,15 @@ class TestsProcess(JailedProcess):
         }
 
 
-def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tuple[Warmth, ProjectRun]:
+def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tuple[CompileCache, ProjectRun]:
     """Collects the snapshot's tests once; returns what makes later runs quick, and that run. Raises WorkerDied."""
     run = ProjectRun()
     for options in (PLAIN, BARE):
-        with closing(TestsProcess(base, settings, Warmth(options=options))) as process:
+        with closing(TestsProcess(base, settings, CompileCache(options=options))) as process:
             run = process.run(RunRequest(collect=True, keep=True), limits)
         if run.collected or run.endless or run.status not in (_USAGE, _INTERNAL, None):
             break
-    return run.warmth or Warmth(), run
+    return run.warmth or CompileCache(), run
 
 
 def _cache_stem(path: str) -> tuple[str, str]:

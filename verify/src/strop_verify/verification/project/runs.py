@@ -29,7 +29,7 @@ BARE = ("-c", "/dev/null")
 
 
 @dataclass(frozen=True)
-class Warmth:
+class CompileCache:
     """What one run of the unchanged snapshot left behind to make others quick."""
 
     compiled: dict[str, bytes] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class ProjectRun:
     status: int | None = None
     """pytest's exit status, if it came to its end."""
     tampered: str = ""
-    warmth: Warmth | None = None
+    warmth: CompileCache | None = None
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
 
@@ -176,9 +176,9 @@ class Listener:
         except (Malformed, ValueError, KeyError, TypeError, AttributeError):
             self._forged()
 
-    def warmth(self) -> Warmth:
+    def warmth(self) -> CompileCache:
         """What the run left behind."""
-        return Warmth(self._compiled, tuple(self._modules))
+        return CompileCache(self._compiled, tuple(self._modules))
 
     def _forged(self) -> None:
         self.run.tampered, self.over = "something was written to the tests' channel", True

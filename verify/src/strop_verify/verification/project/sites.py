@@ -9,8 +9,8 @@ import ast
 import copy
 from collections.abc import Iterable
 
-from strop_verify.verification.project.clean_expressions import Function, Module, times_bound
-from strop_verify.verification.project.site_parts import Bound, Mention, Root, Site, SiteLoop, SiteProbe
+from strop_verify.verification.project.expression_sites import Bound, Mention, Root, Site, SiteLoop, SiteProbe
+from strop_verify.verification.project.pure_expressions import Function, Module, times_bound
 
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _NESTED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda

@@ -18,7 +18,6 @@ from strop_verify.core.errors import SandboxError, VerificationError, WorkerDied
 from strop_verify.core.snapshots import Files
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop_verify.verification.draws import drawn
 from strop_verify.verification.project.backend import ROOM_WALL, Backend, open_backend
 from strop_verify.verification.project.controls import CargoControls, PytestControls
 from strop_verify.verification.project.layout import refusal
@@ -26,6 +25,7 @@ from strop_verify.verification.project.runs import ProjectRun
 from strop_verify.verification.project.snapshot import load_snapshot, locate_packages
 from strop_verify.verification.project.support import SupportPart, asserting, changed, support_of
 from strop_verify.verification.python.child import Findings
+from strop_verify.verification.secret_rng import drawn
 from strop_verify.verification.settings import Settings
 
 _OPEN = 4

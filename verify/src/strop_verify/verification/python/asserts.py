@@ -14,7 +14,7 @@ from strop_verify.sandbox.limits import Limits
 from strop_verify.sandbox.pump import Capture, Pump
 from strop_verify.verification.python.child import (
     Child,
-    End,
+    ExitStatus,
     Findings,
     cause_of_death,
     fork,
@@ -144,7 +144,7 @@ def let_finish(report: TesterReport, channel: socket.socket, pump: Pump) -> None
         pass
 
 
-def stopped(report: TesterReport, output: Capture, pump: Pump, end: End) -> tuple[Outcome, str]:
+def stopped(report: TesterReport, output: Capture, pump: Pump, end: ExitStatus) -> tuple[Outcome, str]:
     """Why the tests did not come to their end. Raises WorkerDied or VerificationError when we failed."""
     if report.broken and not pump.expired:
         if not report.broken.startswith("test code"):

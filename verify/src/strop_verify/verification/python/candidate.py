@@ -26,7 +26,7 @@ from strop_verify.verification.python import program, surroundings
 from strop_verify.verification.python.arguments import NamedContainers, Number
 from strop_verify.verification.python.codec import Encoder, Unencodable, encode, tagged
 from strop_verify.verification.python.decoder import decode
-from strop_verify.verification.python.functions import Numbered, StandIns, is_function
+from strop_verify.verification.python.functions import ObjectTable, StandIns, is_function
 from strop_verify.verification.python.nearest import BASES, nearest
 from strop_verify.verification.python.suite.handles import serve
 from strop_verify.verification.python.values import MUTABLE, ValueEncoder
@@ -109,7 +109,7 @@ class Functions(StandIns):
     def __init__(self, found: list[Any], exact: bool, near: bool, receive: Callable[[], Any]) -> None:
         super().__init__(receive, _send)
         self.near = near
-        self.given = Numbered(found)
+        self.given = ObjectTable(found)
         self._encoder = partial(_GivenEncoder, self) if exact else _EqualEncoder
         self._special = self.special if exact else None
         self._last: dict[int, Any] = {}

@@ -16,7 +16,13 @@ from typing import Any
 from strop_verify.verification.python.arguments import containers
 from strop_verify.verification.python.codec import Malformed, Oversize, Unencodable, encode
 from strop_verify.verification.python.decoder import decode
-from strop_verify.verification.python.functions import Numbered, TestsEncoder, called_back, decoded, items_of
+from strop_verify.verification.python.functions import (
+    ObjectTable,
+    TestsEncoder,
+    called_back,
+    decoded,
+    items_of,
+)
 from strop_verify.verification.python.values import MUTABLE, made, overwrite
 from strop_verify.verification.python.wire import Closed, FrameReader, read_blocking, write_blocking
 
@@ -37,7 +43,7 @@ class CandidateClient:
 
     def __init__(self, fd: int, limit: int) -> None:
         self.fd, self.reader, self.gone = fd, FrameReader(limit), ""
-        self.functions = Numbered()
+        self.functions = ObjectTable()
         """What the tests gave to the answer."""
         self.raised: BaseException | None = None
         self.takes_changes = True

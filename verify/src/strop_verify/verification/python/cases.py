@@ -18,7 +18,7 @@ from strop_verify.verification.python.checker import WAITING, judge_rows, row
 from strop_verify.verification.python.child import Findings, cause_of_death, fork, outcome_of_exception, reap
 from strop_verify.verification.python.codec import Malformed, Oversize, Unencodable, encode
 from strop_verify.verification.python.compare import matches, shown
-from strop_verify.verification.python.decoder import Late, tree
+from strop_verify.verification.python.decoder import DecodeTimeout, tree
 from strop_verify.verification.python.unordered_equality import matches_in_any_order
 from strop_verify.verification.python.wire import FrameReader, frame
 
@@ -53,7 +53,7 @@ class Conversation:
                 self._handle(message)
         except Oversize as error:
             self.findings.stop = (Outcome.FAILED, str(error))
-        except Late:
+        except DecodeTimeout:
             self.findings.stop = (Outcome.TIMED_OUT, f"took more than {self.limits.wall_seconds:g} seconds")
         except Malformed as error:
             self.findings.stop = (Outcome.TAMPERED, str(error))

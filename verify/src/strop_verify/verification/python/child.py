@@ -39,7 +39,7 @@ class Child:
 
 
 @dataclass(frozen=True)
-class End:
+class ExitStatus:
     """How a candidate ended. `status` is negative for a signal; `killed`: it was alive and the zygote killed it."""
 
     status: int
@@ -94,10 +94,10 @@ def fork(
     raise AssertionError("unreachable")
 
 
-def reap(zygote: JailedProcess, *, kill: bool) -> End:
+def reap(zygote: JailedProcess, *, kill: bool) -> ExitStatus:
     """Ends and reaps the zygote's candidate. Raises WorkerDied."""
     reply = zygote.ask({"op": "reap", "kill": kill})
-    return End(reply["status"], reply["killed"], reply["cpu"], reply["peak"])
+    return ExitStatus(reply["status"], reply["killed"], reply["cpu"], reply["peak"])
 
 
 @dataclass
@@ -153,7 +153,7 @@ class Findings:
             text = f"used more than {limits.memory_bytes >> 20} MiB"
             self.fail(len(self.results) - 1, text, Outcome.OUT_OF_MEMORY)
 
-    def account(self, end: End, *captures: Capture) -> None:
+    def account(self, end: ExitStatus, *captures: Capture) -> None:
         """Adds what a candidate used and printed."""
         self.cpu += end.cpu
         self.peak = max(self.peak, end.peak)
@@ -203,7 +203,7 @@ def worse(known: TestResult | None, new: TestResult) -> TestResult:
     return new.model_copy(update={"outcome": known.outcome})
 
 
-def cause_of_death(end: End, pump: Pump, captures: tuple[Capture, ...] = ()) -> tuple[Outcome, str]:
+def cause_of_death(end: ExitStatus, pump: Pump, captures: tuple[Capture, ...] = ()) -> tuple[Outcome, str]:
     """Why a candidate stopped before it had answered everything."""
     limits = pump.limits
     if any(c.flood for c in captures):

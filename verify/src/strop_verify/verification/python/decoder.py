@@ -45,7 +45,7 @@ _Make = dict[int, Callable[[list[Any]], Any]]
 """What is made of a container's items, by its kind."""
 
 
-class Late(Malformed):
+class DecodeTimeout(Malformed):
     """The time for reading is over."""
 
 
@@ -210,7 +210,7 @@ def _read(data: bytes, at: int, make: _Make, levels: int, until: float) -> tuple
                     if left < 0 or len(outer) >= levels:
                         raise Malformed("too deep or too large")
                     if time.monotonic() > until:
-                        raise Late("the time is over")
+                        raise DecodeTimeout("the time is over")
                     pause = max(0, left - _UNTIMED)
                 if code == INTS:
                     code, start = data[at], at + 2

@@ -27,7 +27,7 @@ _OF_FILES = ("read", "readline", "readlines", "write", "writelines", "getvalue",
 """What an answer may do with a file in memory; `seek` could make one of gigabytes."""
 
 
-class Numbered:
+class ObjectTable:
     """Functions and iterators of one side that the other may call. They live as long as this does."""
 
     def __init__(self, first: Sequence[Any] = ()) -> None:
@@ -63,7 +63,7 @@ def is_function(value: Any) -> bool:
 class TestsEncoder(ValueEncoder):
     """Writes what the tests give to an answer."""
 
-    def __init__(self, functions: Numbered) -> None:
+    def __init__(self, functions: ObjectTable) -> None:
         super().__init__()
         self.functions = functions
 
@@ -108,7 +108,7 @@ def decoded(parts: Any, decode: Callable[[bytes], Any]) -> list[Any]:
 
 def called_back(
     message: dict[str, Any],
-    functions: Numbered,
+    functions: ObjectTable,
     encode: Callable[[Any], bytes],
     decode: Callable[[Any], Any],
     fault: Callable[[str], None],

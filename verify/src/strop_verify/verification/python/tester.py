@@ -32,7 +32,7 @@ from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
 from strop_verify.core.test_code import names_bound, tests_among
-from strop_verify.sandbox.confine import Leaf
+from strop_verify.sandbox.confine import ChildConfinement
 from strop_verify.verification.python.candidate_client import (
     Candidate,
     CandidateGone,
@@ -203,7 +203,7 @@ def main() -> NoReturn:
     gc.collect()
     fill_holes()
     gc.freeze()
-    confined = Leaf(None, {}, tolerant=settings.unsafe)
+    confined = ChildConfinement(None, {}, tolerant=settings.unsafe)
     control.send(json.dumps(hello).encode())
     held: list[int] = []
     while True:
@@ -219,7 +219,7 @@ def main() -> NoReturn:
             _serve(fds, confined)
 
 
-def _serve(fds: list[int], confined: Leaf) -> None:
+def _serve(fds: list[int], confined: ChildConfinement) -> None:
     job = read_blocking(fds[0], FrameReader())
     if "checker" not in job:
         with contextlib.suppress(Exception):  # the fork says why

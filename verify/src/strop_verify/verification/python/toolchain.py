@@ -23,13 +23,13 @@ from strop_verify.sandbox.jailed import JailedProcess
 from strop_verify.sandbox.jails import choose
 from strop_verify.sandbox.limits import Limits
 from strop_verify.verification.controls import SECOND_LOOK_LIMITS
-from strop_verify.verification.draws import drawn
 from strop_verify.verification.python.asserts import run_asserts
 from strop_verify.verification.python.cases import run_cases
 from strop_verify.verification.python.child import Findings
 from strop_verify.verification.python.stdio import run_stdio
 from strop_verify.verification.python.suite.check import SuiteReport, open_runner, run_pytest
 from strop_verify.verification.python.suite.second_look import Alteration, Round, SuiteControls, find_rounds
+from strop_verify.verification.secret_rng import drawn
 from strop_verify.verification.settings import Settings
 
 TESTER_MEMORY = 1 << 30

@@ -7,7 +7,7 @@ import os
 from functools import partial
 from typing import Any, NoReturn
 
-from strop_verify.sandbox.confine import Leaf
+from strop_verify.sandbox.confine import ChildConfinement
 from strop_verify.sandbox.limits import Limits
 from strop_verify.verification.python import candidate, surroundings, wire
 from strop_verify.verification.python.fork_server import Become, serve, start
@@ -28,7 +28,9 @@ def _candidate(unsafe: bool, request: dict[str, Any], fds: tuple[int, ...]) -> B
     """The candidate's work for a request, prepared before the fork: in the child it would copy pages."""
     kind, limits = request["kind"], Limits(**request["limits"])
     channel, stdin, stdout, stderr = fds if kind == "program" else (fds[0], 0, fds[1], fds[1])
-    leaf = Leaf(limits, {0: stdin, 1: stdout, 2: stderr, candidate.CHANNEL: channel}, tolerant=unsafe)
+    leaf = ChildConfinement(
+        limits, {0: stdin, 1: stdout, 2: stderr, candidate.CHANNEL: channel}, tolerant=unsafe
+    )
 
     def become() -> None:
         try:

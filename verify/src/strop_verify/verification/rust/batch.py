@@ -8,8 +8,8 @@
 3. One library of the answers that step 2 dropped or that have a lint only code generation finds: do they build?
 4. One jailed process an answer for its tests.
 
-Raises `Trouble` when a compiler did not come to an end by itself; the caller divides the list. Nothing here depends
-on the order of the answers.
+Raises `CompilerFailure` when a compiler did not come to an end by itself; the caller divides the list. Nothing here
+depends on the order of the answers.
 """
 
 import re
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from strop_verify.core.errors import StropError
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import Compiled, Compiler
-from strop_verify.verification.rust.crates import NONE, Offer
+from strop_verify.verification.rust.crates import NONE, CompiledCrates
 from strop_verify.verification.rust.diagnostics import LATE, Diagnostics
 from strop_verify.verification.rust.layout import TESTS_CRATE, Alone, Shared
 from strop_verify.verification.rust.tests import Runner
@@ -35,7 +35,7 @@ _WORD = re.compile(r"\w+")
 _MODULE = re.compile(r"z[qt][0-9a-f]{12}")
 
 
-class Trouble(StropError):
+class CompilerFailure(StropError):
     """A compiler ran into a limit or crashed; which of the answers is to blame is not known."""
 
 
@@ -207,7 +207,7 @@ class CrateBatch:
                 share = 1 / len(left)
                 case.spend(compiled.seconds * share, compiled.cpu_seconds * share, compiled.peak_bytes)
             if compiled.trouble:
-                raise Trouble(compiled.trouble)
+                raise CompilerFailure(compiled.trouble)
             dropped = set()
             for file in compiled.files:
                 owner = self.layout.owner(file, left)
@@ -217,12 +217,17 @@ class CrateBatch:
             if compiled.ok or (self.careful and left and compiled.files):
                 return left
             if not dropped:
-                raise Trouble(f"crashed: {compiled.stderr[-300:]}")
+                raise CompilerFailure(f"crashed: {compiled.stderr[-300:]}")
         return left
 
 
 def judge_alone(
-    case: RustAnswer, compiler: Compiler, work: "Work", runner: Runner, strict: bool, crates: Offer = NONE
+    case: RustAnswer,
+    compiler: Compiler,
+    work: "Work",
+    runner: Runner,
+    strict: bool,
+    crates: CompiledCrates = NONE,
 ) -> None:
     """One answer as the root of its crate, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
     if case.crates:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from strop_verify.code.trees import Node, parse, text_of
 from strop_verify.verification.rust.names import leaves, plain
 from strop_verify.verification.rust.scan import scan
-from strop_verify.verification.rust.touched_items import touch
+from strop_verify.verification.rust.tested_interface import touch
 
 SERVER = "zt_serve"
 """Name of the function that takes calls."""

@@ -36,11 +36,11 @@ _RESERVED = ("test", "std", "core", "alloc", "proc_macro")
 _UNCLEAR = "cargo failed"
 """What a reason starts with that the next try may not meet."""
 _lock = threading.Lock()
-_known: dict[tuple[str, str, tuple[str, ...]], "Offer"] = {}
+_known: dict[tuple[str, str, tuple[str, ...]], "CompiledCrates"] = {}
 
 
 @dataclass(frozen=True)
-class Offer:
+class CompiledCrates:
     """What a check's `crates` came to."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Offer:
         return ("-L", f"dependency={_FOLDER}", *links)
 
 
-NONE = Offer()
+NONE = CompiledCrates()
 
 
 def code_name(entry: str) -> str:
@@ -111,7 +111,7 @@ def source_config(vendor: Path) -> str:
     )
 
 
-def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequence[str]) -> Offer:
+def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequence[str]) -> CompiledCrates:
     """The crates, compiled. Uses up the work directory. Raises SandboxError, WorkerDied.
 
     A crate that is not in the folder, in no fitting version, or does not build is in `missing`; the others are not
@@ -119,7 +119,9 @@ def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequenc
     """
     if vendor is None:
         remedy = "set sandbox.rust_vendor to a folder of vendored crates that has it"
-        return Offer(missing={code_name(c): f"no folder of crates is given; {remedy}" for c in crates})
+        return CompiledCrates(
+            missing={code_name(c): f"no folder of crates is given; {remedy}" for c in crates}
+        )
     key = (compiler.installation.identity, str(vendor), tuple(crates))
     with _lock:  # others wait: they need the same, and compilers are dear
         found = _known.get(key) or _build(work, compiler, vendor, crates)
@@ -128,7 +130,7 @@ def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequenc
         return found
 
 
-def _build(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]) -> Offer:
+def _build(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]) -> CompiledCrates:
     missing = {name: _refused(name) for name in map(code_name, crates) if _refused(name)}
     wanted = [crate for crate in crates if code_name(crate) not in missing]
     built = _cargo(work, compiler, vendor, wanted) if wanted else Built()
@@ -138,9 +140,9 @@ def _build(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]
         wanted = [crate for crate, one in alone.items() if not one.fault]
         built = _cargo(work, compiler, vendor, wanted) if wanted else Built()
     if built.fault:
-        return Offer(missing=missing | {code_name(crate): built.fault for crate in wanted})
+        return CompiledCrates(missing=missing | {code_name(crate): built.fault for crate in wanted})
     files = {name: work.read(name, limit=_LARGEST) for name in built.files}
-    found = Offer(files, built.externs, built.names, missing)
+    found = CompiledCrates(files, built.externs, built.names, missing)
     return replace(found, constructors=_constructors(work, compiler, found) if built.files else 0)
 
 
@@ -218,7 +220,7 @@ def _cause(errors: str, expired: str, vendor: Path) -> str:
     return f"{_UNCLEAR}: {first or 'without a word'}: {lines[-1] if lines else ''}"
 
 
-def _constructors(work: "Work", compiler: Compiler, found: Offer) -> int:
+def _constructors(work: "Work", compiler: Compiler, found: CompiledCrates) -> int:
     root = "".join(f"extern crate {name};\n" for name in found.externs) + "fn main() {}\n"
     work.put({"bare.rs": root})
     program = replace(compiler, links=found.arguments(tuple(found.externs)))

@@ -20,11 +20,10 @@ from strop_verify.core.errors import WorkerDied
 from strop_verify.core.verdict import Outcome, TestResult
 from strop_verify.sandbox.limits import Limits
 from strop_verify.verification.controls import ENDLESS, SECOND_LOOK_LIMITS
-from strop_verify.verification.draws import drawn
 from strop_verify.verification.rust.calls import SERVER
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import Compiler
-from strop_verify.verification.rust.crates import NONE, Offer, count_constructors
+from strop_verify.verification.rust.crates import NONE, CompiledCrates, count_constructors
 from strop_verify.verification.rust.layout import Shared
 from strop_verify.verification.rust.second_look import (
     NOT_AGAIN,
@@ -35,6 +34,7 @@ from strop_verify.verification.rust.second_look import (
     sensitive,
 )
 from strop_verify.verification.rust.test_programs import LIST, Testers, put_harness
+from strop_verify.verification.secret_rng import drawn
 
 if TYPE_CHECKING:
     from strop_verify.sandbox import CommandResult, Work
@@ -83,7 +83,7 @@ class StrictRunner:
         limits: Limits,
         *,
         static: bool = True,
-        offered: Offer = NONE,
+        offered: CompiledCrates = NONE,
         testers: Testers | None = None,
     ) -> None:
         self.compiler, self._limits = compiler, limits

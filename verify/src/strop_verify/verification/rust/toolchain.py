@@ -40,15 +40,15 @@ from strop_verify.core.errors import BatchFailed, SandboxError, WorkerDied
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.sandbox.limits import Limits
-from strop_verify.verification.rust.batch import CrateBatch, Trouble, judge_alone
+from strop_verify.verification.rust.batch import CompilerFailure, CrateBatch, judge_alone
 from strop_verify.verification.rust.cargo import Cargo
 from strop_verify.verification.rust.case import RustAnswer
 from strop_verify.verification.rust.compiler import COMPILE, Compiler, OutOfTime
-from strop_verify.verification.rust.crates import NONE, Offer, offer
+from strop_verify.verification.rust.crates import NONE, CompiledCrates, offer
 from strop_verify.verification.rust.installation import find_installation
-from strop_verify.verification.rust.intake import give_up, groups, needs_second_look, take_in
 from strop_verify.verification.rust.layout import Shared
 from strop_verify.verification.rust.own_tests import weigh
+from strop_verify.verification.rust.preprocess import give_up, groups, needs_second_look, take_in
 from strop_verify.verification.rust.scan import scan
 from strop_verify.verification.rust.second_look import Rounds
 from strop_verify.verification.rust.test_programs import Testers
@@ -186,7 +186,7 @@ class RustToolchain:
         try:
             with self._boxed().work() as work:
                 CrateBatch(group, Shared(), self._built(), work, self._runner(), self.strict).judge()
-        except Trouble as trouble:
+        except CompilerFailure as trouble:
             if not divide and len(group) > 1:
                 raise BatchFailed(f"compiling {len(group)} answers {trouble}") from trouble
             for case in group:
@@ -212,7 +212,7 @@ class RustToolchain:
                     judge_alone(case, self._built(), work, self._runner(crates), self.strict, crates)
                 else:
                     Cargo(self._built(), self.limits, self._vendor).judge(case, work)
-        except Trouble as trouble:
+        except CompilerFailure as trouble:
             case.reset()
             give_up(case, str(trouble))
         if case.again and case.calls is None and case.rounds is None and otherwise:
@@ -229,7 +229,7 @@ class RustToolchain:
         own_tests = case.integration and case.scan.unit_tests
         return own_tests or case.scan.needs_cargo or scan(case.check.tests).needs_cargo
 
-    def _offer(self, case: RustAnswer) -> Offer:
+    def _offer(self, case: RustAnswer) -> CompiledCrates:
         if not case.crates:
             return NONE
         began = time.monotonic()
@@ -252,7 +252,7 @@ class RustToolchain:
             self._static = True
         return [case.verdict() for case in made]
 
-    def _runner(self, crates: Offer = NONE) -> Runner:
+    def _runner(self, crates: CompiledCrates = NONE) -> Runner:
         if self.strict:
             return StrictRunner(
                 self._built(), self.limits, static=self._static, offered=crates, testers=self._testers

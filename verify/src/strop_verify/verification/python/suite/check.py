@@ -22,13 +22,13 @@ from strop_verify.sandbox.limits import Limits
 from strop_verify.sandbox.packages import TESTS, PackageSite, site_of
 from strop_verify.sandbox.pump import Capture, Pump
 from strop_verify.sandbox.work import safe_name
-from strop_verify.verification.draws import drawn
 from strop_verify.verification.python.asserts import TesterReport, let_finish, stopped
 from strop_verify.verification.python.candidate_client import GONE
 from strop_verify.verification.python.child import fork, reap, worse
 from strop_verify.verification.python.names import bound_names, module_names
 from strop_verify.verification.python.suite.altered_calls import COLLECTION
 from strop_verify.verification.python.wire import frame
+from strop_verify.verification.secret_rng import drawn
 
 RUNNER_MEMORY = 2 << 30
 """Address space of a runner's child, in bytes."""

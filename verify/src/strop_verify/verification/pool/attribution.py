@@ -38,7 +38,7 @@ _HARMLESS = {
 """Answers that do nothing, for tasks without a reference."""
 
 
-class Rejudged(NamedTuple):
+class Attribution(NamedTuple):
     """What came of it."""
 
     verdict: Verdict
@@ -55,7 +55,7 @@ def judge_again(
     began: float,
     again: bool,
     closed: Callable[[], bool],
-) -> Rejudged:
+) -> Attribution:
     """The verdict of an answer over which ours broke, as `error` says.
 
     began   when that run did, as `time.monotonic` tells it
@@ -92,7 +92,7 @@ def judge_again(
         ours_works = works()
         if again:
             if (verdict := run(answer)) is not None:
-                return Rejudged(verdict, True)
+                return Attribution(verdict, True)
             ours_works = ours_works or works()
 
     outcome, detail = Outcome.ERROR, error.detail
@@ -108,7 +108,7 @@ def judge_again(
         detail = f"the grader broke on this answer, which left too little time to look again: {detail}"
     elif control in causes:
         detail = f"{detail} (on a control answer: {causes[control]})"
-    return Rejudged(error.model_copy(update={"outcome": outcome, "detail": detail[:_DETAIL]}), False)
+    return Attribution(error.model_copy(update={"outcome": outcome, "detail": detail[:_DETAIL]}), False)
 
 
 @contextlib.contextmanager

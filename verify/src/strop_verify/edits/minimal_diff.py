@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from strop_verify.edits.changes import Create, Delete, EditError, Files, Rename
+from strop_verify.edits.line_matching import FileLines
 from strop_verify.edits.lines import opcodes, split
 from strop_verify.edits.paths import check_path
-from strop_verify.edits.places import FileLines
 
 _MOST_PAIRS = 10_000
 """Pairs of a deleted and a new file whose likeness is looked at."""

@@ -88,7 +88,7 @@ class Module:
 
     def clean(self, node: ast.AST, inner: frozenset[str] = frozenset(), *, early: bool = False) -> bool:
         """Whether an expression is clean, with `inner` as names that are; `early`: no test has run before it."""
-        look = _Look(self, early)
+        look = _PurityCheck(self, early)
         return not self.starred and look.at(node, inner)
 
     def member(self, name: str) -> str:
@@ -156,7 +156,7 @@ class Module:
         """Whether a helper's body is clean: it changes only what it made itself."""
         arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
         made = set(times_bound(function)) - arguments
-        look = _Look(self, early=False, made=frozenset(made))
+        look = _PurityCheck(self, early=False, made=frozenset(made))
         if function.decorator_list or any(
             isinstance(
                 node,
@@ -176,7 +176,7 @@ class Module:
         return all(look.statement(one, inner) for one in function.body)
 
 
-class _Look:
+class _PurityCheck:
     """Looks at expressions of one place."""
 
     def __init__(self, module: Module, early: bool, made: frozenset[str] = frozenset()) -> None:

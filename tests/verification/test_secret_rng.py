@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from strop_verify.verification import draws
-from strop_verify.verification.draws import SIZE, VARIABLE, drawn, secret_file
+from strop_verify.verification import secret_rng
+from strop_verify.verification.secret_rng import SIZE, VARIABLE, drawn, secret_file
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setattr(draws, "_known", {})
+    monkeypatch.setattr(secret_rng, "_known", {})
     return tmp_path
 
 
@@ -47,10 +47,10 @@ def test_the_secret_is_made_once_for_its_user_alone(state: Path, monkeypatch: py
     assert secret_file() == state / "strop" / "verdict-secret"
     assert secret_file().stat().st_mode & 0o777 == 0o600 and len(secret_file().read_bytes()) == SIZE
     assert [path.name for path in secret_file().parent.iterdir()] == ["verdict-secret"]
-    monkeypatch.setattr(draws, "_known", {})  # as in another process
+    monkeypatch.setattr(secret_rng, "_known", {})  # as in another process
     assert number("t", "a", "p") == first
     secret_file().write_bytes(bytes(SIZE))
-    monkeypatch.setattr(draws, "_known", {})
+    monkeypatch.setattr(secret_rng, "_known", {})
     assert number("t", "a", "p") != first
 
 
@@ -58,7 +58,7 @@ def test_processes_that_begin_together_have_one_secret(state: Path) -> None:
     command = [
         sys.executable,
         "-c",
-        "from strop_verify.verification.draws import drawn; print(drawn('t', 'a', 'p').random())",
+        "from strop_verify.verification.secret_rng import drawn; print(drawn('t', 'a', 'p').random())",
     ]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ}) for _ in range(4)]
     assert len({process.communicate()[0] for process in started}) == 1

@@ -24,7 +24,7 @@ from strop_verify.verification.rust.layout import TRUSTED
 from strop_verify.verification.rust.names import leaves, plain, trait_methods
 from strop_verify.verification.rust.outline import outline
 from strop_verify.verification.rust.scan import balanced, scan, steps_for
-from strop_verify.verification.rust.touched_items import stand_in, touch
+from strop_verify.verification.rust.tested_interface import stand_in, touch
 from strop_verify.verification.rust.trusted_tests import STANDARD_METHODS, read_trusted
 
 

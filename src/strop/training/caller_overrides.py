@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.schema import Recipe
-from strop.environments.kinds import Kind, Played, played_by
+from strop.environments.registry import BoundEnvironment, EnvironmentFactory, played_by
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
@@ -30,7 +30,7 @@ GIVEN = "given.json"
 
 
 @dataclass(frozen=True)
-class Given:
+class Overrides:
     """What the calling process brings to a run, each in place of what the recipe names.
 
     tasks  split by their own field; where one has none, by tasks.held_out_fraction as tasks from a source are
@@ -38,7 +38,7 @@ class Given:
 
     tasks: Sequence[Task] | None = None
     rubric: WeightedRubric | None = None
-    environment: Kind | str | None = None
+    environment: EnvironmentFactory | str | None = None
     made: list[TaskSet] | None = None
     """The task sets, where they were made before."""
 
@@ -86,7 +86,7 @@ class Given:
         return [TaskSet("", recipe, *split_tasks(recipe, tasks))]
 
 
-NOTHING = Given()
+NOTHING = Overrides()
 
 
 def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
@@ -104,7 +104,7 @@ def rubric_of(sets: Sequence[TaskSet]) -> WeightedRubric | RubricBySet:
 class PlayedBySet:
     """Makes the environment of each task as its set is played."""
 
-    makers: Mapping[str, Played]
+    makers: Mapping[str, BoundEnvironment]
     set_of: Mapping[str, str]
 
     def __call__(self, task: Task) -> Environment:
@@ -113,7 +113,7 @@ class PlayedBySet:
 
     @property
     def control(self) -> "PlayedBySet | None":
-        """As of `Played`; sets that are held against nothing are played as they are."""
+        """As of `BoundEnvironment`; sets that are held against nothing are played as they are."""
         controls = {name: maker.control for name, maker in self.makers.items()}
         if not any(controls.values()):
             return None
@@ -122,7 +122,9 @@ class PlayedBySet:
         )
 
 
-def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Played | PlayedBySet:
+def environment_of(
+    sets: Sequence[TaskSet], kind: EnvironmentFactory | str | None
+) -> BoundEnvironment | PlayedBySet:
     """How each task is played; `kind` takes the place of tasks.environment."""
     makers = {one.name: played_by(one.recipe, kind=kind) for one in sets}
     if len(sets) == 1:
@@ -130,7 +132,7 @@ def environment_of(sets: Sequence[TaskSet], kind: Kind | str | None) -> Played |
     return PlayedBySet(makers, {task.id: one.name for one in sets for task in one.tasks})
 
 
-def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Given) -> tuple[Rollout, bool]:
+def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, bool]:
     """The task as played by its environment's own expert, where there is one, else by a policy that always says its
     reference; and whether it was the expert.
     """

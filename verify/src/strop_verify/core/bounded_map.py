@@ -1,6 +1,6 @@
 """A bounded window of concurrent work; results come in the order of the work.
 
-`ahead` is for work that starts when it is taken from an iterable, such as futures. `played` is for work of several
+`ahead` is for work that starts when it is taken from an iterable, such as futures. `bounded_map` is for work of several
 rounds: one generator per piece, resumed as soon as what it waits for is ready.
 """
 
@@ -64,7 +64,7 @@ class _Piece(Generic[T]):
             future.add_done_callback(lambda _: self._ready.put(self))
 
 
-def played(works: Iterable[Work[T]], most: int, *, ordered: bool = True) -> Iterator[T]:
+def bounded_map(works: Iterable[Work[T]], most: int, *, ordered: bool = True) -> Iterator[T]:
     """The results of the works, with up to `most` under way; works are asked for as there is room.
 
     In the order of the works, or, not `ordered`, as they are done, so that a slow one holds up no other.

@@ -39,7 +39,7 @@ _NAMED_TYPES = {"struct", "enum", "union", "alias", "trait"}
 
 
 @dataclass(frozen=True)
-class Touch:
+class TestedInterface:
     """The names that a task's tests use, and the task's reference."""
 
     reference: Outline
@@ -62,7 +62,7 @@ class Touch:
 
 
 @lru_cache(maxsize=512)
-def touch(tests: str, reference: str, crate: str = "") -> Touch:
+def touch(tests: str, reference: str, crate: str = "") -> TestedInterface:
     """What tests touch of an answer."""
     root, known = parse(tests), known_outline(reference)
     attributes = [n for n in walk(root) if n.type in ("attribute_item", "inner_attribute_item")]
@@ -88,7 +88,7 @@ def touch(tests: str, reference: str, crate: str = "") -> Touch:
         if function.name in names:
             types |= known.spelled_out(function.head) & (known.own | set(known.aliases))
     types = _reached(known, types, names)
-    return Touch(
+    return TestedInterface(
         reference=known,
         names=frozenset(names),
         tokens=frozenset(tokens),
@@ -118,7 +118,7 @@ def _reached(known: Outline, types: set[str], names: set[str]) -> set[str]:
     return found
 
 
-def stand_in(answer: Outline, tests: Touch, *, whole: bool) -> str:
+def stand_in(answer: Outline, tests: TestedInterface, *, whole: bool) -> str:
     """Why something of the answer could stand in for what the tests mean; empty when nothing can.
 
     `whole`: the answer has no further files, which could define what it lacks.
@@ -133,7 +133,7 @@ def stand_in(answer: Outline, tests: Touch, *, whole: bool) -> str:
     )
 
 
-def _kinds(answer: Outline, tests: Touch, *, whole: bool) -> str:
+def _kinds(answer: Outline, tests: TestedInterface, *, whole: bool) -> str:
     known = tests.reference
     functions = {n for n in tests.free if "fn" in known.kinds.get(n, ())}
     for name in sorted((tests.types & tests.free) | functions):
@@ -171,7 +171,7 @@ def _strangers(answer: Outline, known: Outline, names: frozenset[str], wanted: f
     return own - (allowed & (known.own | unsaid))
 
 
-def _heads(answer: Outline, tests: Touch) -> str:
+def _heads(answer: Outline, tests: TestedInterface) -> str:
     known = tests.reference
     for function in answer.functions:
         if function.name not in tests.names or not _is_touched(answer, tests, function):
@@ -204,14 +204,14 @@ def _shown(names: set[str]) -> str:
     return "one that is not named" if min(names) in (OPAQUE, OPAQUES) else min(names)
 
 
-def _is_touched(answer: Outline, tests: Touch, function: FunctionHead) -> bool:
+def _is_touched(answer: Outline, tests: TestedInterface, function: FunctionHead) -> bool:
     if not function.owners:
         return function.name in answer.kinds
     in_trait = function.owners == {function.trait}
     return in_trait or OPAQUE in function.owners or bool(answer.spelled_out(function.owners) & tests.types)
 
 
-def _operators(answer: Outline, tests: Touch) -> str:
+def _operators(answer: Outline, tests: TestedInterface) -> str:
     known = tests.reference
     for made in answer.impls:
         if made.trait not in _COMPARISONS and _OPERATORS.get(made.trait) not in tests.tokens:
@@ -228,7 +228,7 @@ def _operators(answer: Outline, tests: Touch) -> str:
     return _operators_of_macros(answer, tests)
 
 
-def _operators_of_macros(answer: Outline, tests: Touch) -> str:
+def _operators_of_macros(answer: Outline, tests: TestedInterface) -> str:
     if not tests.types:
         return ""
     filled = answer.filled - tests.reference.filled
@@ -242,7 +242,7 @@ def _operators_of_macros(answer: Outline, tests: Touch) -> str:
     return f"a macro that makes what the tests use: {min(taken)}" if taken else ""
 
 
-def _methods(answer: Outline, tests: Touch) -> str:
+def _methods(answer: Outline, tests: TestedInterface) -> str:
     known = tests.reference
     wanted = {f.name for f in known.functions}
     derived = {d for n in tests.types for d in known.derives.get(n, ())}
@@ -266,7 +266,7 @@ def _for_foreign(text: Outline, function: FunctionHead) -> bool:
     return function.trait in text.own and not own and not function.owners & _POINTERS
 
 
-def _names(answer: Outline, tests: Touch) -> str:
+def _names(answer: Outline, tests: TestedInterface) -> str:
     known = tests.reference
     seen = {name: kinds for name, kinds in answer.kinds.items() if name in answer.top or answer.glob}
     taken = {n for n in seen if n in (tests.called if seen[n] <= {"fn", "mod", "macro"} else tests.free)}
@@ -279,7 +279,7 @@ def _names(answer: Outline, tests: Touch) -> str:
     return f"the answer takes a name that the tests mean otherwise: {min(taken)}" if taken else ""
 
 
-def _macros(answer: Outline, tests: Touch) -> str:
+def _macros(answer: Outline, tests: TestedInterface) -> str:
     known = tests.reference
     if not tests.macros:
         return ""

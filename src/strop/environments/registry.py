@@ -31,17 +31,17 @@ from strop.tasks.answers import answer_in
 from strop.tasks.prompts import render
 from strop.tasks.rust_prompts import AnswerForm
 from strop_verify.core.errors import UserError
-from strop_verify.core.play import Opening, UnshownOpening
+from strop_verify.core.play import InvalidOpening, Opening
 from strop_verify.core.protocols import Environment
 from strop_verify.core.registry import Registry
 from strop_verify.core.task import Task
 from strop_verify.core.user_code import load_named, place_of
 
-Kind = Callable[..., Environment]
+EnvironmentFactory = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
 task in the recipe's prompt style; `read` turns a completion's text into the code to verify."""
 
-ENVIRONMENTS: Registry[Kind] = Registry(
+ENVIRONMENTS: Registry[EnvironmentFactory] = Registry(
     "environments",
     {
         "single-turn": SingleTurn,
@@ -58,7 +58,9 @@ ENVIRONMENTS: Registry[Kind] = Registry(
 """Every kind by its name as tasks.environment.type."""
 
 
-def find_environment(asked: EnvironmentConfig | str | Kind, place: str = "tasks.environment") -> Kind:
+def find_environment(
+    asked: EnvironmentConfig | str | EnvironmentFactory, place: str = "tasks.environment"
+) -> EnvironmentFactory:
     """A kind with its options in place. Raises UserError with a remedy, `place` in front."""
     if isinstance(asked, str):
         asked = EnvironmentConfig(type=asked)
@@ -77,7 +79,7 @@ def _named(name: str, place: str) -> Any:
     raise UserError(f"{place}: no environment named {name!r}; {hint} Write your own as file.py:Class")
 
 
-def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Kind:
+def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> EnvironmentFactory:
     if inspect.isclass(kind) and issubclass(kind, Toolbox):
         kind, given = Workspace, {"tools": toolbox_of(kind, place), **given}
     if not callable(kind):
@@ -124,13 +126,13 @@ def _checked(
 
 
 @dataclass(frozen=True)
-class Played:
+class BoundEnvironment:
     """Makes environments of one kind.
 
     render  the opening of a task, and what reads the code in a completion
     """
 
-    kind: Kind
+    kind: EnvironmentFactory
     render: Callable[[Task], tuple[Opening, Callable[[str], str]]]
 
     def __call__(self, task: Task) -> Environment:
@@ -138,23 +140,23 @@ class Played:
         return self.kind(task, *self.render(task))
 
     @property
-    def control(self) -> "Played | None":
+    def control(self) -> "BoundEnvironment | None":
         """How the kind is played that this one is held against at equal sampled tokens, which its class names in an
         attribute `control`; None where it names none.
         """
         name = getattr(getattr(self.kind, "func", self.kind), "control", None)
-        return Played(find_environment(name), self.render) if name else None
+        return BoundEnvironment(find_environment(name), self.render) if name else None
 
 
-def framed(
-    kind: Kind,
+def bind(
+    kind: EnvironmentFactory,
     style: str,
     template: str | None = None,
     answer: AnswerForm = "function",
     *,
     stop: Sequence[str] | None = None,
     max_tokens: int | None = None,
-) -> Played:
+) -> BoundEnvironment:
     """A factory of environments of one kind in one prompt style, or with a template file of the user's own.
 
     Without `stop` completions end at the style's stop strings.
@@ -167,7 +169,7 @@ def framed(
         except UserError as error:
             if getattr(kind, "func", kind) is SingleTurn:
                 raise
-            return UnshownOpening(str(error), max_tokens), partial(answer_in, task=by_id[task_id])
+            return InvalidOpening(str(error), max_tokens), partial(answer_in, task=by_id[task_id])
         ends = prompt.stop if stop is None else tuple(stop)
         head = prompt.text, tuple(prompt.messages), prompt.prefill
         return Opening(*head, ends, max_tokens, prompt.sections), prompt.assemble
@@ -178,15 +180,17 @@ def framed(
         by_id[task.id] = task
         return rendered(task.id)
 
-    return Played(kind, of)
+    return BoundEnvironment(kind, of)
 
 
-def played_by(recipe: Recipe, style: str | None = None, *, kind: Kind | str | None = None) -> Played:
+def played_by(
+    recipe: Recipe, style: str | None = None, *, kind: EnvironmentFactory | str | None = None
+) -> BoundEnvironment:
     """How the tasks of a recipe with one task set are played; `style` takes the place of tasks.style, its own stop
     strings with it, and `kind` that of tasks.environment. Raises UserError.
     """
     config = recipe.task_set
-    return framed(
+    return bind(
         find_environment(config.environment if kind is None else kind),
         style or config.style,
         config.template,
