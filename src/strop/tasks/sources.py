@@ -9,7 +9,7 @@ from strop.tasks import (
     builtin,
     doctests,
     edit_tasks,
-    places,
+    row_sources,
     splits,
 )
 from strop.tasks.adapters import ADAPTERS, Adapter
@@ -31,7 +31,7 @@ GENERATED: Registry[Callable[[str], Iterable[Task]]] = Registry(
         "openenv": "strop.neighbours.openenv:load",
         "verifiers": "strop.neighbours.verifiers_tasks:load",
     },
-    reserved={*BUILTIN, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS},
+    reserved={*BUILTIN, edit_tasks.PREFIX, *ADAPTERS, *row_sources.KINDS},
 )
 """Sources that are a name, alone or followed by a colon and what is asked for; other packages add to them."""
 
@@ -84,9 +84,11 @@ def iter_tasks(
         check_columns(columns)
         return _mapped(rows, columns, report)
     if adapter is None:
-        parts = places.parts(source)
-        return chain.from_iterable(places.beside(part, _guessed(part, report, on_guess)) for part in parts)
-    return places.beside(rest, tasks_of(adapter, rows, report))
+        parts = row_sources.parts(source)
+        return chain.from_iterable(
+            row_sources.beside(part, _guessed(part, report, on_guess)) for part in parts
+        )
+    return row_sources.beside(rest, tasks_of(adapter, rows, report))
 
 
 def load_tasks(
@@ -151,20 +153,20 @@ def _opened(source: str, report: Report) -> tuple[Adapter | None, Iterator[tuple
     name, colon, place = source.partition(":")
     adapter = ADAPTERS.get(name) if colon else None
     if adapter is None:
-        if not places.is_place(source):
+        if not row_sources.is_place(source):
             raise _unknown(source)
-        return None, places.read_place(source, report)
+        return None, row_sources.read_place(source, report)
     path = Path(place).expanduser()
     if not place:
         raise UserError(f"{source!r} names no data set: write {name}:PATH or {name}:hub:ID")
-    if adapter.folder and path.is_dir() and not places.has_files(path):
+    if adapter.folder and path.is_dir() and not row_sources.has_files(path):
         return adapter, adapter.folder(path)
-    return adapter, places.read_place(place, report)
+    return adapter, row_sources.read_place(place, report)
 
 
 def _guessed(place: str, report: Report, on_guess: Report | None) -> Iterator[Task]:
     """The tasks of a place whose format its first row shows."""
-    adapter, rows = guessed(places.read_place(place, report))
+    adapter, rows = guessed(row_sources.read_place(place, report))
     if on_guess and adapter.name != "strop":
         on_guess(f"{place}: read as format {adapter.name!r} ({adapter.about})")
     return tasks_of(adapter, rows, report)
@@ -181,7 +183,7 @@ def _mapped(rows: Iterable[tuple[str, Row]], columns: Mapping[str, str], report:
 
 
 def _unknown(source: str) -> UserError:
-    words = [*BUILTIN, *GENERATED, edit_tasks.PREFIX, *ADAPTERS, *places.KINDS]
+    words = [*BUILTIN, *GENERATED, edit_tasks.PREFIX, *ADAPTERS, *row_sources.KINDS]
     hint = suggestion(source, words) or suggestion(source.partition(":")[0], words)
     return UserError(
         f"unknown task source {source!r}{hint}: one of {', '.join([*BUILTIN, *GENERATED])}, edits:SOURCE, a path "

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import not_
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
@@ -20,17 +21,16 @@ class AssertsCheck(CheckBase):
     Every top-level statement that judges is one test; see `strop_verify.core.test_code`.
     """
 
-    optional: ClassVar[tuple[str, ...]] = ("helpers", "preamble", "shown")
     answer = "function"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
     kind: Literal["asserts"] = "asserts"
     entry_point: EntryPoint
     code: str
-    helpers: list[str] = Field(default_factory=list)
+    helpers: list[str] = Field(default_factory=list, exclude_if=not_)
     """Further functions of the answer that the test code may call; it sees no other names of the answer."""
-    preamble: str = ""
+    preamble: str = Field(default="", exclude_if=not_)
     """Python code that is put above every answer, as the original grader does."""
-    shown: list[int] = Field(default_factory=list)
+    shown: list[int] = Field(default_factory=list, exclude_if=not_)
     """Numbers, from 0, of the top-level assert statements that the prompt shows; the others only judge."""
 
     def test_count(self) -> int:

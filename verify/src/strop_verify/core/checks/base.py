@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from operator import not_
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import AfterValidator
@@ -66,9 +65,12 @@ class RevealedTests(NamedTuple):
 
 
 class CheckBase(Record):
-    """How an answer is judged. `optional` fields are written, and count for a task's id, only where they are set."""
+    """How an answer is judged.
 
-    optional: ClassVar[tuple[str, ...]] = ()
+    A field with `exclude_if=not_` is written, and counts for a task's id, only where it is set. (A serializer in Python
+    will not do: what is raised while it runs, such as by Ctrl-C, pydantic drops and tries another kind.)
+    """
+
     answer: ClassVar[Answer] = "file"
     toolchains: ClassVar[Mapping[str, str]] = {}
     """Language to name of the toolchain that judges it; empty: such tasks are carried, not played yet."""
@@ -79,13 +81,6 @@ class CheckBase(Record):
     empty_is_answer: ClassVar[bool] = False
     """Whether an answer without a character is judged like any other; else it is *no answer*."""
     kind: str
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        # No serializer in Python: pydantic drops what it raises in a union, Ctrl-C too, and tries the next member.
-        for name in cls.optional:
-            cls.model_fields[name].exclude_if = not_
-        cls.model_rebuild(force=True, raise_errors=False)
 
     @property
     def trust(self) -> Trust:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import not_
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
@@ -43,7 +44,6 @@ class Case(Record):
 class CasesCheck(CheckBase):
     """Call `entry_point` on each case; `expected` is compared with what it returns, outside the candidate's process."""
 
-    optional: ClassVar[tuple[str, ...]] = ("any_order", "checker", "preamble")
     answer = "function"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python"}
     kind: Literal["cases"] = "cases"
@@ -51,11 +51,11 @@ class CasesCheck(CheckBase):
     cases: list[Case]
     tolerance: float = 0.0
     """Largest absolute or relative difference allowed between floats; 0 = equal."""
-    any_order: bool = False
+    any_order: bool = Field(default=False, exclude_if=not_)
     """Whether the items of a returned list or tuple may be in any order; outermost level only."""
-    checker: str = ""
+    checker: str = Field(default="", exclude_if=not_)
     """Trusted Python code with a function `check(args, kwargs, expected, result) -> bool`; empty = equality."""
-    preamble: str = ""
+    preamble: str = Field(default="", exclude_if=not_)
     """Python code that is put above every answer, as the original grader does."""
 
     def test_count(self) -> int:
@@ -151,16 +151,15 @@ class StdioCase(Record):
 class StdioCheck(CheckBase):
     """Run the answer as a program on each case; its output is compared line by line, trailing space ignored."""
 
-    optional: ClassVar[tuple[str, ...]] = ("tolerance", "checker", "preamble")
     answer = "program"
     toolchains: ClassVar[Mapping[str, str]] = {"python": "python", ANY: "command"}
     kind: Literal["stdio"] = "stdio"
     cases: list[StdioCase]
-    tolerance: float = 0.0
+    tolerance: float = Field(default=0.0, exclude_if=not_)
     """Largest absolute or relative difference allowed between words that are numbers; 0 = same text."""
-    checker: str = ""
+    checker: str = Field(default="", exclude_if=not_)
     """Trusted Python code with a function `check(stdin, expected, output) -> bool`; empty = comparison."""
-    preamble: str = ""
+    preamble: str = Field(default="", exclude_if=not_)
     """Python code that is put above every answer, as the original grader does."""
 
     def test_count(self) -> int:

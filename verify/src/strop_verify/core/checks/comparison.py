@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import not_
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 class EditCheck(CheckBase):
     """The answer edits `files`; `judge` then judges the file at `path`, or the files must be the oracle's."""
 
-    optional: ClassVar[tuple[str, ...]] = ("oracle", "tolerance", "judge", "path")
     answer = "edit"
     judges_edits = False
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "edit"}
@@ -25,14 +25,14 @@ class EditCheck(CheckBase):
     """How the edit is written: a name of `strop_verify.edits.FORMATS`."""
     files: dict[str, str]
     """Path to text before the edit."""
-    oracle: dict[str, str | None] = Field(default_factory=dict)
+    oracle: dict[str, str | None] = Field(default_factory=dict, exclude_if=not_)
     """Path to text after the right edit, of the files that it changes; None = deleted."""
-    tolerance: list[str] = Field(default_factory=list)
+    tolerance: list[str] = Field(default_factory=list, exclude_if=not_)
     """Where the edit may differ from the files: names of switches of `strop_verify.edits.Tolerance`."""
-    judge: "Check | None" = None
+    judge: "Check | None" = Field(default=None, exclude_if=not_)
     """What judges the edited file at `path`, or all edited files where it is a *project* check; None = the edited
     files are compared with the oracle's."""
-    path: str = ""
+    path: str = Field(default="", exclude_if=not_)
 
     def toolchain(self, language: str) -> str:
         """Includes the judge's toolchain, so that edits queue with others of the same judge."""
@@ -148,7 +148,6 @@ class RetrievalCheck(CheckBase):
     Nothing is run. An answer passes that agrees wholly.
     """
 
-    optional: ClassVar[tuple[str, ...]] = ("commit", "digest", "files")
     answer = "places"
     judges_edits = False
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "retrieval"}
@@ -156,9 +155,9 @@ class RetrievalCheck(CheckBase):
     tree: str
     """The files: a bare git repository that holds `commit`; else a packed snapshot or a data URI, as of a project
     check, whose content hash is `digest`; else a folder."""
-    commit: str = ""
-    digest: str = ""
-    files: dict[str, str] = Field(default_factory=dict)
+    commit: str = Field(default="", exclude_if=not_)
+    digest: str = Field(default="", exclude_if=not_)
+    files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Path to text of what differs from the tree."""
     truth: dict[str, list[tuple[int, int]]]
     """Path to ranges of lines, ends included, that matter."""
@@ -179,7 +178,6 @@ class WorldCheck(CheckBase):
     An answer passes where one of the goals is met and everything else is as it was.
     """
 
-    optional: ClassVar[tuple[str, ...]] = ("free",)
     answer = "calls"
     judges_edits = False
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "world"}
@@ -190,7 +188,7 @@ class WorldCheck(CheckBase):
     """The state at first."""
     goals: list[dict[str, Any]] = Field(min_length=1)
     """Each: values of parts of the state by path, null for a part that has to be gone."""
-    free: list[str] = Field(default_factory=list)
+    free: list[str] = Field(default_factory=list, exclude_if=not_)
     """Patterns of paths that may change."""
 
     def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import not_
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field
@@ -71,19 +72,18 @@ _TEST = "#[test]"
 class RustCheck(CheckBase):
     """Build, lint and test a Rust answer as cargo would; it is the only source file of a library crate."""
 
-    optional: ClassVar[tuple[str, ...]] = ("crate", "crates", "files")
     answer = "crate"
     toolchains: ClassVar[Mapping[str, str]] = {"rust": "rust"}
     kind: Literal["rust"] = "rust"
     tests: str = ""
     """Trusted test code. Empty: the answer carries its own tests."""
-    crate: str = ""
+    crate: str = Field(default="", exclude_if=not_)
     """Name under which `tests` is an integration test (`use NAME::*;`); empty: `tests` is appended to the answer."""
     edition: Literal["2018", "2021", "2024"] = "2021"
-    crates: list[str] = Field(default_factory=list)
+    crates: list[str] = Field(default_factory=list, exclude_if=not_)
     """Third-party crates that answer or tests may use, out of the vendored ones: a name each, or a line as in the
     dependencies of Cargo.toml (`rand = "0.10"`)."""
-    files: dict[str, str] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Further trusted files of the package by relative path (`src/helpers.rs`: the answer says `mod helpers;`)."""
 
     def stages(self, seen: AbstractSet[str]) -> AbstractSet[str]:
@@ -120,27 +120,24 @@ class TerminalCheck(CheckBase):
     reward to /logs/verifier/reward.json or reward.txt; 1 passes.
     """
 
-    optional: ClassVar[tuple[str, ...]] = (
-        "image", "workdir", "environment", "test_environment", "files", "binary", "programs", "artifacts"
-    )  # fmt: skip
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "terminal"}
     judges_edits = False
     kind: Literal["terminal"] = "terminal"
-    image: str = ""
+    image: str = Field(default="", exclude_if=not_)
     """Text of a Dockerfile, or the name of an image."""
-    workdir: str = ""
+    workdir: str = Field(default="", exclude_if=not_)
     """Where script and tests run, if not where the Dockerfile says."""
-    environment: dict[str, str] = Field(default_factory=dict)
+    environment: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Variables of script and tests."""
-    test_environment: dict[str, str] = Field(default_factory=dict)
+    test_environment: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Further ones of the tests."""
-    files: dict[str, str] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Texts below `environment/`, beside the Dockerfile, and `tests/`, which come when the script has ended."""
-    binary: dict[str, str] = Field(default_factory=dict)
+    binary: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Further such files as base64."""
-    programs: list[str] = Field(default_factory=list)
+    programs: list[str] = Field(default_factory=list, exclude_if=not_)
     """Those of the files that can be run."""
-    artifacts: list[str] = Field(default_factory=list)
+    artifacts: list[str] = Field(default_factory=list, exclude_if=not_)
     """Files and folders that are carried into a fresh machine for the tests; none: they run where the script ran."""
     seconds: float = 900.0
     """Wall time of the script."""

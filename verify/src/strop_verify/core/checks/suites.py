@@ -1,6 +1,7 @@
 """Suites: tests of a module, of a project, of a repository or container, each test with a name."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import not_
 from pathlib import PurePosixPath
 from typing import ClassVar, Literal, Self
 
@@ -56,7 +57,6 @@ class PytestCheck(CheckBase):
 class ProjectCheck(CheckBase):
     """Run a project's own tests in a copy of it in which `files` replace or add files. The task's language says how."""
 
-    optional: ClassVar[tuple[str, ...]] = ("packages", "files", "removed", "passing")
     answer = "patch"
     toolchains: ClassVar[Mapping[str, str]] = {ANY: "project"}
     kind: Literal["project"] = "project"
@@ -64,15 +64,15 @@ class ProjectCheck(CheckBase):
     """Packed snapshot of the project: a .tar.gz of its files, named by `strop build`, or a data URI that holds one."""
     digest: str
     """Content hash of the snapshot's files; with another one the verdict is *error*."""
-    packages: str = ""
+    packages: str = Field(default="", exclude_if=not_)
     """Folder of packages that its tests import, in front of those of the Python that runs Strop (`strop build env`)."""
-    files: dict[str, str] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Path to text of what differs from the snapshot."""
-    removed: list[str] = Field(default_factory=list)
+    removed: list[str] = Field(default_factory=list, exclude_if=not_)
     """Paths of the snapshot that are not there."""
     failing: list[str]
     """Tests that fail before the task is solved; each must be reported as passed."""
-    passing: list[str] = Field(default_factory=list)
+    passing: list[str] = Field(default_factory=list, exclude_if=not_)
     """Tests that pass before and must pass after."""
 
     def strength(self) -> str:
@@ -85,26 +85,23 @@ class ProjectCheck(CheckBase):
 class WorkspaceCheck(CheckBase):
     """Tests that run in a repository or container which the task names. Carried as data; no toolchain plays it yet."""
 
-    optional: ClassVar[tuple[str, ...]] = (
-        "image", "repository", "commit", "patch", "files", "argv", "failing", "passing"
-    )  # fmt: skip
     answer = "patch"
     judges_edits = False
     kind: Literal["workspace"] = "workspace"
-    image: str = ""
+    image: str = Field(default="", exclude_if=not_)
     """Container image, or the text of a Dockerfile."""
-    repository: str = ""
-    commit: str = ""
+    repository: str = Field(default="", exclude_if=not_)
+    commit: str = Field(default="", exclude_if=not_)
     """Revision of the repository that the answer starts from."""
-    patch: str = ""
+    patch: str = Field(default="", exclude_if=not_)
     """Unified diff that adds the tests."""
-    files: dict[str, str] = Field(default_factory=dict)
+    files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
     """Trusted files by relative path."""
-    argv: list[str] = Field(default_factory=list)
+    argv: list[str] = Field(default_factory=list, exclude_if=not_)
     """What runs the tests."""
-    failing: list[str] = Field(default_factory=list)
+    failing: list[str] = Field(default_factory=list, exclude_if=not_)
     """Tests that fail before and must pass after (FAIL_TO_PASS)."""
-    passing: list[str] = Field(default_factory=list)
+    passing: list[str] = Field(default_factory=list, exclude_if=not_)
     """Tests that pass before and after (PASS_TO_PASS)."""
 
     def strength(self) -> str:
