@@ -15,10 +15,10 @@ from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
-from strop.environments.calls import MOST_CALLS
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import release
 from strop.environments.toolbox import UseTool
+from strop.policies.tool_calls import MOST_CALLS
 from strop.rollouts.services import PlayServices, Threads
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.task import Task

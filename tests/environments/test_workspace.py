@@ -11,13 +11,13 @@ import pytest
 from tests.environments.small_projects import FILES, RIGHT, project_task
 
 from strop.config.tasks import EnvironmentConfig
-from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.registry import bind, find_environment
 from strop.environments.repository_tools import RepositoryTools
 from strop.environments.toolbox import tools_of
 from strop.policies.loading import EMBEDDED, load_tokenizer
 from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer
+from strop.policies.tool_calls import CALL_FORMS, FormName, ToolCall
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.sources import load_tasks
 from strop.training.batch import sample_of

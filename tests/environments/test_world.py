@@ -10,12 +10,12 @@ import pytest
 from tests.warm import strop
 
 from strop.config.tasks import EnvironmentConfig
-from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.registry import bind, find_environment
 from strop.environments.toolbox import tools_of
 from strop.environments.world import world_tools
 from strop.evaluation.baselines import known_calls, random_calls
 from strop.policies.scripted import ScriptedPolicy
+from strop.policies.tool_calls import CALL_FORMS, FormName, ToolCall
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.demos import read_demos
 from strop.tasks.tool_worlds import WORLDS, generate, task_of

@@ -11,12 +11,12 @@ from tests.scale import most
 from tests.scored import logps
 
 from strop.config.tasks import EnvironmentConfig
-from strop.environments.calls import CALL_FORMS, FormName, ToolCall
 from strop.environments.registry import bind, find_environment
 from strop.environments.repository_tools import RepositoryTools
 from strop.environments.toolbox import tools_of
 from strop.policies.loading import load_model, load_tokenizer
 from strop.policies.tokenizer import HubTokenizer
+from strop.policies.tool_calls import CALL_FORMS, FormName, ToolCall
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.sources import load_tasks

@@ -78,7 +78,7 @@ def _opened(recipe: "Recipe") -> "Policy":
 
 
 def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str) -> None:
-    from strop.environments.chat_server import ChatServer
+    from strop.policies.chat_server import ChatServer
     from strop.serve.policy_service import PolicyService
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

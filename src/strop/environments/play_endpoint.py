@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from socket import socket
 
-from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat, Said, parts_of, said_as
+from strop.policies.chat_wire import ChatReply, ChatRequest, RefusedChat, Said, parts_of, said_as
 from strop_verify.core.play import Converse, Ran, Services, StopReason
 from strop_verify.core.rollout import Completion
 
@@ -67,7 +67,7 @@ class PlayEndpoint:
         self._asks_on = False  # has been refused, since it is sealed
         self._said: dict[Said, str] = {}
         self._left, self._late = seconds, late
-        from strop.environments.chat_server import ChatServer, later  # an extra of its own
+        from strop.policies.chat_server import ChatServer, later  # an extra of its own
 
         self._later = later
         self._server = ChatServer(

@@ -16,11 +16,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from strop.environments.calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import PAGE, SHOWN, SearchTools
 from strop.environments.search_tree import release, tree_of_check
 from strop.environments.toolbox import UseTool, clipped, tools_of
+from strop.policies.tool_calls import CALL_FORMS, MOST_CALLS, CallFault, FormName, ToolCall, calls_of
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Do, Done, Next, Opening, Say, Services

@@ -14,9 +14,7 @@ A tool's schema comes from its annotations and its docstring: the first line, an
 """
 
 import inspect
-import json
 import re
-import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -24,8 +22,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar, overload
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import ConfigDict, Field, create_model
 
+from strop.policies.tool_calls import LINES, SECONDS, WIDTH, ToolCaps, ToolSpec
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import JailedFolder, Ran, Services
 from strop_verify.core.task import Task
@@ -33,25 +32,10 @@ from strop_verify.core.text import left_out
 from strop_verify.core.threads import begun
 from strop_verify.core.user_code import load_named, place_of
 
-LINES, WIDTH, SECONDS = 50, 200, 10.0
-"""Caps of a tool that says nothing else."""
 MEMORY_BYTES = 4 << 30
 PATIENCE = 60.0
 """Least seconds of wall time before a tool is given up: other plays' programs may hold the cores."""
 M = TypeVar("M", bound=Callable[..., str])
-
-
-@dataclass(frozen=True)
-class ToolCaps:
-    """Bounds of one tool.
-
-    lines, width  lines of what it says, and characters of each; the middle is left out, and how much of it is said
-    seconds       CPU time of each program that it starts; three times as much wall time
-    """
-
-    lines: int = LINES
-    width: int = WIDTH
-    seconds: float = SECONDS
 
 
 @overload
@@ -68,68 +52,6 @@ def tool(method: Any = None, /, *, lines: int = LINES, width: int = WIDTH, secon
         return function
 
     return mark if method is None else mark(method)
-
-
-@dataclass(frozen=True)
-class ToolSpec:
-    """A tool as the policy is told of it."""
-
-    name: str
-    says: str
-    """First line of the docstring."""
-    model: type[BaseModel]
-    """Of its arguments."""
-    caps: ToolCaps
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """Names, in the method's order."""
-        return tuple(self.model.model_fields)
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """Names of those without a default."""
-        return tuple(name for name, field in self.model.model_fields.items() if field.is_required())
-
-    def schema(self) -> dict[str, Any]:
-        """As a function in OpenAI's list of tools."""
-        parameters = _untitled(self.model.model_json_schema())
-        function = {"name": self.name, "description": self.says, "parameters": parameters}
-        return {"type": "function", "function": function}
-
-    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments in their types. Raises ValueError, one line that says how to call it."""
-        try:
-            model = self.model.model_validate(dict(given))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where, kind = ".".join(map(str, first["loc"])), first["type"]
-            known = {
-                "missing": f"{where} is missing",
-                "extra_forbidden": f"there is no argument {where!r:.40}",
-            }
-            cause = known.get(kind, f"{where}: {first['msg'].lower()}, not {first['input']!r:.40}")
-            raise ValueError(f"{self.name}: {cause}; it takes {self.usage()}") from None
-        return {name: getattr(model, name) for name in self.arguments}
-
-    def of_text(self, name: str, text: str) -> Any:
-        """An argument that was written as text: itself where it may be text, else the JSON that it is."""
-        taken = self.model.model_fields[name].annotation
-        several = typing.get_origin(taken) in (typing.Union, types.UnionType)
-        if str in (taken, *(typing.get_args(taken) if several else ())):
-            return text
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text  # which is no such value, as is said then
-
-    def usage(self) -> str:
-        """`path, start=1`, or "nothing"."""
-        shown = (
-            name if field.is_required() else f"{name}={field.default!r}"
-            for name, field in self.model.model_fields.items()
-        )
-        return ", ".join(shown) or "nothing"
 
 
 class Toolbox:
@@ -273,13 +195,6 @@ def _documented(text: str) -> tuple[str, dict[str, str]]:
     head, _, rest = text.partition("\nArgs:\n")
     lines = (line.strip().partition(":") for line in rest.splitlines())
     return head.partition("\n")[0].strip(), {name: said.strip() for name, colon, said in lines if colon}
-
-
-def _untitled(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        kept = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
-        return {key: _untitled(value) for key, value in kept.items() if value is not None}
-    return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
 
 
 def clipped(text: str, lines: int = LINES, width: int = WIDTH) -> str:

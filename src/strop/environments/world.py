@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from strop.environments.calls import FormName, ToolCall
 from strop.environments.toolbox import Toolbox, UseTool
 from strop.environments.workspace import Workspace
+from strop.policies.tool_calls import FormName, ToolCall
 from strop.tasks.tool_worlds import WORLDS
 from strop.tasks.tool_worlds.world import read_calls, write_call
 from strop_verify.core.checks import WorldCheck

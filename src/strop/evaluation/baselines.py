@@ -36,12 +36,12 @@ from typing import Any
 
 from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
-from strop.environments.calls import CALL_FORMS, ToolCall
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import SearchTools
 from strop.environments.search_tree import SearchTree, tree_of_check
 from strop.environments.toolbox import tools_of
 from strop.environments.world import world_tools
+from strop.policies.tool_calls import CALL_FORMS, ToolCall
 from strop.tasks.next_edit import answer_for
 from strop.tasks.tool_worlds import WORLDS
 from strop.tasks.tool_worlds.world import Call, parts, read_calls, replayed

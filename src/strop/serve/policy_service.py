@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat
+from strop.policies.chat_wire import ChatReply, ChatRequest, RefusedChat
 from strop_verify.core.errors import StropError
 from strop_verify.core.ids import derive_seed
 from strop_verify.core.protocols import Policy, Request
@@ -39,7 +39,7 @@ class PolicyService:
         self._answering: list[tuple[_Asked, int, Future[Completion]]] = []
 
     def ask(self, request: ChatRequest) -> "Future[ChatReply]":
-        """See `environments.chat_server.Ask`."""
+        """See `policies.chat_server.Ask`."""
         asked = _Asked(request, Future())
         try:
             self._asked.put_nowait(asked)

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strop.environments.calls import (
+from strop.environments.repository_tools import RepositoryTools
+from strop.environments.toolbox import Toolbox, tools_of
+from strop.policies.tool_calls import (
     CALL_FORMS,
     MOST_CALLS,
     CallFault,
@@ -14,8 +16,6 @@ from strop.environments.calls import (
     ToolCall,
     calls_of,
 )
-from strop.environments.repository_tools import RepositoryTools
-from strop.environments.toolbox import Toolbox, tools_of
 from strop_verify.core.rollout import Completion
 
 FORMS: tuple[FormName, ...] = get_args(FormName)

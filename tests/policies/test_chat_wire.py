@@ -12,11 +12,11 @@ from openai.lib.streaming.chat import ChatCompletionStreamState
 from openai.types.chat import ChatCompletion
 from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
 from pydantic import TypeAdapter
-from tests.environments.drawn_chats import TOOLS, Chat, Drawer
+from tests.policies.drawn_chats import TOOLS, Chat, Drawer
 from tests.scale import most, seed
 
-from strop.environments.chat_server import ChatServer
-from strop.environments.chat_wire import ChatReply, ChatRequest, RefusedChat, parts_of, read_request, said_as
+from strop.policies.chat_server import ChatServer
+from strop.policies.chat_wire import ChatReply, ChatRequest, RefusedChat, parts_of, read_request, said_as
 from strop_verify.core.listening import listen
 
 PARAMS: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from strop.environments.chat_wire import (
+from strop.policies.chat_wire import (
     ChatReply,
     ChatRequest,
     RefusedChat,

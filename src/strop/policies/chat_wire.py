@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from strop.environments.calls import CallFault, HermesCalls, ToolCall
+from strop.policies.tool_calls import CallFault, HermesCalls, ToolCall
 from strop_verify.core.errors import StropError
 from strop_verify.core.listening import read_json
 from strop_verify.core.rollout import Completion, Message
