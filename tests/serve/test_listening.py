@@ -20,14 +20,13 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from tests.reports.made_runs import make_run
 from tests.warm import strop
 
 from strop.tasks.jsonl import write_tasks
 from strop_verify.core.checks import Case, CasesCheck
 from strop_verify.core.errors import UserError
-from strop_verify.core.listening import RequestGuard, listen, read_json, read_key, server_config
+from strop_verify.core.listening import GuardedServer, RequestGuard, listen, read_json, read_key
 from strop_verify.core.task import Task
 from strop_verify.verification.remote.protocol import job_line, task_json
 
@@ -284,12 +283,12 @@ def small() -> Iterator[int]:
         await send({"type": "http.response.body", "body": str(len(message["body"])).encode()})
 
     guard = RequestGuard(app, most_bytes=100_000)
-    server = uvicorn.Server(server_config(guard, connections=8, lifespan="off"))
     with listen("127.0.0.1", 0) as sock:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
+        server = GuardedServer(guard, sock, connections=8, lifespan="off")
+        thread = threading.Thread(target=server.run)
         thread.start()
         yield sock.getsockname()[1]
-        server.should_exit = True
+        server.stop()
         thread.join(60)
     assert not thread.is_alive()
 

@@ -24,7 +24,7 @@ from strop_verify.verification import open_configured, open_remote
 from strop_verify.verification.pool.pool import PoolBusy, VerifierPool
 from strop_verify.verification.remote.client import RemoteVerifier
 from strop_verify.verification.remote.protocol import job_line, parse_jobs, read_token, task_json
-from strop_verify.verification.remote.server import VerifierApp, VerifierServer
+from strop_verify.verification.remote.server import VerifierApp
 from strop_verify.verification.settings import Settings, fingerprint
 from strop_verify.verification.toolchains import build
 
@@ -49,13 +49,13 @@ def serving(*, port: int = 0, workers: int = 2, capacity: int = 4096) -> Iterato
     )
     with pool, listen("127.0.0.1", port) as sock:
         url = f"http://127.0.0.1:{sock.getsockname()[1]}"
-        server = VerifierServer(VerifierApp(pool, TOKEN, SETTINGS))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
+        server = VerifierApp(pool, TOKEN, SETTINGS).server(sock)
+        thread = threading.Thread(target=server.run)
         thread.start()
         try:
             yield url, pool
         finally:
-            server.should_exit = True
+            server.stop()
             thread.join(120)
             assert not thread.is_alive()
 

@@ -9,7 +9,7 @@ from typer import Option
 
 from strop.cli.options import EngineOptions, Overrides, grouped, say
 from strop_verify.core.errors import UserError
-from strop_verify.core.listening import listen, read_key
+from strop_verify.core.listening import listen, read_key, url_of
 
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
@@ -65,12 +65,12 @@ def serve_edits(
     token = read_key("--token-file", token_file)
     lsp = edit_server.started_by_an_editor()
     try:
-        sockets = [listen("127.0.0.1", PORT if port is None else port, "--port, or 0 for a free one")]
+        listening = listen("127.0.0.1", PORT if port is None else port, "--port, or 0 for a free one")
     except UserError as error:
         if port is not None or not lsp:
             raise
         say(f"note: no HTTP ({error})")  # a second editor's
-        sockets = []
+        listening = None
     policy, digest = _opened(recipe)
     params = recipe.sampling.params(recipe.sampling.stop)
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
@@ -83,11 +83,11 @@ def serve_edits(
         say(f"note: {prompt.note}")
     ways = [
         *(["LSP on stdin and stdout"] if lsp else []),
-        *(f"http://127.0.0.1:{s.getsockname()[1]}" for s in sockets),
+        *([url_of("127.0.0.1", listening)] if listening else []),
     ]
     say(f"suggesting with {model} ({digest}) over {' and '.join(ways)}; log: {events.path}")
     http = EditHttp(suggesting, events, name=model, token=token)
-    edit_server.serve(suggesting, events, http, sockets=sockets, lsp=lsp)
+    edit_server.serve(suggesting, events, http, listening=listening, lsp=lsp)
 
 
 def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:

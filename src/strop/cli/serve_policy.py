@@ -1,7 +1,5 @@
 """`strop serve-policy`: any policy behind OpenAI's API."""
 
-import signal
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +7,7 @@ from typer import Argument, Option
 
 from strop.cli.options import EngineOptions, Host, Overrides, Port, grouped, of_recipe, say
 from strop_verify.core.errors import UserError
-from strop_verify.core.listening import is_loopback, listen, read_key
+from strop_verify.core.listening import end_on_sigterm, is_loopback, listen, read_key
 
 if TYPE_CHECKING:
     from socket import socket as Socket
@@ -81,7 +79,7 @@ def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str) -> No
     from strop.policies.chat_server import ChatServer
     from strop.serve.policy_service import PolicyService
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    end_on_sigterm()
     service = PolicyService(policy, recipe.sampling.params(recipe.sampling.stop), recipe.seed)
     server = ChatServer(socket, service.ask, model=policy.name, key=key, connections=1024)
     if proof := getattr(policy, "proof", None):

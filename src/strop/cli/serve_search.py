@@ -1,7 +1,5 @@
 """`strop serve-search`: where in a repository something is, for coding agents, over MCP."""
 
-import signal
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +8,7 @@ from typer import Option
 from strop.cli.options import EngineOptions, Host, Overrides, grouped, say
 from strop.cli.search import ModelWord, Seconds, finder_of
 from strop_verify.core.errors import UserError
-from strop_verify.core.listening import is_loopback, listen, url_of
+from strop_verify.core.listening import end_on_sigterm, is_loopback, listen, url_of
 
 
 @grouped
@@ -45,7 +43,7 @@ def serve_search(
         return
     if host in ("0.0.0.0", "::", ""):
         raise UserError(f"--host {host}: name the one address by which clients reach this machine")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
+    end_on_sigterm()
     with listen(host, port) as socket, finder_of(model, answering, overrides or [], seconds) as finder:
         if not is_loopback(host):
             say(

@@ -1,7 +1,6 @@
 """`strop serve-verifier`: this machine's verifier over HTTP, for training on other machines."""
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +9,7 @@ from typer import Option
 
 from strop.cli.options import AnyRecipes, Host, Port, Workers, recipe_of
 from strop_verify.core.errors import UserError
-from strop_verify.core.listening import is_loopback, listen, print_new_key, url_of
+from strop_verify.core.listening import end_on_sigterm, is_loopback, listen, print_new_key, url_of
 
 
 def serve_verifier(
@@ -34,7 +33,7 @@ def serve_verifier(
     token = read_token(token_file, os.environ)
     box = recipe_of(recipe or [], [] if workers is None else [f"sandbox.workers={workers}"]).sandbox
     try:
-        from strop_verify.verification.remote.server import VerifierApp, VerifierServer
+        from strop_verify.verification.remote.server import VerifierApp
     except ImportError as error:
         raise UserError(f"serve-verifier needs {error.name}: pip install 'strop[serve]'") from None
     from strop_verify.verification import open_configured
@@ -48,9 +47,9 @@ def serve_verifier(
                 "network or a tunnel",
                 file=sys.stderr,
             )
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises it again
+        end_on_sigterm()
         with open_configured(box) as pool:
             assert isinstance(pool, VerifierPool)
             app = VerifierApp(pool, token, fingerprint(limits_of(box), box.rust_verdict, box.trust), host)
             print(f"listening on {url_of(host, socket)} with {pool.stats()['workers']} workers", flush=True)
-            VerifierServer(app).run(sockets=[socket])
+            app.server(socket).run()

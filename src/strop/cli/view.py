@@ -1,6 +1,5 @@
 """`strop view`: runs in the browser, live."""
 
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +8,7 @@ from typer import Argument, Option
 
 from strop.cli.options import newest_run
 from strop_verify.core.errors import UserError
+from strop_verify.core.listening import end_on_sigterm
 
 
 def view(
@@ -26,10 +26,10 @@ def view(
     The page is served on this machine only (127.0.0.1). For another machine: ssh -L 6006:127.0.0.1:6006 HOST
     """
     try:
-        from strop.reports.view import ViewApp, ViewServer, browse, listen, url_of
+        from strop.reports.view import ViewApp, browse, listen, url_of
     except ImportError as error:
         raise UserError(f"view needs {error.name}: pip install 'strop[report]'") from None
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # uvicorn ends first, then raises the signal again
+    end_on_sigterm()
     app = ViewApp(runs or [newest_run()])
     with listen(port) as socket:
         url = url_of(socket)
@@ -40,6 +40,6 @@ def view(
                 browse(url)
 
         try:
-            ViewServer(app, ready).run(sockets=[socket])
+            app.server(socket, ready).run()
         except KeyboardInterrupt:  # the usual way to end
             print(file=sys.stderr)

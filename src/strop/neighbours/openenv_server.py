@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal
 
-import uvicorn
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request as Asked
@@ -32,7 +31,7 @@ from strop.rollouts.dispatcher import Dispatcher
 from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.groups import scored
 from strop_verify.core.errors import StropError
-from strop_verify.core.listening import RequestGuard, read_json, server_config
+from strop_verify.core.listening import GuardedServer, RequestGuard, read_json
 from strop_verify.core.protocols import Request, Verifier
 from strop_verify.core.rollout import Completion, Message, Rollout, SamplingParams
 from strop_verify.core.task import Task
@@ -236,8 +235,7 @@ class EnvironmentServer:
         guard = RequestGuard(
             self.app(), host=host, most_bytes=MOST_BYTES, refusal=lambda _, why: {"detail": why}
         )
-        config = server_config(guard, ws="websockets-sansio", ws_max_size=MOST_BYTES)
-        uvicorn.Server(config).run(sockets=[socket])
+        GuardedServer(guard, socket, ws="websockets-sansio", ws_max_size=MOST_BYTES).run()
 
     def _of(self, body: Mapping[str, Any]) -> list[Task]:
         split = body.get("split", next(iter(self.tasks)))

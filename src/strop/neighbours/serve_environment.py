@@ -1,14 +1,12 @@
 """`strop serve-environment`: a recipe's tasks and environment over OpenEnv's protocol."""
 
-import signal
-import sys
 from typing import Annotated
 
 from typer import Option
 
 from strop.cli.options import Recipes, recipe_of, say
 from strop_verify.core.errors import UserError
-from strop_verify.core.listening import is_loopback, listen, url_of
+from strop_verify.core.listening import end_on_sigterm, is_loopback, listen, url_of
 
 
 def serve_environment(
@@ -27,7 +25,7 @@ def serve_environment(
     from strop_verify.verification import open_configured
 
     tasks = tasks_of(settings)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    end_on_sigterm()
     with listen(host, port) as socket, open_configured(settings.sandbox, settings.verifier) as verifier:
         if not is_loopback(host):
             say(f"warning: whoever reaches {host} may play; use a private network or a tunnel")

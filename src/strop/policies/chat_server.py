@@ -1,4 +1,4 @@
-"""A server for clients of OpenAI's API on one listening socket: Starlette for the routes, uvicorn for the connection.
+"""A server for clients of OpenAI's API on one listening socket: Starlette for the routes.
 
 Threat model: that of `core.listening`, and a client may be steered by what the policy said. Requests that wait are
 bounded, so that one server cannot starve the process; whoever does not know the path's secret learns nothing but that.
@@ -16,7 +16,6 @@ from functools import cache
 from socket import socket
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -31,7 +30,7 @@ from strop.policies.chat_wire import (
     read_request,
     response,
 )
-from strop_verify.core.listening import RequestGuard, server_config, url_of
+from strop_verify.core.listening import GuardedServer, RequestGuard, url_of
 
 MOST_BYTES = 4 << 20
 """Of a request's body."""
@@ -73,9 +72,9 @@ class ChatServer:
             Starlette(routes=routes), host=host, key=key, most_bytes=MOST_BYTES,
             refusal=lambda status, message: RefusedChat(message, status, _CODES[status]).body(),
         )  # fmt: skip
-        self._server = uvicorn.Server(server_config(guard, connections=connections, lifespan="off"))
+        self._server = GuardedServer(guard, listening, connections=connections, lifespan="off")
         self._loop = _loop()
-        self._ended = asyncio.run_coroutine_threadsafe(self._server.serve(sockets=[listening]), self._loop)
+        self._ended = asyncio.run_coroutine_threadsafe(self._server.serve(), self._loop)
 
     def wait(self) -> None:
         """Until it is closed, or failed."""
@@ -83,7 +82,7 @@ class ChatServer:
 
     def close(self) -> None:
         """Cuts off what is left, and closes the socket. Safe to call twice, from any thread."""
-        self._server.should_exit = True
+        self._server.stop()
         with suppress(Exception):
             self._ended.result(_GONE_SECONDS)
 

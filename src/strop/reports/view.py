@@ -26,7 +26,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -78,7 +77,13 @@ class ViewApp:
             exception_handlers={HTTPException: _refused, Exception: _broken},
         )
         app.router.redirect_slashes = False
-        self.guard = listening.RequestGuard(app, refusal=_fault)
+        self._guard = listening.RequestGuard(app, refusal=_fault)
+
+    def server(self, bound: socket.socket, ready: Callable[[], None]) -> listening.GuardedServer:
+        """Serves the view; `ready` is called when it answers."""
+        return listening.GuardedServer(
+            self._guard, bound, ready=ready, connections=256, lifespan="off", headers=[*_HEADERS.items()]
+        )
 
     def _document(self, query: Query) -> Response:
         return Response(document(None, charts=False), media_type="text/html")
@@ -242,21 +247,6 @@ def listen(port: int | None) -> socket.socket:
 def url_of(bound: socket.socket) -> str:
     """The address for a browser."""
     return f"{listening.url_of(HOST, bound)}/"
-
-
-class ViewServer(uvicorn.Server):
-    """uvicorn with the view: `run(sockets=[...])` serves until a signal; `ready` is called when it answers."""
-
-    def __init__(self, app: ViewApp, ready: Callable[[], None]) -> None:
-        self._ready = ready
-        super().__init__(
-            listening.server_config(app.guard, connections=256, lifespan="off", headers=[*_HEADERS.items()])
-        )
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begins to answer, then says so."""
-        await super().startup(sockets)
-        self._ready()
 
 
 def browse(url: str) -> None:

@@ -18,14 +18,13 @@ import os
 import stat
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from socket import socket
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
-import uvicorn
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.io_ import StdoutWriter, run_async
@@ -40,7 +39,7 @@ from strop.serve.edit_prompt import EditState, TextEdit
 from strop_verify.core.checks import PastEdit
 from strop_verify.core.edit_events import LOST, SETTLING
 from strop_verify.core.errors import StropError
-from strop_verify.core.listening import server_config
+from strop_verify.core.listening import GuardedServer
 
 ACCEPTED = "strop.accepted"
 """The command that says a suggestion was taken; its argument is the suggestion's id."""
@@ -343,12 +342,12 @@ def started_by_an_editor() -> bool:
 
 
 def serve(
-    model: EditModel, log: EditEventLog, http: EditHttp, *, sockets: Sequence[socket], lsp: bool
+    model: EditModel, log: EditEventLog, http: EditHttp, *, listening: socket | None, lsp: bool
 ) -> None:
     """Serves until the editor ends or leaves, or else until a signal comes; then closes the model and the log."""
     follower = EditFollower(log)
     try:
-        asyncio.run(_serve(model, log, http, follower, sockets, lsp))
+        asyncio.run(_serve(model, log, http, follower, listening, lsp))
     finally:
         follower.closed()
         http.close()
@@ -361,16 +360,17 @@ async def _serve(
     log: EditEventLog,
     http: EditHttp,
     follower: EditFollower,
-    sockets: Sequence[socket],
+    listening: socket | None,
     lsp: bool,
 ) -> None:
-    server = uvicorn.Server(server_config(http.guard, lifespan="off"))
-    serving = asyncio.create_task(server.serve([*sockets])) if sockets else None
+    server = GuardedServer(http.guard, listening, lifespan="off") if listening else None
+    serving = asyncio.create_task(server.serve()) if server else None
     if lsp:
         stdin, stdout = _streams()
         talking = asyncio.create_task(serve_lsp(language_server(model, log, follower), stdin, stdout))
         await asyncio.wait({talking, serving} if serving else {talking}, return_when=asyncio.FIRST_COMPLETED)
-        server.should_exit = True
+        if server:
+            server.stop()
         if talking.done():
             talking.result()
     if serving:

@@ -29,7 +29,7 @@ from strop.rollouts.encoding import opening_ids
 from strop.rollouts.services import Threads
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.errors import StropError, UserError
-from strop_verify.core.listening import RequestGuard, server_config
+from strop_verify.core.listening import GuardedServer, RequestGuard
 from strop_verify.core.protocols import Environment, Policy
 from strop_verify.core.ranges import Ranges, merged, read_ranges, write_ranges
 from strop_verify.core.rollout import SamplingParams
@@ -177,14 +177,13 @@ def serve_pipes(finder: PlaceFinder, root: Path) -> None:
 
 def serve_http(finder: PlaceFinder, root: Path, listening: Socket, host: str) -> None:
     """Serves at PATH until a signal, where `host` is listened on."""
-    import uvicorn
     from mcp.server.transport_security import TransportSecuritySettings
 
     app = _server(finder, root, Threads()).streamable_http_app(
         streamable_http_path=PATH, json_response=True, stateless_http=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard's
     )  # fmt: skip
-    uvicorn.Server(server_config(RequestGuard(app, host=host))).run(sockets=[listening])
+    GuardedServer(RequestGuard(app, host=host), listening).run()
 
 
 def _server(finder: PlaceFinder, root: Path, threads: Threads) -> "MCPServer":

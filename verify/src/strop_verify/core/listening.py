@@ -1,7 +1,7 @@
 """What every server here does alike: its socket, its address, its key, and the guard in front of its application.
 
 Threat model: other users of a machine reach its loopback, web pages of its browsers send requests there, and whoever
-reaches a port may be slow on purpose. `server_config` serves a `RequestGuard` and nothing else:
+reaches a port may be slow on purpose. `GuardedServer` serves a `RequestGuard` and nothing else:
 
 - A request whose Host is another than the server's (DNS rebinding), or that a page of elsewhere sent (Origin,
   Sec-Fetch-Site), or that lacks the key, is refused before its body is read; so is a WebSocket. No page has a
@@ -19,17 +19,16 @@ import json
 import os
 import resource
 import secrets
+import signal
 import socket
 import stat
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from strop_verify.core.errors import StropError, UserError
-
-if TYPE_CHECKING:
-    import uvicorn
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 """How clients of this machine name it, with any port: a tunnel has another one at its near end."""
@@ -270,19 +269,66 @@ def _brings(authorization: str, key: str) -> bool:
     return hmac.compare_digest(authorization.encode("latin-1", errors="replace"), b"Bearer " + key.encode())
 
 
-def server_config(guard: RequestGuard, *, connections: int = 1024, **more: Any) -> "uvicorn.Config":
-    """How uvicorn serves an application behind its guard. `more`: of uvicorn's own settings.
+class GuardedServer:
+    """An application behind its guard on a listening socket, by uvicorn.
 
+    ready        called when it answers
+    leaving      called when it is to end, before it waits for the answers that go on
     connections  that are held at once; never more than half of the descriptors that the process may open
+    more         of uvicorn's own settings
     """
-    import uvicorn
 
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    most = connections if files == resource.RLIM_INFINITY else min(connections, files // 2)
-    given = {"ws": "none", "log_config": None, "log_level": "error", "timeout_graceful_shutdown": 1, **more}
-    return uvicorn.Config(
-        guard, http=_protocol(most), access_log=False, server_header=False, proxy_headers=False, **given
-    )
+    def __init__(
+        self,
+        guard: RequestGuard,
+        listening: socket.socket,
+        *,
+        ready: Callable[[], None] = lambda: None,
+        leaving: Callable[[], None] = lambda: None,
+        connections: int = 1024,
+        **more: Any,
+    ) -> None:
+        import uvicorn
+
+        class Server(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets)
+                ready()
+
+            async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+                leaving()
+                await super().shutdown(sockets)
+
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        most = connections if files == resource.RLIM_INFINITY else min(connections, files // 2)
+        given = {
+            "ws": "none",
+            "log_config": None,
+            "log_level": "error",
+            "timeout_graceful_shutdown": 1,
+            **more,
+        }
+        config = uvicorn.Config(
+            guard, http=_protocol(most), access_log=False, server_header=False, proxy_headers=False, **given
+        )
+        self._server, self._sockets = Server(config), [listening]
+
+    def run(self) -> None:
+        """Serves until `stop`, or a signal: in the main thread it ends first, then raises the signal again."""
+        self._server.run(self._sockets)
+
+    async def serve(self) -> None:
+        """The same in a loop that runs."""
+        await self._server.serve(self._sockets)
+
+    def stop(self) -> None:
+        """Ends it soon. Safe from any thread, and before it has begun."""
+        self._server.should_exit = True
+
+
+def end_on_sigterm() -> None:
+    """From now on SIGTERM ends the process with status 0, as a server's usual end, and closes what is open."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 
 
 def _protocol(most: int) -> type[asyncio.Protocol]:

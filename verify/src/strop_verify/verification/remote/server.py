@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 import anyio
-import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -24,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from strop_verify import __version__
-from strop_verify.core.listening import RequestGuard, server_config
+from strop_verify.core.listening import GuardedServer, RequestGuard
 from strop_verify.core.verdict import Verdict
 from strop_verify.verification.pool.pool import PoolBusy, VerifierPool
 from strop_verify.verification.remote.protocol import (
@@ -115,9 +114,13 @@ class VerifierApp:
                 Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
             ]
         )
-        self.guard = RequestGuard(
+        self._guard = RequestGuard(
             app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
         )
+
+    def server(self, listening: socket.socket) -> GuardedServer:
+        """Serves the routes; its streams end at once when it is asked to stop."""
+        return GuardedServer(self._guard, listening, leaving=self.stop, timeout_graceful_shutdown=3)
 
     async def health(self, request: Request) -> Response:
         """Who we are."""
@@ -181,19 +184,6 @@ class VerifierApp:
                 return _error(str(error), error.status)
 
         return answering
-
-
-class VerifierServer(uvicorn.Server):
-    """uvicorn, whose streams end at once when it is asked to stop."""
-
-    def __init__(self, app: VerifierApp) -> None:
-        self.app = app
-        super().__init__(server_config(app.guard, timeout_graceful_shutdown=3))
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Cuts the streams short, then waits for them as uvicorn does."""
-        self.app.stop()
-        await super().shutdown(sockets)
 
 
 def _error(message: str, status: int) -> Response:
