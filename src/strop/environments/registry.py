@@ -8,15 +8,11 @@ A kind's options are its keyword-only parameters, typed by their annotations:
     tasks: {environment: {type: "mine.py:TryAgain", tries: 3}}
 """
 
-import difflib
 import inspect
-import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
-
-from pydantic import ConfigDict, ValidationError, create_model
 
 from strop.config.schema import Recipe
 from strop.config.tasks import EnvironmentConfig, TaskSetConfig
@@ -35,7 +31,7 @@ from strop_verify.core.play import InvalidOpening, Opening
 from strop_verify.core.protocols import Environment
 from strop_verify.core.registry import Registry
 from strop_verify.core.task import Task
-from strop_verify.core.user_code import load_named, place_of
+from strop_verify.core.user_code import checked_options, place_of
 
 EnvironmentFactory = Callable[..., Environment]
 """Makes the environment of one rollout, usually a class: (task, opening, read) and its options. The opening puts the
@@ -66,17 +62,7 @@ def find_environment(
         asked = EnvironmentConfig(type=asked)
     if not isinstance(asked, EnvironmentConfig):
         return _with_options(asked, {}, place)
-    return _with_options(_named(asked.type, place), asked.options, place)
-
-
-def _named(name: str, place: str) -> Any:
-    if ":" in name:
-        return load_named(name, place)
-    if name in ENVIRONMENTS:
-        return ENVIRONMENTS[name]
-    close = difflib.get_close_matches(name, ENVIRONMENTS, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(ENVIRONMENTS)};"
-    raise UserError(f"{place}: no environment named {name!r}; {hint} Write your own as file.py:Class")
+    return _with_options(ENVIRONMENTS.find(asked.type, place, "environment"), asked.options, place)
 
 
 def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> EnvironmentFactory:
@@ -95,34 +81,7 @@ def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> Environmen
     except TypeError as error:
         what = f"environment {name} must be made of (task, opening, read)"
         raise UserError(f"{place}: {what}: {error}{where}") from None
-    return partial(kind, **_checked(kind, [p for p in taken if p.kind is p.KEYWORD_ONLY], given, place))
-
-
-def _checked(
-    kind: Any, taken: Sequence[inspect.Parameter], given: Mapping[str, Any], place: str
-) -> dict[str, Any]:
-    """The options that a kind takes, by their annotations."""
-    names = [p.name for p in taken]
-    for unknown in given.keys() - {*names}:
-        close = difflib.get_close_matches(unknown, names, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'none'}"
-        raise UserError(f"{place}.{unknown}: unknown option of {kind.__name__}; {hint}")
-    made = kind.__init__ if inspect.isclass(kind) else kind
-    try:
-        types = typing.get_type_hints(made, include_extras=True) if taken else {}
-    except NameError as error:
-        raise UserError(f"{place}: the annotations of {kind.__name__} cannot be read: {error}") from None
-    fields: Any = {
-        p.name: (types.get(p.name, Any), ... if p.default is p.empty else p.default) for p in taken
-    }
-    options = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
-    try:
-        model = options.model_validate(dict(given))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise UserError(f"{place}.{where}: {first['msg']}, got {first['input']!r:.60}") from None
-    return {name: getattr(model, name) for name in fields}
+    return partial(kind, **checked_options(kind, given, place))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] exce
 None for it.
 """
 
-import difflib
 import inspect
 import math
 import time
@@ -27,7 +26,7 @@ from strop_verify.core.protocols import BatchReward, JudgedRollout, Reward, is_b
 from strop_verify.core.registry import Registry
 from strop_verify.core.rollout import Rollout, Score
 from strop_verify.core.task import Task
-from strop_verify.core.user_code import at_line, file_of, load_named, place_of
+from strop_verify.core.user_code import at_line, file_of, place_of
 from strop_verify.core.verdict import Verdict
 
 
@@ -268,16 +267,7 @@ def find_reward(name: str) -> Reward | BatchReward:
     if name.startswith(MODEL):
         judges = import_module("strop.judges")  # above this folder; it imports torch when it scores
         return judges.learned_reward(name.removeprefix(MODEL))  # type: ignore[no-any-return]
-    if ":" not in name:
-        if name in REWARDS:
-            return REWARDS[name]
-        close = difflib.get_close_matches(name, REWARDS, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(REWARDS)};"
-        raise UserError(f"rewards: no reward named {name!r}; {hint} Write your own as file.py:function")
-    found = load_named(name, "rewards")
-    if not callable(found):
-        raise UserError(f"rewards: {name!r} is {found!r:.60}, not a function")
-    return found  # type: ignore[no-any-return]
+    return REWARDS.find(name, "rewards", "reward", "file.py:function")
 
 
 WAITS = (0.5, 1.0, 2.0)

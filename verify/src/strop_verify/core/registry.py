@@ -3,6 +3,7 @@
 A package adds to a group such as `strop.rewards` or `strop.formats` (docs/api.md), as `strop-tasks` does.
 """
 
+import difflib
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
@@ -10,6 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, cast
 
 from strop_verify.core.errors import UserError
+from strop_verify.core.user_code import load_named
 
 T = TypeVar("T")
 
@@ -17,7 +19,7 @@ T = TypeVar("T")
 class Registry(Mapping[str, T]):
     """One kind's names. A package is imported when one of its names is looked up, not before.
 
-    group     the entry points' group, without "strop."
+    group     the entry points' group, "strop." left out
     builtin   what Strop brings itself; "module:name" for what is imported, as of a package, when it is looked up
     reserved  names that mean something else in the same place, so that no package may take them
     fits      whether a loaded thing can be one
@@ -31,7 +33,7 @@ class Registry(Mapping[str, T]):
         reserved: Collection[str] = (),
         fits: Callable[[Any], bool] = callable,
     ) -> None:
-        self._group, self._fits = group, fits
+        self._group, self._fits = _whole(group), fits
         self._builtin = builtin
         self._reserved = reserved
 
@@ -56,11 +58,30 @@ class Registry(Mapping[str, T]):
         if len(found) > 1 or (found and taken):
             owners = ", ".join(sorted(map(_shown, found)))
             other = " has the name of a built-in one" if taken else " share a name"
-            raise UserError(f"strop.{self._group}: {owners}{other}; uninstall one or have it renamed")
+            raise UserError(f"{self._group}: {owners}{other}; uninstall one or have it renamed")
         if found:
             return self._loaded(found[0])
         own = self._builtin[name]
-        return self._loaded(EntryPoint(name, own, f"strop.{self._group}")) if isinstance(own, str) else own
+        return self._loaded(EntryPoint(name, own, self._group)) if isinstance(own, str) else own
+
+    def find(self, text: str, place: str, what: str, own: str = "file.py:Class") -> T:
+        """What a name or `file.py:Name` means; `place` is where it is written, such as "rewards", `what` such as
+        "reward", and `own` the form of a user's own. Raises UserError with a remedy.
+        """
+        if ":" not in text:
+            if text in self:
+                return self[text]
+            raise UserError(f"{place}: {self.unknown(what, text)} Write your own as {own}")
+        found = load_named(text, place)
+        if not self._fits(found):
+            raise UserError(f"{place}: {found!r:.60} is no {what}; give a name or {own}")
+        return cast("T", found)
+
+    def unknown(self, what: str, name: str) -> str:
+        """What to say of a name that nothing has."""
+        close = difflib.get_close_matches(name, self, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(self)}."
+        return f"no {what} named {name!r}; {hint}"
 
     def _loaded(self, point: EntryPoint) -> T:
         try:
@@ -80,13 +101,18 @@ class Registry(Mapping[str, T]):
 
 def added(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
     """{name: entry points} that installed packages add to the group `strop.<group>`; nothing is imported."""
-    return _added(group, tuple(sys.path))
+    return _added(_whole(group), tuple(sys.path))
+
+
+def _whole(group: str) -> str:
+    """The group by its whole name; one that has a dot is whole."""
+    return group if "." in group else f"strop.{group}"
 
 
 @cache
 def _added(group: str, _path: tuple[str, ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
     found: dict[str, tuple[EntryPoint, ...]] = {}
-    for point in sorted(entry_points(group=f"strop.{group}"), key=lambda point: point.name):
+    for point in sorted(entry_points(group=group), key=lambda point: point.name):
         found[point.name] = (*found.get(point.name, ()), point)
     return found
 

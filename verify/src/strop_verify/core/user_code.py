@@ -1,18 +1,22 @@
-"""Code of the user's own: loading `file.py:Name`, and saying a mistake in it with its file and line.
+"""Code of the user's own: loading `file.py:Name`, its options, and saying a mistake in it with its file and line.
 
 Such a file imports the modules that lie beside it, as a script does: `import helper` finds helper.py in its folder.
 """
 
 import ast
+import difflib
 import importlib.util
 import inspect
 import sys
 import traceback
+import typing
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from pydantic import ConfigDict, ValidationError, create_model
 
 from strop_verify.core.errors import UserError
 
@@ -66,6 +70,35 @@ def _module(path: Path, what: str, shown: str) -> ModuleType:
         if folder not in sys.path:
             sys.path.append(folder)  # for imports inside of functions
     return module
+
+
+def checked_options(kind: Any, given: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """What a class or function takes as options: its keyword-only parameters, by their annotations and defaults.
+
+    Raises UserError for an unknown option and for a value of another type, `place` in front.
+    """
+    taken = [p for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    names, called = [p.name for p in taken], getattr(kind, "__name__", type(kind).__name__)
+    for unknown in given.keys() - {*names}:
+        close = difflib.get_close_matches(unknown, names, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names) or 'none'}"
+        raise UserError(f"{place}.{unknown}: unknown option of {called}; {hint}")
+    made = kind.__init__ if inspect.isclass(kind) else kind
+    try:
+        types = typing.get_type_hints(made, include_extras=True) if taken else {}
+    except NameError as error:
+        raise UserError(f"{place}: the annotations of {called} cannot be read: {error}") from None
+    fields: Any = {
+        p.name: (types.get(p.name, Any), ... if p.default is p.empty else p.default) for p in taken
+    }
+    options = create_model("Options", __config__=ConfigDict(extra="forbid"), **fields)
+    try:
+        model = options.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UserError(f"{place}.{where}: {first['msg']}, got {first['input']!r:.60}") from None
+    return {name: getattr(model, name) for name in fields}
 
 
 _beside: dict[str, tuple[Path, bytes]] = {}

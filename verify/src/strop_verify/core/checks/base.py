@@ -1,6 +1,7 @@
 """The interface of every check kind, and the texts by which kinds compare values of tests.
 
-`CheckBase` has the defaults. A new kind overrides what differs and is added to the union of `strop_verify.core.checks`.
+`CheckBase` has the defaults. A new kind overrides what differs; `strop_verify.core.checks` says where it is named. Its
+`kind` is a Literal of its name, and `toolchains` says who judges it (docs/api.md).
 """
 
 import json
