@@ -58,7 +58,7 @@ open("solution.py", "w").write(f"looked = {found!r}\\n")
 HARNESS = """
 from strop.config.tasks import EnvironmentConfig
 from strop_verify.core.rollout import SamplingParams
-from strop.environments.registry import find_environment, framed
+from strop.environments.registry import bind, find_environment
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
 from strop.tasks.sources import load_tasks
@@ -66,7 +66,7 @@ from strop_verify.verification import open_verifier
 task = next(iter(load_tasks("python-functions")))
 kind = find_environment(EnvironmentConfig(type="harness", command=["python3", "agent.py"]))
 with open_verifier(workers=1) as verifier:
-    dispatcher = Dispatcher(ScriptedPolicy(lambda *_: "yes"), verifier, framed(kind, "chat"))
+    dispatcher = Dispatcher(ScriptedPolicy(lambda *_: "yes"), verifier, bind(kind, "chat"))
     (rollout,) = dispatcher.play([task], 1, SamplingParams(max_tokens=200), seed=1)
 print(rollout.answer or rollout)
 """

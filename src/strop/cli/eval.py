@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from strop.cli.evaluation_job import EvaluationJob
     from strop.config.schema import Recipe
     from strop.evaluation.result import Contamination, Evaluation
+    from strop.rollouts.dispatcher import Dispatcher
     from strop_verify.core.play import Opening
     from strop_verify.core.protocols import Environment
     from strop_verify.core.rollout import Rollout
@@ -325,6 +326,8 @@ def evaluate_model(
         if proof := getattr(policy, "proof", None):
             _note(f"sampling {proof}")
         player = dispatcher_of(recipe, policy, verifier, environment)
+        if recipe.task_set.too_long == "leave-out":
+            tasks = _without_long_prompts(player, tasks, recipe)
         player.check_prompts(tasks)
         control = player.control()
         answers = len(tasks) * (config.samples + config.greedy)
@@ -351,6 +354,16 @@ def evaluate_model(
         if empty == answers:
             _note(_all_empty(name, result, recipe))
         return job.write(name, result, log)
+
+
+def _without_long_prompts(player: "Dispatcher", tasks: "list[Task]", recipe: "Recipe") -> "list[Task]":
+    kept, most = player.without_long_prompts(tasks), recipe.task_set.max_prompt_tokens
+    if len(kept) < len(tasks):
+        left = f"{len(tasks) - len(kept)} of {len(tasks)} tasks are left out"
+        _note(f"{left}: their prompts have more than tasks.max_prompt_tokens={most}")
+    if not kept:
+        raise UserError(f"every prompt has more than tasks.max_prompt_tokens={most}; raise it")
+    return kept
 
 
 def _all_empty(name: str, result: "Evaluation", recipe: "Recipe") -> str:

