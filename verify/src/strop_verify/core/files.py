@@ -89,11 +89,13 @@ class HashedFile:
 
 
 def check_writable(path: Path) -> None:
-    """Raises UserError when a file could not be written there: to be asked before long work."""
+    """Makes the folder of a file, before long work. Raises UserError when the file could not be written."""
     if path.is_dir():
         raise UserError(f"cannot write {path}: it is a folder")
-    if not path.parent.is_dir():
-        raise UserError(f"cannot write {path}: no folder {path.parent}")
+    if path.parent.exists() and not path.parent.is_dir():
+        raise UserError(f"cannot write {path}: {path.parent} is no folder")
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise UserError(f"cannot write {path}: no permission to write in {path.parent}")
 
