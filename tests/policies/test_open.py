@@ -1,5 +1,7 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +62,15 @@ def test_the_factory_loads_no_engine():
         "import sys, strop.policies.open; print([m for m in ('torch', 'openai', 'vllm') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_nothing_else_asks_which_engine_it_is():
+    """What differs between engines is said by their sections, so that one from a package needs no branch."""
+    may = {"config/model.py", "config/schema.py", "policies", "launch/sampler.py"}
+    src = Path(open_policy.__code__.co_filename).parents[1]
+    named = {
+        str(path.relative_to(src))
+        for path in src.rglob("*.py")
+        if re.search(r"\b(Transformers|Vllm|VllmServer|OpenAI|Scripted)PolicyConfig\b", path.read_text())
+    }
+    assert {name for name in named if name not in may and name.partition("/")[0] not in may} == set()

@@ -107,7 +107,7 @@ class EvaluationJob:
                 self.folder = self._free_folder()  # another evaluation was quicker
         self._keep_vocabulary(policy)
         log = AnswerLog(self.run.path, self.name_of(word), tasks)
-        if len(log) and self.recipes[word].policy.engine == "scripted":
+        if len(log) and self.recipes[word].policy.script:
             log.forget()  # its answers are given in turn, whatever was asked before
         return log
 
@@ -205,7 +205,7 @@ class EvaluationJob:
             return
         path = self.run.path
         others = {*self.recipes} - {*self.left}
-        if all(self.recipes[word].policy.engine in ("openai", "scripted") for word in others):
+        if not any(self.recipes[word].policy.has_weights for word in others):
             self.run.write_vocabulary(texts)
         elif load_vocabulary(path) != [text[:MOST_PIECE] for text in texts]:
             (path / VOCABULARY).unlink(missing_ok=True)

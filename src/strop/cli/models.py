@@ -23,7 +23,7 @@ from pathlib import Path
 from strop.cli.options import EngineOptions
 from strop.config.layers import preset_names
 from strop.config.load import load_recipe
-from strop.config.model import POLICIES, OpenAIPolicyConfig, ScriptedPolicyConfig
+from strop.config.model import POLICIES
 from strop.config.recipes import is_recipe
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig
@@ -116,17 +116,15 @@ def trained_in(word: str, environment: str) -> tuple[Recipe, TasksConfig] | None
 
 def check_there(recipes: Mapping[str, Recipe]) -> None:
     """Raises ConfigError with a line for each missing folder, file or server. Does not contact the Hub."""
-    servers = {
-        (p.base_url, p.api_key_env) for r in recipes.values() if isinstance(p := r.policy, OpenAIPolicyConfig)
-    }
+    servers = {server[:2] for recipe in recipes.values() if (server := recipe.policy.server)}
     answers = {server: _server_fault(*server) for server in sorted(servers)}
     faults = []
     for word, recipe in recipes.items():
         policy = recipe.policy
-        if isinstance(policy, OpenAIPolicyConfig):
-            fault = answers[policy.base_url, policy.api_key_env]
-        elif isinstance(policy, ScriptedPolicyConfig):
-            there = policy.answers in NAMES or Path(policy.answers).is_file()
+        if policy.server:
+            fault = answers[policy.server[:2]]
+        elif policy.script:
+            there = policy.script in NAMES or Path(policy.script).is_file()
             fault = "" if there else f"no such file of answers; baselines are {', '.join(NAMES)}"
         else:
             fault = _folder_fault(recipe.model.name)
@@ -155,18 +153,17 @@ def _read(word: str, engine: str, base_url: str | None) -> Model:
     name = word
     if named:
         engine, name = named
-    if engine != "openai":
+    if "base_url" not in _fields(engine):
         return Model(word, engine, name)
     served = _SERVER.fullmatch(name)
     return Model(word, engine, *served.groups()) if served else Model(word, engine, name, base_url)
 
 
 def _chosen(model: Model) -> list[str]:
-    if model.engine == "openai":
+    key = POLICIES[model.engine].named_by
+    if key != "model.name":
         url = [f"policy.base_url={quoted(model.base_url)}"] if model.base_url else []
-        return [f"policy.model={quoted(model.name)}", *url]
-    if model.engine == "scripted":
-        return [f"policy.answers={quoted(model.name)}"]
+        return [f"{key}={quoted(model.name)}", *url]
     if model.name in preset_names("model"):
         return [f"model={model.name}"]
     return [f"model.name={quoted(model_folder(model.name))}"]

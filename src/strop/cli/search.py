@@ -65,6 +65,7 @@ def finder_of(model: str, answering: EngineOptions, overrides: list[str], second
     import json
 
     from strop.cli.models import read_models, recipe_for, trained_in
+    from strop.config.model import POLICIES
     from strop.serve.finder import PlaceFinder
 
     if model in ("scripted:oracle", "scripted:random"):
@@ -72,6 +73,7 @@ def finder_of(model: str, answering: EngineOptions, overrides: list[str], second
     trained = trained_in(model, "search")
     environment = {"type": "search", **(trained[1].environment.options if trained else {})}
     options = [f"tasks.environment={json.dumps(environment)}", f"play.seconds={seconds}"]
-    if read_models([model], answering.engine, answering.base_url)[0].engine == "openai":
+    (read,) = read_models([model], answering.engine, answering.base_url)
+    if "retry_seconds" in POLICIES[read.engine].model_fields:
         options += [f"policy.timeout_seconds={seconds}", f"policy.retry_seconds={seconds}"]
     return PlaceFinder(recipe_for(model, answering, options, overrides))

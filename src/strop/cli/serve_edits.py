@@ -101,15 +101,13 @@ def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
 
 def _opened(recipe: "Recipe") -> tuple["Policy", str]:
     """The policy, and a digest of what decides its answers."""
-    from strop.config.model import OpenAIPolicyConfig, ScriptedPolicyConfig
     from strop.policies.model_files import weights_digest
     from strop.policies.open import open_policy
     from strop_verify.core.ids import content_hash
 
-    policy = open_policy(recipe, prompts=lambda tokenizer: {TASK: []})
-    match recipe.policy:
-        case ScriptedPolicyConfig(answers=answers):
-            return policy, content_hash(Path(answers).read_text(encoding="utf-8"))
-        case OpenAIPolicyConfig(base_url=url, model=name):
-            return policy, content_hash([url, name])
+    policy, engine = open_policy(recipe, prompts=lambda tokenizer: {TASK: []}), recipe.policy
+    if engine.script:
+        return policy, content_hash(Path(engine.script).read_text(encoding="utf-8"))
+    if engine.server:
+        return policy, content_hash([engine.server[0], engine.server[2]])
     return policy, weights_digest(recipe.model.name, recipe.model.revision)

@@ -68,10 +68,10 @@ def _opened(recipe: "Recipe") -> "Policy":
     from strop.policies.open import open_policy
     from strop_verify.core import files
 
-    answers = getattr(recipe.policy, "answers", "")
+    script = Path(recipe.policy.script)
     # A script's answers are given in turn, whatever is asked.
     return open_policy(
-        recipe, prompts=lambda tokenizer: {line["task_id"]: () for line in files.read_jsonl(Path(answers))}
+        recipe, prompts=lambda tokenizer: {line["task_id"]: () for line in files.read_jsonl(script)}
     )
 
 

@@ -1,7 +1,7 @@
 """Recipe sections `model` and `policy`: what is trained, and what samples from it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Discriminator, Field, Tag
 
@@ -75,9 +75,77 @@ class ModelConfig(Section):
                 yield name, f"nf4 computes in bfloat16: set model.{name}=bfloat16"
 
 
-class TransformersPolicyConfig(Section):
+class SamplingNeeds(NamedTuple):
+    """What a process samples at the most: `rows` side by side, None for as many as fit, of `groups` prompts.
+
+    copy     bytes of the model in the type of sampling
+    token    bytes of a token in the cache
+    logits   bytes of a row's logits
+    play     tokens of the longest play, `answer` of them sampled; `turns` where plays wait for a next turn
+    gpu      False for RAM
+    """
+
+    copy: float
+    token: float
+    logits: float
+    rows: int | None
+    groups: int
+    play: int
+    answer: int
+    turns: bool
+    gpu: bool
+
+
+class EngineConfig(Section):
+    """What others ask of an engine, whichever it is. The answers here are those of one that a package adds."""
+
+    engine: str
+    """Which engine samples."""
+    has_weights: ClassVar[bool] = True
+    """Whether it samples from the recipe's model, so that it can be trained."""
+    shares_weights: ClassVar[bool] = False
+    """Whether it samples with the weights that are trained, where they lie."""
+    named_by: ClassVar[str] = "model.name"
+    """The key that a MODEL word of the command line sets."""
+
+    @property
+    def script(self) -> str:
+        """Where its answers are written, "" where it makes them."""
+        return ""
+
+    @property
+    def server(self) -> tuple[str, str, str] | None:
+        """(address, environment variable of the key, model) of the server of others that answers."""
+        return None
+
+    @property
+    def gpu_share(self) -> float:
+        """Share of the GPU that it takes for itself beside the update, weights and cache."""
+        return 0.0
+
+    @property
+    def spread(self) -> int:
+        """Processes of training that one copy of its model is spread over."""
+        return 1
+
+    @property
+    def sends_adapters(self) -> bool:
+        """Whether it is given new adapters alone."""
+        return False
+
+    def room(self, longest: int) -> int:
+        """Tokens that it holds ready for a play of `longest` at the most; 0 where it takes them as they come."""
+        return 0
+
+    def memory(self, needs: SamplingNeeds) -> dict[str, float]:
+        """Bytes that it takes in a process of training, beside what is trained."""
+        return {}
+
+
+class TransformersPolicyConfig(EngineConfig):
     """Samples with the training model itself, in process. Works everywhere; the reference for the other engines."""
 
+    shares_weights = True
     engine: Literal["transformers"] = "transformers"
     """Which engine samples."""
     batch_rows: int = Field(default=128, ge=1)
@@ -85,12 +153,23 @@ class TransformersPolicyConfig(Section):
     batch_tokens: int = Field(default=262_144, ge=1)
     """Most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds memory."""
 
+    def memory(self, needs: SamplingNeeds) -> dict[str, float]:
+        """See `EngineConfig`."""
+        rows = prompts = self.batch_rows
+        if needs.rows is not None:
+            rows = min(rows, needs.rows)
+            prompts = min(rows, needs.groups)
+        tokens = min(self.batch_tokens, rows * needs.answer + prompts * (needs.play - needs.answer))
+        return {
+            "cache": needs.token * tokens,
+            "plays between turns": needs.token * self.batch_tokens * needs.turns,
+            "logits": 3 * needs.logits * rows,
+        }
 
-class VllmSettings(Section):
+
+class VllmSettings(EngineConfig):
     """What vLLM is told, in process or as a server."""
 
-    engine: str
-    """Which engine samples."""
     gpu_memory_utilization: float = Field(default=0.4, gt=0, le=1)
     """Share of the GPU's memory that vLLM may take; the update needs the rest."""
     max_model_len: int | None = Field(default=None, ge=1)
@@ -104,12 +183,33 @@ class VllmSettings(Section):
     cpu_cache_gib: float = Field(default=1.0, gt=0)
     """Size of the key-value cache in GiB where vLLM runs on a CPU; unused on a GPU."""
 
+    def room(self, longest: int) -> int:
+        """See `EngineConfig`."""
+        return self.max_model_len or longest
+
 
 class VllmPolicyConfig(VllmSettings):
     """Samples with vLLM in process, given new weights after each update."""
 
     engine: Literal["vllm"] = "vllm"
     """Which engine samples."""
+
+    @property
+    def gpu_share(self) -> float:
+        """See `EngineConfig`."""
+        return self.gpu_memory_utilization
+
+    @property
+    def spread(self) -> int:
+        """See `EngineConfig`."""
+        return self.tensor_parallel_size
+
+    def memory(self, needs: SamplingNeeds) -> dict[str, float]:
+        """See `EngineConfig`: with the least cache that it can do with."""
+        if not needs.gpu:
+            return {"weights": needs.copy, "cache": self.cpu_cache_gib * 2**30}
+        cache = needs.token * self.room(needs.play)
+        return {"weights": needs.copy / self.spread, "cache of one answer": cache / self.spread}
 
 
 class VllmServerPolicyConfig(VllmSettings):
@@ -136,10 +236,16 @@ class VllmServerPolicyConfig(VllmSettings):
         if len({*self.urls}) < len(self.urls):
             yield "urls", "a server is named twice"
 
+    @property
+    def sends_adapters(self) -> bool:
+        """See `EngineConfig`."""
+        return self.sync == "adapter"
 
-class OpenAIPolicyConfig(Section):
+
+class OpenAIPolicyConfig(EngineConfig):
     """Samples from any OpenAI-compatible server. For evaluation: it has no weights to update."""
 
+    has_weights, named_by = False, "policy.model"
     engine: Literal["openai"] = "openai"
     """Which engine samples."""
     base_url: str = Field(default="http://localhost:8000/v1", pattern=r"^https?://")
@@ -155,10 +261,16 @@ class OpenAIPolicyConfig(Section):
     retry_seconds: float = Field(default=300.0, ge=0)
     """How long a request is sent again, in seconds, to a server that is busy (429), fails (5xx) or was restarted."""
 
+    @property
+    def server(self) -> tuple[str, str, str] | None:
+        """See `EngineConfig`."""
+        return self.base_url, self.api_key_env, self.model
 
-class ScriptedPolicyConfig(Section):
+
+class ScriptedPolicyConfig(EngineConfig):
     """Answers from a file instead of a model: for tests and for checking a task set."""
 
+    has_weights, named_by = False, "policy.answers"
     engine: Literal["scripted"] = "scripted"
     """Which engine answers."""
     answers: str = ""
@@ -169,8 +281,13 @@ class ScriptedPolicyConfig(Section):
         if not self.answers:
             yield "answers", "the scripted engine needs a JSONL file of answers"
 
+    @property
+    def script(self) -> str:
+        """See `EngineConfig`."""
+        return self.answers
 
-class AddedPolicyConfig(Section):
+
+class AddedPolicyConfig(EngineConfig):
     """An engine that another package adds. Training needs one with `update` (core.protocols.Trainable)."""
 
     engine: str
@@ -179,10 +296,10 @@ class AddedPolicyConfig(Section):
     """What that package asks for."""
 
 
-class EngineSections(Mapping[str, type[Section]]):
+class EngineSections(Mapping[str, type[EngineConfig]]):
     """The section class of each engine, the built-in ones first, then those that packages add."""
 
-    _builtin: Mapping[str, type[Section]] = {
+    _builtin: Mapping[str, type[EngineConfig]] = {
         "transformers": TransformersPolicyConfig,
         "vllm": VllmPolicyConfig,
         "vllm-server": VllmServerPolicyConfig,
@@ -190,7 +307,7 @@ class EngineSections(Mapping[str, type[Section]]):
         "scripted": ScriptedPolicyConfig,
     }
 
-    def __getitem__(self, engine: str) -> type[Section]:
+    def __getitem__(self, engine: str) -> type[EngineConfig]:
         if engine in self._builtin:
             return self._builtin[engine]
         if engine in added("policies"):

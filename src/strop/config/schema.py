@@ -287,7 +287,7 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
             "policy.max_model_len",
             f"{longest} leaves no room for a prompt next to sampling.max_tokens ({recipe.sampling.max_tokens})",
         )
-    if getattr(recipe.policy, "sync", "") == "adapter":
+    if recipe.policy.sends_adapters:
         if not recipe.model.lora.rank or recipe.sft.warm_start:
             remedy = "set model.lora.rank above 0 and sft.warm_start=false, or use files"
             yield "policy.sync", f"adapter sends LoRA adapters alone: {remedy}"
@@ -316,7 +316,7 @@ def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
     engine = recipe.launch.engine
     if engine not in SHARDED:
         return
-    if isinstance(recipe.policy, TransformersPolicyConfig):
+    if recipe.policy.shares_weights:
         yield (
             "policy.engine",
             f"transformers samples from the model that is trained, of which launch.engine={engine} leaves each "

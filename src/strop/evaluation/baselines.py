@@ -34,7 +34,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
 from strop.environments.search_pattern import selected, words
 from strop.environments.search_tools import SearchTools
@@ -222,16 +221,14 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
 
     Raises UserError for tasks that are not the baseline's or are played in another environment than its own.
     """
-    policy = recipe.policy
-    if not isinstance(policy, ScriptedPolicyConfig) or Path(policy.answers).exists():
-        return recipe
-    kinds = [kind for kind, known in _BASELINES.items() if policy.answers in known]
+    name = recipe.policy.script
+    kinds = [] if Path(name).exists() else [kind for kind, known in _BASELINES.items() if name in known]
     environment = recipe.task_set.environment
     if not kinds:
         return recipe
     if environment.type not in kinds:
         raise UserError(
-            f"scripted:{policy.answers} is a baseline of other environments; add --environment {' or '.join(kinds)}"
+            f"scripted:{name} is a baseline of other environments; add --environment {' or '.join(kinds)}"
         )
     kind, answer = _ANSWERS[environment.type]
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="strop-baseline-")))
@@ -239,11 +236,9 @@ def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Re
     with answers.open("w", encoding="utf-8") as file:
         for task in tasks:
             if task.check.maybe(kind) is None:
-                raise UserError(
-                    f"scripted:{policy.answers} of {environment.type} cannot answer task {task.id}"
-                )
-            print(json.dumps({"task_id": task.id, "answer": answer(recipe, policy.answers, task)}), file=file)
-    return recipe.model_copy(update={"policy": policy.model_copy(update={"answers": str(answers)})})
+                raise UserError(f"scripted:{name} of {environment.type} cannot answer task {task.id}")
+            print(json.dumps({"task_id": task.id, "answer": answer(recipe, name, task)}), file=file)
+    return recipe.model_copy(update={"policy": recipe.policy.model_copy(update={"answers": str(answers)})})
 
 
 def _search(recipe: Recipe, name: str, task: Task) -> str:

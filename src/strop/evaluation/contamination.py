@@ -30,7 +30,7 @@ def run_of(name: str) -> Path | None:
 
 
 def _trained_by(recipe: Recipe, name: str) -> Path | None:
-    return run_of(name) if recipe.policy.engine in ("transformers", "vllm", "vllm-server") else None
+    return run_of(name) if recipe.policy.has_weights else None
 
 
 def other_prompts(recipe: Recipe, name: str) -> str | None:

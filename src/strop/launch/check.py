@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.launch import LaunchConfig
-from strop.config.model import VllmPolicyConfig
 from strop.config.revision import revision
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
@@ -150,9 +149,9 @@ def _shares(recipe: Recipe) -> Iterator[str]:
                 f"the {tasks} x {size} rows of a step (grpo.tasks_per_step x grpo.group_size) do not divide over "
                 f"{world} processes (launch.nodes x launch.processes); change one of them"
             )
-    if isinstance(policy, VllmPolicyConfig) and world % policy.tensor_parallel_size:
+    if world % policy.spread:
         yield (
-            f"policy.tensor_parallel_size={policy.tensor_parallel_size} does not divide the {world} processes "
+            f"policy.tensor_parallel_size={policy.spread} does not divide the {world} processes "
             "(launch.nodes x launch.processes), over which vLLM's copies are spread; change one of them"
         )
 

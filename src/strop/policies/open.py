@@ -3,12 +3,13 @@
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from strop.config.model import (
+    EngineConfig,
     OpenAIPolicyConfig,
-    ScriptedPolicyConfig,
     TransformersPolicyConfig,
     VllmPolicyConfig,
     VllmServerPolicyConfig,
@@ -52,12 +53,25 @@ def open_trainable(recipe: Recipe, model: "PreTrainedModel") -> Trainable:
 
     Raises UserError where the recipe's engine takes no weights.
     """
-    engine, recipe = recipe.policy.engine, longest_answers(recipe)
-    policy = None if engine in ("openai", "scripted") else open_policy(recipe, model=model)
+    recipe = longest_answers(recipe)
+    policy = open_policy(recipe, model=model) if recipe.policy.has_weights else None
     if not isinstance(policy, Trainable):
-        fault = f"policy.engine={engine} has no weights to train"
-        raise UserError(f"{fault}; use transformers, vllm or vllm-server (strop eval takes any engine)")
+        raise _no_weights(recipe.policy)
     return policy
+
+
+def check_trainable(config: EngineConfig) -> None:
+    """Raises UserError where an engine cannot be trained, or lacks what can be looked for before it is opened."""
+    if not config.has_weights:
+        raise _no_weights(config)
+    look = {"vllm": _look_for_vllm, "vllm-server": _look_for_servers}.get(config.engine)
+    if look:
+        look(config)
+
+
+def _no_weights(config: EngineConfig) -> UserError:
+    fault = f"policy.engine={config.engine} has no weights to train"
+    return UserError(f"{fault}; use transformers, vllm or vllm-server (strop eval takes any engine)")
 
 
 class Engine(Protocol):
@@ -70,8 +84,7 @@ class Engine(Protocol):
 def _openai(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     from strop.policies import openai_server
 
-    assert isinstance(recipe.policy, OpenAIPolicyConfig)
-    return openai_server.OpenAIPolicy(recipe.policy)
+    return openai_server.OpenAIPolicy(cast("OpenAIPolicyConfig", recipe.policy))
 
 
 def _scripted(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
@@ -80,19 +93,15 @@ def _scripted(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
 
     if prompts is None:
         raise UserError("policy.engine=scripted plays a known set of tasks only; this command provides none")
-    assert isinstance(recipe.policy, ScriptedPolicyConfig)
     tokenizer = WireTokenizer()
-    return scripted.ScriptedPolicy.from_answers(
-        recipe.policy.answers, prompts(tokenizer), tokenizer=tokenizer
-    )
+    return scripted.ScriptedPolicy.from_answers(recipe.policy.script, prompts(tokenizer), tokenizer=tokenizer)
 
 
 def _transformers(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     _require_torch()
     from strop.policies import loading, transformers_engine
 
-    config = recipe.policy
-    assert isinstance(config, TransformersPolicyConfig)
+    config = cast("TransformersPolicyConfig", recipe.policy)
     dtype = loading.resolve_dtype(recipe.model.sampling_dtype)
     beside_training = model is not None and recipe.grpo.max_staleness > 0
     if model is None:
@@ -118,8 +127,7 @@ def _require_torch() -> None:
 def _vllm(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Policy:
     from strop.policies import loading, vllm_engine
 
-    config = recipe.policy
-    assert isinstance(config, VllmPolicyConfig)
+    config = cast("VllmPolicyConfig", recipe.policy)
     policy = vllm_engine.VllmPolicy(
         loading.model_path(recipe.model.name, recipe.model.revision),
         tokenizer_of(recipe),
@@ -138,9 +146,8 @@ def _vllm_server(recipe: Recipe, *, model: Any, prompts: Prompts | None) -> Poli
     _require_torch()
     from strop.policies import loading, sampling_server, vllm_server, weight_sync
 
-    config, name = recipe.policy, recipe.model.name
-    assert isinstance(config, VllmServerPolicyConfig)
-    check_servers(config)
+    config, name = cast("VllmServerPolicyConfig", recipe.policy), recipe.model.name
+    _look_for_servers(config)
     tokenizer, processes = tokenizer_of(recipe), weight_sync.Processes()
     key = sampling_server.read_key(os.environ)
     policy = vllm_server.VllmServerPolicy(config, tokenizer, key=key, name=name, processes=processes)
@@ -178,16 +185,28 @@ ENGINES: Registry[Engine] = Registry(
 """Every engine by its name in policy.engine."""
 
 
-def check_servers(config: object) -> None:
-    """Raises UserError where policy.engine=vllm-server lacks the servers' places, their key or a package."""
-    if isinstance(config, VllmServerPolicyConfig):
-        from strop.policies.sampling_server import read_key
+def is_installed(package: str) -> bool:
+    """Whether a package is there, without importing it."""
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
 
-        if not config.urls:
-            how = "start one with strop serve-sampler, and give its address or its --url-file"
-            raise UserError(f"policy.urls names no server: {how}")
-        require("httpx", package="httpx", extra="serve", purpose="policy.engine=vllm-server")
-        read_key(os.environ)
+
+def _look_for_vllm(config: EngineConfig) -> None:
+    if not is_installed("vllm"):
+        how = "pip install vllm on a GPU, 'strop[vllm]' on a CPU, or policy.engine=transformers"
+        raise UserError(f"policy.engine=vllm needs vllm: {how}")
+
+
+def _look_for_servers(config: EngineConfig) -> None:
+    from strop.policies.sampling_server import read_key
+
+    if not cast("VllmServerPolicyConfig", config).urls:
+        how = "start one with strop serve-sampler, and give its address or its --url-file"
+        raise UserError(f"policy.urls names no server: {how}")
+    require("httpx", package="httpx", extra="serve", purpose="policy.engine=vllm-server")
+    read_key(os.environ)
 
 
 def longest_answers(recipe: Recipe) -> Recipe:

@@ -154,7 +154,6 @@ def _recipe(asking: AskingOptions, engine: EngineOptions, plan: RepairPlan, over
 
 
 def _asker(recipe: "Recipe", style: str, plan: RepairPlan, stack: ExitStack) -> "Asker":
-    from strop.config.model import ScriptedPolicyConfig
     from strop.policies.open import open_policy
     from strop.policies.scripted import ScriptedPolicy
     from strop.repair.asking import Asker, PolicyOf
@@ -162,8 +161,7 @@ def _asker(recipe: "Recipe", style: str, plan: RepairPlan, stack: ExitStack) -> 
 
     policy: Policy
     policy_of: PolicyOf | None = None
-    if isinstance(script := recipe.policy, ScriptedPolicyConfig):
-        answers = script.answers
+    if answers := recipe.policy.script:
         policy = ScriptedPolicy({}, name=answers)
 
         def policy_of(stage: str, ids: Sequence[int]) -> Policy:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from strop import __version__
-from strop.config.model import ScriptedPolicyConfig
 from strop.config.schema import Recipe
 from strop.environments.registry import played_by
 from strop.environments.search_tree import SearchTree, tree_of_check
@@ -87,8 +86,7 @@ class PlaceFinder:
         if recipe.task_set.environment.type != "search":
             raise UserError(f"tasks.environment.type={recipe.task_set.environment.type} is not search")
         self._recipe, self._lock = recipe, threading.Lock()
-        scripted = isinstance(recipe.policy, ScriptedPolicyConfig)
-        self._policy = None if scripted else open_policy(recipe)
+        self._policy = None if recipe.policy.script else open_policy(recipe)
 
     def __enter__(self) -> "PlaceFinder":
         return self

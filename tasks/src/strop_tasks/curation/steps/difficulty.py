@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from strop.config.model import ModelConfig, OpenAIPolicyConfig, PolicyConfig, ScriptedPolicyConfig
+from strop.config.model import ModelConfig, PolicyConfig
 from strop.evaluation.statistics import pass_at_k
 from strop.rollouts.encoding import opening_ids
 from strop_tasks.curation.engine.memory import Memory
@@ -88,9 +88,8 @@ class Difficulty(Step[DifficultyConfig]):
 
     def inputs(self) -> Sequence[Path]:
         """Scores, the answers of a scripted policy, the prompt template."""
-        policy = self.config.policy
-        scripted = policy.answers if isinstance(policy, ScriptedPolicyConfig) else None
-        return [Path(text) for text in (self.config.scores, scripted, self.config.template) if text]
+        script = self.config.policy and self.config.policy.script
+        return [Path(text) for text in (self.config.scores, script, self.config.template) if text]
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """See `Step.run`. Remembers {"n", "c"} of each task, or {"rate"}, or {"why"} there is no score."""
@@ -129,11 +128,9 @@ class Difficulty(Step[DifficultyConfig]):
         policy = self.config.policy
         if policy is None:
             return Path(self.config.scores or "").name
-        if isinstance(policy, OpenAIPolicyConfig):
-            return policy.model
-        if isinstance(policy, ScriptedPolicyConfig):
-            return Path(policy.answers).name
-        return self.config.model.name
+        if policy.server:
+            return policy.server[2]
+        return Path(policy.script).name or self.config.model.name
 
     def _scored(
         self, task: Task, scores: Scores, context: Context, errors: ErrorBudget
