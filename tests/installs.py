@@ -1,15 +1,20 @@
-"""Strop as users install it: its three wheels, in an environment, in a Python of its own, and where images have it."""
+"""Strop as users install it: its three wheels, in an environment, in a Python of its own, where images have it, and by
+pip.
+"""
 
 import os
 import shutil
 import site
 import subprocess
 import sys
+import sysconfig
 import venv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
@@ -46,9 +51,17 @@ class Install:
 
 
 def build_wheels(source: Path, target: Path) -> Path:
-    """The folder of this tree's wheels, built from a copy in `source`, so that nothing of an earlier build gets into
-    them.
-    """
+    """The folder of this tree's wheels, built from a copy in `source`."""
+    copy_parts(source)
+    for part in PARTS:
+        words = [sys.executable, "-c", BUILD, str(target)]
+        done = subprocess.run(words, cwd=source / part, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+    return target
+
+
+def copy_parts(source: Path) -> None:
+    """What the three are built from, so that nothing of an earlier build gets into them."""
     for part in PARTS:
         for folder in (ROOT / part / "src").iterdir():
             if (folder / "__init__.py").exists():
@@ -57,11 +70,19 @@ def build_wheels(source: Path, target: Path) -> Path:
         for name in ("pyproject.toml", "README.md"):
             shutil.copy(ROOT / part / name, source / part)
     shutil.copy(ROOT / "LICENSE", source)
-    for part in PARTS:
-        words = [sys.executable, "-c", BUILD, str(target)]
-        done = subprocess.run(words, cwd=source / part, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-    return target
+
+
+def by_pip(there: Path, *words: object) -> Install:
+    """In a virtual environment that holds nothing but what pip installs for these words; skips without an index."""
+    subprocess.run([sys.executable, "-m", "venv", str(there)], check=True, timeout=300)
+    python = there / "bin/python"
+    found = Install([str(python)], Path(sysconfig.get_path("purelib", vars={"base": str(there)})))
+    pip = ("-m", "pip", "--quiet")
+    if found.run(*pip, "download", "--no-deps", "--dest", there / "tried", "zstandard", cwd=there).returncode:
+        pytest.skip("pip reaches no index")
+    done = found.run(*pip, "install", *words, cwd=there)
+    assert done.returncode == 0, done.stderr
+    return found
 
 
 def in_environment(wheels: Path, there: Path) -> Install:

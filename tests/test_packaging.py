@@ -8,12 +8,17 @@ import yaml
 from packaging.requirements import Requirement
 from tests.installs import PARTS
 
+import strop_tasks
 import strop_verify
 from strop import __version__
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = [tomllib.loads((ROOT / part / "pyproject.toml").read_text())["project"] for part in PARTS]
-NEEDS = {"strop-verify": (), "strop": ("strop-tasks", "strop-verify"), "strop-tasks": ("strop",)}
+NEEDS = {
+    "strop-verify": (),
+    "strop": ("strop-tasks", "strop-verify"),
+    "strop-tasks": ("strop", "strop-verify[strength]"),
+}
 """Of each part the others that it asks for by name."""
 
 
@@ -41,7 +46,7 @@ def test_the_parts_ask_for_each_other_in_one_version() -> None:
         asked = {Requirement(text) for text in project["dependencies"]}
         ours = {str(one) for one in asked if one.name in names}
         assert ours == {f"{name}=={__version__}" for name in NEEDS[project["name"]]}
-    assert strop_verify.__version__ == __version__ == PROJECTS[2]["version"]
+    assert strop_verify.__version__ == __version__ == strop_tasks.__version__
 
 
 @pytest.mark.parametrize("requirement", needed(), ids=str)

