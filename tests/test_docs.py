@@ -21,7 +21,8 @@ from strop.config.recipes import find_recipe
 from strop_verify.core.errors import UserError
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+READMES = [ROOT / part / "README.md" for part in PARTS]
+PAGES = [*READMES, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 REFERENCE = ROOT / "docs" / "reference"
 WRITTEN = [page for page in PAGES if REFERENCE not in page.parents]
 """Those that people write."""
@@ -169,8 +170,11 @@ def test_every_page_is_in_the_navigation() -> None:
     assert {page for page in pages - named if not page.startswith("decisions/")} == set()
 
 
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+def test_the_readmes_are_short() -> None:
+    """Of the other parts: one screen."""
+    for page in READMES:
+        most = 120 if page.parent == ROOT else 40
+        assert len(page.read_text(encoding="utf-8").splitlines()) <= most, page
 
 
 def test_where_a_new_thing_goes_is_a_file_that_exists() -> None:

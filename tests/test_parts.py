@@ -5,11 +5,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tests.installs import Install, by_pip, copy_parts
 from tests.without import without
 
+import strop
+import strop_tasks
 import strop_verify
 
 ROOT = Path(__file__).parents[1]
@@ -19,11 +22,9 @@ TRAINING = ("torch", "transformers", "peft", "accelerate", "trl", "vllm")
 EVALUATED = ["pass@1 0.667 of 3 answers", "    2 passed value", "    1 failed"]
 
 
-def example() -> str:
-    """Of the verifier's README."""
-    (code,) = re.findall(
-        r"```python\n(.+?)```", (ROOT / "verify/README.md").read_text(encoding="utf-8"), re.S
-    )
+def example(page: str = "verify/README.md") -> str:
+    """The code of a page."""
+    (code,) = re.findall(r"^```python\n(.+?)^```", (ROOT / page).read_text(encoding="utf-8"), re.S | re.M)
     return code
 
 
@@ -70,6 +71,39 @@ def test_the_trainer_is_there_without_the_makers_of_tasks(tmp_path: Path) -> Non
 def test_an_evaluator_in_thirty_lines(tmp_path: Path) -> None:
     found = run(tmp_path, *evaluation(tmp_path), missing=("strop", "strop_tasks", *TRAINING))
     assert found.splitlines() == EVALUATED
+
+
+@pytest.mark.parametrize(
+    ("part", "page"),
+    [(strop_verify, "verify"), (strop, "api"), (strop_tasks, "tasks")],
+    ids=lambda v: getattr(v, "__name__", v),
+)
+def test_a_page_has_the_public_names(part: ModuleType, page: str) -> None:
+    """All of them, one line each, and no others; each is there, and none is a module."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| name \| .*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M)
+    cells = [line.split(" | ")[0] for line in table.splitlines()]
+    named = [name for cell in cells for name in re.findall(r"`(\w+)", cell)]
+    assert sorted(named) == sorted(part.__all__) == sorted({*dir(part)} - {"__version__"})
+    assert [name for name in part.__all__ if isinstance(getattr(part, name), ModuleType)] == []
+    with pytest.raises(AttributeError, match="no attribute 'missing'"):
+        part.missing  # noqa: B018
+
+
+@pytest.mark.jail
+def test_the_examples_of_the_pages_run(tmp_path: Path) -> None:
+    made = run(tmp_path, "-c", example("docs/verify.md"), missing=("strop", "strop_tasks", *TRAINING))
+    assert made.splitlines() == ["passed 1.0 100% of 2 tests value", "failed 0.0 50% of 2 tests None"]
+    (tmp_path / "tasks").mkdir()
+    made = run(tmp_path / "tasks", "-c", example("docs/tasks.md"), missing=TRAINING)
+    assert [line.split(maxsplit=1)[1] for line in made.splitlines()] == [
+        "fit",
+        "fit",
+        "tasks in curated/tasks.jsonl",
+    ]
+    (tmp_path / "short").mkdir()
+    run(tmp_path / "short", "-c", example("tasks/README.md"), missing=TRAINING)
+    assert len((tmp_path / "short/curated/tasks.jsonl").read_text().splitlines()) == 10
 
 
 def test_old_names_are_the_new_modules_and_say_so(tmp_path: Path) -> None:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
     from strop_verify.sandbox.limits import Limits
     from strop_verify.verification import open_on_ray, open_remote, open_verifier
+    from strop_verify.verification.pool.job_queue import PoolBusy
 
 __version__ = "0.1.0"
 __all__ = [
-    "Case", "CodeBlock", "Limits", "Outcome", "SandboxError", "Stage", "StdioCase", "StropError", "Task", "TestResult",
-    "UserError", "Verdict", "blocks", "open_on_ray", "open_remote", "open_verifier",
+    "Case", "CodeBlock", "Limits", "Outcome", "PoolBusy", "SandboxError", "Stage", "StdioCase", "StropError", "Task",
+    "TestResult", "UserError", "Verdict", "blocks", "open_on_ray", "open_remote", "open_verifier",
 ]  # fmt: skip
 
 _LATER = {
@@ -34,6 +35,7 @@ _LATER = {
     "strop_verify.core.verdict": ("Outcome", "Stage", "TestResult", "Verdict"),
     "strop_verify.sandbox.limits": ("Limits",),
     "strop_verify.verification": ("open_on_ray", "open_remote", "open_verifier"),
+    "strop_verify.verification.pool.job_queue": ("PoolBusy",),
 }
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
 
