@@ -61,7 +61,9 @@ def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list[Model]:
-    """The models that the words name. Raises UserError if there is none, or the same one twice."""
+    """The models that the words name. Raises UserError if there is none or no such engine, or the same one twice."""
+    if engine not in POLICIES:
+        raise UserError(f"--engine {engine!r:.40}: no such engine; there are {', '.join(POLICIES)}")
     models = [_read(word, engine, base_url) for word in words]
     same = [(model.engine, model.name, model.base_url) for model in models]
     if not models or len(set(same)) < len(same):

@@ -118,10 +118,10 @@ class EngineOptions:
     """What answers for a model whose word names no engine."""
 
     engine: Annotated[
-        Literal["transformers", "vllm", "openai", "scripted"],
+        str,
         Option(
-            help="engine for models that name none; for openai, MODEL is the name on the server, for "
-            "scripted a file of answers"
+            help="engine for models that name none: transformers, vllm, openai (MODEL is the name on the server), "
+            "scripted (MODEL is a file of answers), or a package's"
         ),
     ] = "transformers"
     base_url: Annotated[str | None, Option(help="server address for openai models that name none")] = None

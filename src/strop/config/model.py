@@ -1,7 +1,7 @@
 """Recipe sections `model` and `policy`: what is trained, and what samples from it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -75,27 +75,6 @@ class ModelConfig(Section):
                 yield name, f"nf4 computes in bfloat16: set model.{name}=bfloat16"
 
 
-class SamplingNeeds(NamedTuple):
-    """What a process samples at the most: `rows` side by side, None for as many as fit, of `groups` prompts.
-
-    copy     bytes of the model in the type of sampling
-    token    bytes of a token in the cache
-    logits   bytes of a row's logits
-    play     tokens of the longest play, `answer` of them sampled; `turns` where plays wait for a next turn
-    gpu      False for RAM
-    """
-
-    copy: float
-    token: float
-    logits: float
-    rows: int | None
-    groups: int
-    play: int
-    answer: int
-    turns: bool
-    gpu: bool
-
-
 class EngineConfig(Section):
     """What others ask of an engine, whichever it is. The answers here are those of one that a package adds."""
 
@@ -119,9 +98,14 @@ class EngineConfig(Section):
         return None
 
     @property
-    def gpu_share(self) -> float:
-        """Share of the GPU that it takes for itself beside the update, weights and cache."""
-        return 0.0
+    def batch(self) -> tuple[int, int]:
+        """(rows, tokens in the cache) at the most, where it samples with the weights that are trained."""
+        return 0, 0
+
+    @property
+    def beside(self) -> tuple[float, float]:
+        """(share of the GPU, GiB of cache without one) that it takes for itself in a process of training."""
+        return 0.0, 0.0
 
     @property
     def spread(self) -> int:
@@ -137,10 +121,6 @@ class EngineConfig(Section):
         """Tokens that it holds ready for a play of `longest` at the most; 0 where it takes them as they come."""
         return 0
 
-    def memory(self, needs: SamplingNeeds) -> dict[str, float]:
-        """Bytes that it takes in a process of training, beside what is trained."""
-        return {}
-
 
 class TransformersPolicyConfig(EngineConfig):
     """Samples with the training model itself, in process. Works everywhere; the reference for the other engines."""
@@ -153,18 +133,10 @@ class TransformersPolicyConfig(EngineConfig):
     batch_tokens: int = Field(default=262_144, ge=1)
     """Most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds memory."""
 
-    def memory(self, needs: SamplingNeeds) -> dict[str, float]:
+    @property
+    def batch(self) -> tuple[int, int]:
         """See `EngineConfig`."""
-        rows = prompts = self.batch_rows
-        if needs.rows is not None:
-            rows = min(rows, needs.rows)
-            prompts = min(rows, needs.groups)
-        tokens = min(self.batch_tokens, rows * needs.answer + prompts * (needs.play - needs.answer))
-        return {
-            "cache": needs.token * tokens,
-            "plays between turns": needs.token * self.batch_tokens * needs.turns,
-            "logits": 3 * needs.logits * rows,
-        }
+        return self.batch_rows, self.batch_tokens
 
 
 class VllmSettings(EngineConfig):
@@ -195,21 +167,14 @@ class VllmPolicyConfig(VllmSettings):
     """Which engine samples."""
 
     @property
-    def gpu_share(self) -> float:
+    def beside(self) -> tuple[float, float]:
         """See `EngineConfig`."""
-        return self.gpu_memory_utilization
+        return self.gpu_memory_utilization, self.cpu_cache_gib
 
     @property
     def spread(self) -> int:
         """See `EngineConfig`."""
         return self.tensor_parallel_size
-
-    def memory(self, needs: SamplingNeeds) -> dict[str, float]:
-        """See `EngineConfig`: with the least cache that it can do with."""
-        if not needs.gpu:
-            return {"weights": needs.copy, "cache": self.cpu_cache_gib * 2**30}
-        cache = needs.token * self.room(needs.play)
-        return {"weights": needs.copy / self.spread, "cache of one answer": cache / self.spread}
 
 
 class VllmServerPolicyConfig(VllmSettings):

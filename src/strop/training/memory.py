@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from strop.config.launch import SHARDED
-from strop.config.model import SamplingNeeds
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.policies.model_shape import ModelShape
@@ -118,22 +117,33 @@ def memory_plan(
     stages = _stages(recipe)
     world, types = launch.nodes * launch.processes, _Types.of(recipe, bfloat16, gpu)
     held, updating = _held(recipe, shape, types), _updating(recipe, shape, types)
-    beside = any(one.grpo.max_staleness for one in stages)
+    at_once = any(one.grpo.max_staleness for one in stages)
     copy, cached = float(types.sampled * shape.parameters), types.sampled * shape.cached
+    share, cache = policy.beside
     sampling: dict[str, float] = {}
-    for one in stages:
-        for name, size in policy.memory(_needs(one, shape, copy, float(cached), gpu)).items():
-            sampling[name] = max(size, sampling.get(name, 0.0))
     if policy.shares_weights:
-        own = (types.sampled != types.kept or beside) and not types.quantised
+        own = (types.sampled != types.kept or at_once) and not types.quantised
         held["sampler's copy"] = copy if own else 0.0
+        rows, tokens = map(max, zip(*(_in_cache(one, world) for one in stages), strict=True))
+        sampling = {
+            "cache": float(cached * tokens),
+            "plays between turns": float(cached * policy.batch[1]) if _has_turns(recipe) else 0.0,
+            "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
+        }
+    elif share and not gpu:
+        share, at_once, sampling = 0.0, True, {"weights": copy, "cache": cache * 2**30}
+    elif share:
+        longest = max(policy.room(longest_play(one)) for one in stages)
+        sampling = {
+            "weights": copy / policy.spread,
+            "cache of one answer": float(cached * longest) / policy.spread,
+        }
     if not gpu:
         small = _tokens(recipe) * shape.widest * types.computed < LARGE
         freed = (
             BETWEEN * (updating.get("activations", 0.0) + updating.get("one layer", 0.0)) if small else 0.0
         )
         held["torch's own"] = OWN + freed
-    at_once, share = beside or bool(policy.gpu_share), policy.gpu_share if gpu else 0.0
     training = DevicePlan("training", world, held, sampling, updating, at_once, share, gpu)
     if not launch.servers or not gpu:
         return [training]
@@ -326,18 +336,13 @@ def _has_turns(recipe: Recipe) -> bool:
     return any(one.environment.type != "single-turn" for one in sets)
 
 
-def _needs(recipe: Recipe, shape: ModelShape, copy: float, token: float, gpu: bool) -> SamplingNeeds:
-    launch, evaluation = recipe.launch, recipe.evaluation
-    groups = -(-recipe.grpo.tasks_per_step // (launch.nodes * launch.processes))
-    evaluated = evaluation.before or evaluation.after or evaluation.every
-    return SamplingNeeds(
-        copy=copy,
-        token=token,
-        logits=float(FLOAT32 * shape.vocabulary),
-        rows=None if evaluated else groups * recipe.grpo.group_size,
-        groups=groups,
-        play=longest_play(recipe),
-        answer=recipe.sampling.max_tokens,
-        turns=_has_turns(recipe),
-        gpu=gpu,
-    )
+def _in_cache(recipe: Recipe, world: int) -> tuple[int, int]:
+    """(rows that are sampled side by side with the weights that are trained, tokens in their cache), at the most."""
+    groups, evaluation = -(-recipe.grpo.tasks_per_step // world), recipe.evaluation
+    rows, most = recipe.policy.batch
+    prompts = rows
+    if not (evaluation.before or evaluation.after or evaluation.every):
+        rows = min(rows, groups * recipe.grpo.group_size)
+        prompts = min(groups, rows)
+    answer = recipe.sampling.max_tokens
+    return rows, min(most, rows * answer + prompts * (longest_play(recipe) - answer))
