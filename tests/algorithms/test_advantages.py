@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from strop.algorithms.advantages import (
     EPSILON,
     RunningBaseline,
-    by_calls,
     group_relative,
     leave_one_out,
     per_turn,
     process,
+    times_calls,
 )
 
 REWARD = st.none() | st.floats(-5, 5).map(lambda value: round(value, 3))
@@ -54,13 +54,13 @@ def test_a_constant_added_to_all_rewards_of_a_task_changes_no_advantage(rewards,
 
 
 def test_plays_that_call_side_by_side_count_for_more():
-    assert by_calls([0.5, -0.5, 0.25], [[5, 0], [1, 1, 0], []]) == [1.5, -0.5, 0.25]
+    assert times_calls([0.5, -0.5, 0.25], [[5, 0], [1, 1, 0], []]) == [1.5, -0.5, 0.25]
 
 
 @given(st.lists(st.tuples(REWARD, CALLS), min_size=2, max_size=6))
 def test_calls_scale_what_the_group_said(plays):
     (alone,) = leave_one_out([[reward for reward, _ in plays]])
-    found = by_calls(alone, [calls for _, calls in plays])
+    found = times_calls(alone, [calls for _, calls in plays])
     for one, a, (reward, calls) in zip(found, alone, plays, strict=True):
         if reward is None or not a:
             assert one == 0
@@ -74,7 +74,7 @@ def test_calls_scale_what_the_group_said(plays):
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=6), CALLS, st.randoms())
 def test_alike_plays_stay_around_zero_in_whatever_order_they_called(rewards, calls, rng):
     (alone,) = leave_one_out([rewards])
-    found = by_calls(alone, [rng.sample(calls, len(calls)) for _ in rewards])
+    found = times_calls(alone, [rng.sample(calls, len(calls)) for _ in rewards])
     assert sum(found) == pytest.approx(0, abs=1e-6)
 
 

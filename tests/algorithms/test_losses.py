@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trl import GRPOTrainer
 
 from strop.algorithms import losses
-from strop.algorithms.losses import Tokens, UpdateSize, objective
+from strop.algorithms.losses import Tokens, UpdateSize, find_loss, objective
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
 
@@ -55,7 +55,9 @@ def ours(
 ) -> torch.Tensor:
     """The loss of an update, of micro-batches of these rows."""
     grpo = GrpoConfig(loss=loss, beta=beta)
-    return torch.stack([objective(grpo, flat(values, rows), whole(values))[0] for rows in parts]).sum()
+    return torch.stack(
+        [objective(grpo, find_loss(grpo.loss), flat(values, rows), whole(values))[0] for rows in parts]
+    ).sum()
 
 
 def theirs(
@@ -196,7 +198,7 @@ def test_what_a_recipe_says_is_trls_loss(
 ) -> None:
     values = drawn(3, [5, 2, 7, 1, 4, 7])
     grpo = GrpoConfig(loss=SETTINGS[form, level], correction=correction, beta=beta)
-    mine, logged = objective(grpo, flat(values, list(range(6))), whole(values))
+    mine, logged = objective(grpo, find_loss(grpo.loss), flat(values, list(range(6))), whole(values))
     (gradient,) = torch.autograd.grad(mine, values["logps"])
     weight = None if correction.type == "none" else corrected_weight(values, correction)
     other = theirs(values, form, level, beta, weight)
@@ -221,7 +223,7 @@ def test_what_a_recipe_says_without_an_equal_in_trl(loss: config.Loss, share: An
     values = drawn(3, [5, 2, 7, 1])
     values["sampled"] = values["logps"].detach() + 0.01 * torch.arange(4)[:, None]
     tokens, size = flat(values, list(range(4))), whole(values)
-    mine, logged = objective(GrpoConfig(loss=loss), tokens, size)
+    mine, logged = objective(GrpoConfig(loss=loss), find_loss(loss), tokens, size)
     sums = []
     for row, length in enumerate([5, 2, 7, 1]):
         factor = 1.0 if form == "reinforce" else float(torch.tensor(-0.01 * row * length).exp())

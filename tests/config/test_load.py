@@ -78,6 +78,7 @@ def test_a_changed_type_starts_its_section_afresh(tmp_path: Path) -> None:
     assert changed.loss == CispoLoss(max_weight=3) and changed.beta == 0.02
     again = write(tmp_path, dump_recipe(load_recipe([path], ["grpo.loss.type=dr-grpo"])), "again.yaml")
     assert load_recipe([again]).grpo.loss == DrGrpoLoss()
+    assert load_recipe([again], ["grpo.loss=cispo"]).grpo.loss == CispoLoss()
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,10 @@ def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
             "grpo.loss={type: cispo, max_wieght: 3}",
             "unknown key for type cispo; did you mean grpo.loss.max_weight?",
         ),
-        ("grpo.loss=dr_grpo", "expected a mapping, got 'dr_grpo'; write {type: dr-grpo}"),
+        ("grpo.loss=dr_grpo", "reinforce, sequence-weighted; did you mean dr-grpo?"),
+        ("grpo.loss=nothing-like-it", "sequence-weighted; one of your own is file.py:Name"),
+        ("grpo.loss=[1]", "expected a mapping, got [1]; write {type: dapo}"),
+        ("grpo.advantage={type: 3}", "'3' (text) is none of group, "),
         ("grpo.epsilon_high=0.3", "unknown key; did you mean grpo.loss.epsilon_high?"),
         ("grpo.scale_rewards=none", "unknown key; did you mean grpo.advantage.scale?"),
         ("grpo.advantage.type=running-baseline", "grpo.refill: replaces groups of equal rewards"),

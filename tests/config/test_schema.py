@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic import ValidationError
 
-from strop.config.algorithms import DapoLoss, GroupAdvantage, GrpoLoss, GspoLoss
+from strop.config.algorithms import AddedForm, DapoLoss, GroupAdvantage, GrpoLoss, GspoLoss
 from strop.config.layers import PRESETS, preset_names, section_names
 from strop.config.load import load_recipe
 from strop.config.messages import ALIASES, section_at
@@ -25,8 +25,9 @@ def subclasses(base: type[Section]) -> Iterator[type[Section]]:
 def test_sections_are_small_closed_frozen_and_described(section: type[Section]) -> None:
     assert len(section.model_fields) <= 25
     assert section.model_config["frozen"]
-    # An environment checks its own options, where it is looked up.
-    assert section.model_config["extra"] == ("allow" if section is EnvironmentConfig else "forbid")
+    # An environment, and a loss or advantage of one's own, check their own options, where they are looked up.
+    own = issubclass(section, EnvironmentConfig | AddedForm)
+    assert section.model_config["extra"] == ("allow" if own else "forbid")
     for name, field in section.model_fields.items():
         assert field.description, f"{section.__name__}.{name} has no description"
 

@@ -12,7 +12,7 @@ from tests import next_edits
 from tests.scale import some
 from tests.warm import strop
 
-from strop.algorithms.losses import Tokens, UpdateSize, objective
+from strop.algorithms.losses import Tokens, UpdateSize, find_loss, objective
 from strop.cli.models import recipe_for as served_recipe
 from strop.cli.models import trained_in
 from strop.cli.online import _ALWAYS
@@ -100,7 +100,7 @@ def loss_of(groups: Sequence[Group], logps: Sequence[torch.Tensor]) -> torch.Ten
         advantages=torch.tensor(advantages, dtype=flat.dtype), rows=torch.tensor(rows), count=len(samples),
     )  # fmt: skip
     size = UpdateSize(rows=len(samples), tokens=len(flat), longest=LONGEST)
-    return objective(GRPO, tokens, size)[0]
+    return objective(GRPO, find_loss(GRPO.loss), tokens, size)[0]
 
 
 def with_baseline(groups: Sequence[Group], baseline: float) -> list[Group]:

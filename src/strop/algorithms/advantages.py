@@ -1,16 +1,34 @@
-"""Advantages: how much better a rollout was than what its task usually gives. Pure functions, without torch.
+"""Advantages: how much better a rollout was than what its task usually gives. Pure functions, without torch, each
+beside its formula; at the end `ADVANTAGES` names those of a recipe.
 
 Legend: G rollouts of a group. A reward of None is "not scored": it is in no baseline and its advantage is 0.
+
+One of one's own is a function of a step's groups that gives one entry a group: numbers, one a rollout, or the group
+with advantages in its rollouts, turns or steps. Its options are its keyword-only parameters, typed by annotations:
+
+    def above(groups: Sequence[Group], *, bar: float = 0.5) -> list[list[float]]:
+        return [[0.0 if reward is None else reward - bar for reward in group.rewards] for group in groups]
+
+    grpo: {advantage: {type: "mine.py:above", bar: 0.2}}
+
+A class is made of the options and then called with groups; one that also has `state` and `load` is resumed.
 """
 
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, pairwise
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from strop.config import algorithms as config
 from strop.config.algorithms import Scale
+from strop_verify.core.errors import UserError
+from strop_verify.core.registry import Registry
+from strop_verify.core.rollout import Group, ProcessStep, Rollout
+from strop_verify.core.user_code import at_line, checked_options, file_of
 
 Rewards = Sequence[float | None]
 
@@ -45,7 +63,7 @@ def leave_one_out(groups: Sequence[Rewards]) -> list[list[float]]:
     return found
 
 
-def by_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> list[float]:
+def times_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> list[float]:
     """A_i times the mean over the turns of play i of max(1, calls), from the number of calls in each turn.
 
     SWE-grep (cognition.ai/blog/swe-grep, 2025-10-16) scales by the mean number of calls a turn, so that plays that look
@@ -67,9 +85,13 @@ class RunningBaseline:
     decay  weight of the past, in [0, 1)
     """
 
-    decay: float = 0.9
-    _of_task: dict[str, float] = field(default_factory=dict)
-    _overall: float | None = None
+    decay: float = field(default=0.9, kw_only=True)
+    _of_task: dict[str, float] = field(default_factory=dict, init=False)
+    _overall: float | None = field(default=None, init=False)
+
+    def __call__(self, groups: Sequence[Group]) -> list[list[float]]:
+        """`advantages` of groups."""
+        return self.advantages([group.task_id for group in groups], [group.rewards for group in groups])
 
     def advantages(self, task_ids: Sequence[str], groups: Sequence[Rewards]) -> list[list[float]]:
         """One list a group. The means move after the whole batch, so the order of groups says nothing."""
@@ -151,3 +173,147 @@ def _gaps(rewards: Rewards) -> list[float]:
 def _std(rewards: Rewards) -> float:
     known = [reward for reward in rewards if reward is not None]
     return stdev(known) if len(known) > 1 and all(map(math.isfinite, known)) else 0.0
+
+
+def _by_group(groups: Sequence[Group], *, scale: Scale) -> list[list[float]]:
+    """Reward minus the group's mean."""
+    return group_relative([group.rewards for group in groups], scale)
+
+
+def _by_others(groups: Sequence[Group], *, by_calls: bool) -> list[list[float]]:
+    """Reward minus the mean of the group's others."""
+    found = leave_one_out([group.rewards for group in groups])
+    pairs = zip(found, groups, strict=True)
+    return [times_calls(each, _calls(group)) for each, group in pairs] if by_calls else found
+
+
+def _by_turns(groups: Sequence[Group], *, discount: float, scale: Scale) -> list[Group]:
+    """Each turn's own return minus the group's mean return of that turn."""
+    return [_by_turn(group, discount, scale) for group in groups]
+
+
+def _by_steps(
+    groups: Sequence[Group], *, steps: Literal["statement", "turn"], continuations: int, most_steps: int
+) -> list[Group]:
+    """Each step's and the later steps' worth against all steps of the group. By the options the steps were made
+    while they were played.
+    """
+    return [_by_step(group) for group in groups]
+
+
+def _calls(group: Group) -> list[list[int]]:
+    """How many effects each turn of each play asked for: calls of tools. The last one, which ends a play, has none."""
+    return [[len(turn.events) for turn in rollout.turns] for rollout in group.rollouts]
+
+
+def _by_turn(group: Group, discount: float, scale: Scale) -> Group:
+    """A play's reward is that of its last turn, and other turns have their own or none, which counts as 0. A play's own
+    advantage is the mean over its turns, for readers.
+    """
+    rewards = [
+        [None if r.reward is None else turn.reward or 0.0 for turn in r.turns[:-1]]
+        + [r.reward] * bool(r.turns)
+        for r in group.rollouts
+    ]
+    changes = []
+    for rollout, advantages in zip(group.rollouts, per_turn(rewards, discount, scale), strict=True):
+        pairs = zip(rollout.turns, advantages, strict=True)
+        turns = [turn.model_copy(update={"advantage": advantage}) for turn, advantage in pairs]
+        changes.append({"turns": turns, "advantage": sum(advantages) / max(1, len(advantages))})
+    return _with(group, changes)
+
+
+def _by_step(group: Group) -> Group:
+    """A turn without steps is one: the last has the play's reward, others their own. A play's own advantage is the mean
+    over its steps, for readers.
+    """
+    turns = [[_in_steps(r, place) for place in range(len(r.turns))] for r in group.rollouts]
+    found = process([[step.value for steps in play for step in steps] for play in turns])
+    changes = []
+    for rollout, play, advantages in zip(group.rollouts, turns, found, strict=True):
+        left = iter(advantages)
+        weighed = [[step.model_copy(update={"advantage": next(left)}) for step in steps] for steps in play]
+        pairs = zip(rollout.turns, weighed, strict=True)
+        kept = [turn.model_copy(update={"steps": steps}) for turn, steps in pairs]
+        changes.append({"turns": kept, "advantage": sum(advantages) / max(1, len(advantages))})
+    return _with(group, changes)
+
+
+def _in_steps(rollout: Rollout, place: int) -> list[ProcessStep]:
+    turn, last = rollout.turns[place], place == len(rollout.turns) - 1
+    steps = turn.steps or [
+        ProcessStep(end=len(turn.completion.token_ids), value=rollout.reward if last else turn.reward or 0.0)
+    ]
+    scored = rollout.reward is not None
+    return steps if scored else [step.model_copy(update={"value": None}) for step in steps]
+
+
+def _with(group: Group, changes: Sequence[dict[str, Any]]) -> Group:
+    pairs = zip(group.rollouts, changes, strict=True)
+    return group.model_copy(update={"rollouts": [r.model_copy(update=change) for r, change in pairs]})
+
+
+Advantage = Callable[[Sequence[Group]], Sequence[Sequence[float] | Group]]
+
+
+@runtime_checkable
+class Stateful(Protocol):
+    """An advantage that remembers earlier steps."""
+
+    def state(self) -> dict[str, Any]:
+        """What a resumed run needs, as JSON holds it."""
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Takes over a state given by `state`."""
+
+
+ADVANTAGES: Registry[Callable[..., Any]] = Registry(
+    "advantages",
+    {
+        "group": _by_group,
+        "leave-one-out": _by_others,
+        "running-baseline": RunningBaseline,
+        "per-turn": _by_turns,
+        "process": _by_steps,
+    },
+)
+"""Every advantage by its name as grpo.advantage.type."""
+
+
+def find_advantage(form: config.Advantage) -> Advantage:
+    """The advantage of a recipe with its options in place. Raises UserError with a remedy."""
+    place = "grpo.advantage"
+    kind: Any = ADVANTAGES.find(form.type, place, "advantage", "file.py:Name")
+    options = checked_options(kind, form.model_dump(exclude={"type"}), place)
+    made: Any = kind(**options) if inspect.isclass(kind) else partial(kind, **options)
+    return made  # type: ignore[no-any-return]
+
+
+def weighed(name: str, advantage: Advantage, groups: Sequence[Group]) -> list[Group]:
+    """The groups with their advantages. Raises UserError, with the line, where one raises or gives something else than
+    one entry a group, or than one finite number a rollout.
+    """
+    try:
+        found = list(advantage(groups))
+    except UserError:
+        raise
+    except Exception as error:
+        kind = getattr(advantage, "func", advantage)
+        raise UserError(
+            f"advantage {name!r} raised {type(error).__name__}: {error}{at_line(error, file_of(kind))}"
+        ) from error
+    if len(found) != len(groups):
+        raise UserError(f"advantage {name!r} gave {len(found)} entries for {len(groups)} groups")
+    return [
+        each if isinstance(each, Group) else _with(group, _changes(name, each, len(group.rollouts)))
+        for each, group in zip(found, groups, strict=True)
+    ]
+
+
+def _changes(name: str, numbers: Sequence[float], rollouts: int) -> list[dict[str, Any]]:
+    values = [float(number) for number in numbers]
+    if len(values) != rollouts or not all(map(math.isfinite, values)):
+        raise UserError(
+            f"advantage {name!r} must give a finite number for each of {rollouts} rollouts, not {values!r:.90}"
+        )
+    return [{"advantage": value} for value in values]

@@ -1,5 +1,5 @@
-"""Policy-gradient losses over the sampled tokens of a micro-batch, each beside its formula. At the end `objective`
-makes of them what a recipe asks for.
+"""Policy-gradient losses over the sampled tokens of a micro-batch, each beside its formula. At the end `LOSSES` names
+them, and `objective` makes of one what a recipe asks for.
 
 Legend: N sampled tokens of a micro-batch laid end to end, B its rows (one sample each), R the rows and T the sampled
 tokens of the whole update. i is a row, t a token, A the advantage, pi the policy that learns, old the policy before
@@ -10,15 +10,28 @@ update, so neither micro-batches nor processes change the result.
 
 Deviations: (1) R counts rows without any token in the loss (truncated, not scored) too, as TRL does; (2) the KL term
 has the share of the policy term, as in eq. 3 of DeepSeekMath.
+
+A loss of one's own is a function of the same kind; its options are its keyword-only parameters, typed by their
+annotations:
+
+    def surrogate(tokens: Tokens, *, most: float = 5.0) -> Terms:
+        return cispo(tokens, most)[0], None, "tokens"
+
+    grpo: {loss: {type: "mine.py:surrogate", most: 3}}
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Literal, get_args
 
 import torch
 
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
+from strop_verify.core.errors import UserError
+from strop_verify.core.registry import Registry
+from strop_verify.core.user_code import at_line, checked_options, file_of
 
 Level = Literal["token", "sequence"]
 Share = Literal["answers", "tokens", "constant"]
@@ -158,16 +171,103 @@ def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
     return torch.full_like(tokens.advantages, value)
 
 
+Terms = tuple[torch.Tensor, torch.Tensor | None, Share]
+"""Each token's objective (N,), which tokens are clipped or dropped (N,) or None for none, how tokens are averaged."""
+Loss = Callable[[Tokens], Terms]
+
+
+def _grpo(tokens: Tokens, *, epsilon_low: float, epsilon_high: float) -> Terms:
+    """Clipped ratios per token, averaged per answer, then over answers."""
+    return *clipped(tokens, "token", epsilon_low, epsilon_high), "answers"
+
+
+def _dapo(tokens: Tokens, *, epsilon_low: float, epsilon_high: float) -> Terms:
+    """Clipped ratios per token, averaged over all tokens of an update."""
+    return *clipped(tokens, "token", epsilon_low, epsilon_high), "tokens"
+
+
+def _dr_grpo(tokens: Tokens, *, epsilon_low: float, epsilon_high: float) -> Terms:
+    """Clipped ratios per token, over a constant length."""
+    return *clipped(tokens, "token", epsilon_low, epsilon_high), "constant"
+
+
+def _gspo(tokens: Tokens, *, epsilon_low: float, epsilon_high: float, average: Share) -> Terms:
+    """One clipped ratio a sequence."""
+    return *clipped(tokens, "sequence", epsilon_low, epsilon_high), average
+
+
+def _cispo(tokens: Tokens, *, max_weight: float) -> Terms:
+    """Clipped weights; each token keeps a gradient."""
+    return *cispo(tokens, max_weight), "tokens"
+
+
+def _reinforce(tokens: Tokens, *, average: Share) -> Terms:
+    """The advantage times the token's log-probability."""
+    return reinforce(tokens), None, average
+
+
+def _sequence_weighted(tokens: Tokens, *, max_weight: float) -> Terms:
+    """One weight an answer, its ratio to the policy that sampled."""
+    return *sequence_weighted(tokens, max_weight), "constant"
+
+
+LOSSES: Registry[Callable[..., Terms]] = Registry(
+    "losses",
+    {
+        "grpo": _grpo,
+        "dapo": _dapo,
+        "dr-grpo": _dr_grpo,
+        "gspo": _gspo,
+        "cispo": _cispo,
+        "reinforce": _reinforce,
+        "sequence-weighted": _sequence_weighted,
+    },
+)
+"""Every loss by its name as grpo.loss.type."""
+
+
+def find_loss(form: config.Loss) -> Loss:
+    """The loss of a recipe with its options in place. Raises UserError with a remedy."""
+    place = "grpo.loss"
+    kind = LOSSES.find(form.type, place, "loss", "file.py:function")
+    loss = partial(kind, **checked_options(kind, form.model_dump(exclude={"type"}), place))
+    return partial(_of_ones_own, form.type, loss) if isinstance(form, config.AddedLoss) else loss
+
+
+def _of_ones_own(name: str, loss: partial[Terms], tokens: Tokens) -> Terms:
+    """Raises UserError where a loss raises, or gives something else: numbers of another shape would be spread over the
+    tokens without a word.
+    """
+    try:
+        found = loss(tokens)
+    except (UserError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        where = at_line(error, file_of(loss.func))
+        raise UserError(f"loss {name!r} raised {type(error).__name__}: {error}{where}") from error
+    each, acts, share = found if isinstance(found, tuple) and len(found) == 3 else (found, None, "")
+    shapes = [getattr(values, "shape", None) for values in (each, *(() if acts is None else (acts,)))]
+    if share not in get_args(Share) or any(shape != tokens.logps.shape for shape in shapes):
+        what = f"(each token's objective, which are clipped or None, one of {', '.join(get_args(Share))})"
+        given = tuple(getattr(value, "shape", value) for value in (each, acts, share))
+        raise UserError(
+            f"loss {name!r} must return {what}, here of {tokens.logps.numel()} tokens, not {given!r:.90}"
+        )
+    if tokens.logps.requires_grad and not each.requires_grad:
+        raise UserError(f"loss {name!r} has no gradient: it must depend on tokens.logps")
+    return each, acts, share
+
+
 def objective(
-    grpo: GrpoConfig, tokens: Tokens, size: UpdateSize
+    grpo: GrpoConfig, loss: Loss, tokens: Tokens, size: UpdateSize
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """(the micro-batch's part of the loss, sums over its tokens of what is logged).
+    """(the micro-batch's part of the loss, sums over its tokens of what is logged). `loss` is that of the recipe.
 
     clip_ratio  tokens that the loss clips, cuts or drops
     kl  with a KL term; correction, corrected  with a correction: its weight, and whether it was cut or masked
     """
-    each, acts, share = policy_term(grpo.loss, tokens)
-    sums = {"clip_ratio": acts.sum()}
+    each, acts, share = loss(tokens)
+    sums = {"clip_ratio": torch.zeros((), device=each.device) if acts is None else acts.sum()}
     if not isinstance(grpo.correction, config.NoCorrection):
         weight, cut = corrected(grpo.correction, tokens)
         each = each * weight
@@ -177,25 +277,6 @@ def objective(
         each = each + grpo.beta * divergence
         sums["kl"] = divergence.detach().sum()
     return (each * shares(tokens, size, share)).sum(), sums
-
-
-def policy_term(loss: config.Loss, tokens: Tokens) -> tuple[torch.Tensor, torch.Tensor, Share]:
-    """(each token's objective (N,), which tokens it clips or drops (N,), how tokens are averaged)."""
-    match loss:
-        case config.GrpoLoss(epsilon_low=low, epsilon_high=high):
-            return *clipped(tokens, "token", low, high), "answers"
-        case config.DapoLoss(epsilon_low=low, epsilon_high=high):
-            return *clipped(tokens, "token", low, high), "tokens"
-        case config.DrGrpoLoss(epsilon_low=low, epsilon_high=high):
-            return *clipped(tokens, "token", low, high), "constant"
-        case config.GspoLoss(epsilon_low=low, epsilon_high=high, average=average):
-            return *clipped(tokens, "sequence", low, high), average
-        case config.CispoLoss(max_weight=most):
-            return *cispo(tokens, most), "tokens"
-        case config.ReinforceLoss(average=average):
-            return reinforce(tokens), torch.zeros_like(tokens.rows, dtype=torch.bool), average
-        case config.SequenceWeightedLoss(max_weight=most):
-            return *sequence_weighted(tokens, most), "constant"
 
 
 def corrected(

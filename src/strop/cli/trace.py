@@ -166,7 +166,8 @@ class ItemTrace:
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if event == "call" else ()
         values = [frame.f_locals.get(name) for name in names] if event == "call" else [result]
         found = [record for value in values for record in self._records(value, 2)]
-        if event == "return" and file == "algorithms/advantages.py" and isinstance(result, list):
+        formula = file == "algorithms/advantages.py" and not code.co_name.startswith(("_", "<"))
+        if event == "return" and formula and isinstance(result, list):
             found.append(("advantages", repr(result)))
         if event == "return" and code.co_name == "objective" and result is not None:
             found.append(("loss", f"{float(result[0].detach()):.6f}, the sum of its tokens' shares"))

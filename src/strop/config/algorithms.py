@@ -1,14 +1,61 @@
 """Recipe sections `grpo.loss`, `grpo.advantage`, `grpo.correction`: `type` says which form, each with its own settings.
 
-The formulas are in algorithms/losses.py and algorithms/advantages.py, each beside its source.
+The formulas are in algorithms/losses.py and algorithms/advantages.py, each beside its source. So is what a loss or an
+advantage of one's own is; it checks its options itself, where it is looked up.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Literal, get_args
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import Field
+from pydantic import ConfigDict, Discriminator, Field, Tag
 
+from strop_verify.core.registry import added
 from strop_verify.core.section import Complaint, Section
+
+ADDED_TAG = "added"
+"""What pydantic calls a form that is none of these."""
+
+
+class AddedForm(Section):
+    """A form that a package adds, or a file of the user's own. Other keys are its own options."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    """Name of an entry point in strop.losses or strop.advantages (docs/api.md), or file.py:Name."""
+
+
+def _by_type(union: object) -> dict[str, type[Section]]:
+    return {section.model_fields["type"].default: section for section in get_args(union)}
+
+
+class Forms(Mapping[str, type[Section]]):
+    """The section class of each form, the built-in ones first, then of those that packages add, and of any
+    `file.py:Name`.
+    """
+
+    def __init__(self, group: str, builtin: object, other: type[Section]) -> None:
+        """`group` is that of the entry points, `builtin` a union of sections."""
+        self._group, self.other = group, other
+        self._builtin: dict[str, type[Section]] = _by_type(builtin)
+
+    def __getitem__(self, name: str) -> type[Section]:
+        if name not in self._builtin and (":" in name or name in added(self._group)):
+            return self.other
+        return self._builtin[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._builtin, *added(self._group))))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def tag(self, value: Any) -> str | None:
+        """What pydantic calls the form of a section, or of its data."""
+        name = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+        if name is None:
+            return None
+        return ADDED_TAG if self.get(str(name)) is self.other else str(name)
 
 
 class ClipRange(Section):
@@ -94,8 +141,24 @@ class SequenceWeightedLoss(Section):
     """Answers whose ratio is outside [1 / max_weight, max_weight] are left out of the loss."""
 
 
-Loss = GrpoLoss | DapoLoss | DrGrpoLoss | GspoLoss | CispoLoss | ReinforceLoss | SequenceWeightedLoss
-LossConfig = Annotated[Loss, Field(discriminator="type")]
+class AddedLoss(AddedForm):
+    """A loss of one's own: a function of a micro-batch's tokens (algorithms/losses.py)."""
+
+
+_Losses = GrpoLoss | DapoLoss | DrGrpoLoss | GspoLoss | CispoLoss | ReinforceLoss | SequenceWeightedLoss
+LOSSES = Forms("losses", _Losses, AddedLoss)
+Loss = _Losses | AddedLoss
+LossConfig = Annotated[
+    Annotated[GrpoLoss, Tag("grpo")]
+    | Annotated[DapoLoss, Tag("dapo")]
+    | Annotated[DrGrpoLoss, Tag("dr-grpo")]
+    | Annotated[GspoLoss, Tag("gspo")]
+    | Annotated[CispoLoss, Tag("cispo")]
+    | Annotated[ReinforceLoss, Tag("reinforce")]
+    | Annotated[SequenceWeightedLoss, Tag("sequence-weighted")]
+    | Annotated[AddedLoss, Tag(ADDED_TAG)],
+    Discriminator(LOSSES.tag),
+]
 """The policy-gradient loss."""
 
 Scale = Literal["group", "batch", "none"]
@@ -161,10 +224,24 @@ class ProcessAdvantage(Section):
     """Steps of an answer, at most; of more statements several make one."""
 
 
-Advantage = (
+class AddedAdvantage(AddedForm):
+    """An advantage of one's own: a function of a step's groups (algorithms/advantages.py)."""
+
+
+_Advantages = (
     GroupAdvantage | LeaveOneOutAdvantage | RunningBaselineAdvantage | PerTurnAdvantage | ProcessAdvantage
 )
-AdvantageConfig = Annotated[Advantage, Field(discriminator="type")]
+ADVANTAGES = Forms("advantages", _Advantages, AddedAdvantage)
+Advantage = _Advantages | AddedAdvantage
+AdvantageConfig = Annotated[
+    Annotated[GroupAdvantage, Tag("group")]
+    | Annotated[LeaveOneOutAdvantage, Tag("leave-one-out")]
+    | Annotated[RunningBaselineAdvantage, Tag("running-baseline")]
+    | Annotated[PerTurnAdvantage, Tag("per-turn")]
+    | Annotated[ProcessAdvantage, Tag("process")]
+    | Annotated[AddedAdvantage, Tag(ADDED_TAG)],
+    Discriminator(ADVANTAGES.tag),
+]
 """What a rollout's reward is held against."""
 
 
@@ -230,11 +307,7 @@ CorrectionConfig = Annotated[Correction, Field(discriminator="type")]
 """What makes up for a sampler whose numbers or weights are not quite the trainer's."""
 
 
-def _by_type(union: object) -> dict[str, type[Section]]:
-    return {section.model_fields["type"].default: section for section in get_args(union)}
-
-
-LOSSES, ADVANTAGES, CORRECTIONS = map(_by_type, (Loss, Advantage, Correction))
+CORRECTIONS = _by_type(Correction)
 
 
 def usual_correction(loss: str, max_staleness: object, older: object) -> str:

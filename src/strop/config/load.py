@@ -82,6 +82,7 @@ def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, 
             what = "the recipe has a list of task sets, which is replaced as a whole; write tasks=[{name: ...}, ...]"
             faults.append(line(("tasks", *layer.data["tasks"]), what, layer.origins))
             del layer.data["tasks"]
+        _spell_out(layer)
         before = kinds_of(merged)
         for path, kind in named_kinds(layer.data).items():
             if kind != before[path] and isinstance(_at(merged, path), dict):
@@ -93,6 +94,16 @@ def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, 
                 origins = {old: o for old, o in origins.items() if old[: len(path)] != path}
         origins |= layer.origins
     return merged, origins
+
+
+def _spell_out(layer: RecipeLayer) -> None:
+    """`grpo.loss: cispo` is `grpo.loss: {type: cispo}`, and so for its like."""
+    for path, union in UNIONS.items():
+        name = _at(layer.data, path)
+        if isinstance(name, str) and union.key == "type" and union.classes:
+            _at(layer.data, path[:-1])[path[-1]] = {union.key: name}
+            if path in layer.origins:
+                layer.origins[(*path, union.key)] = layer.origins[path]
 
 
 def _validate(data: Any, origins: dict[Path, Origin], kinds: Kinds, faults: list[str]) -> Recipe | None:

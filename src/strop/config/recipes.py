@@ -135,6 +135,10 @@ def _source(text: str, base: Path, edits: bool = False) -> str:
 
 
 _READERS: Mapping[str, Callable[[str, Path], str]] = {
+    "grpo.advantage": _code,
+    "grpo.advantage.type": _code,
+    "grpo.loss": _code,
+    "grpo.loss.type": _code,
     "model.name": _model,
     "model.chat_template": _file,
     "policy.answers": _file,

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from strop.config.algorithms import (
+    AddedAdvantage,
     AdvantageConfig,
     Correction,
     CorrectionConfig,
@@ -71,7 +72,7 @@ class GrpoConfig(Section):
     mask_truncated: bool = True
     """Truncated answers stay in the baseline and leave the loss ("overlong filtering", DAPO, DeepCoder)."""
     group_size: int = Field(default=8, ge=1)
-    """Rollouts of one task that share a baseline (G); 1 only with advantage running-baseline."""
+    """Rollouts of one task that share a baseline (G); 1 only with advantage running-baseline or one of your own."""
     tasks_per_step: int = Field(default=32, ge=1)
     """Groups in one step."""
     iterations: int = Field(default=1, ge=1)
@@ -105,7 +106,8 @@ class GrpoConfig(Section):
                 "refill",
                 f"replaces groups of equal rewards, but advantage {self.advantage.type} learns from them",
             )
-        if self.group_size < 2 and self.advantage.type != "running-baseline":
+        alone = isinstance(self.advantage, RunningBaselineAdvantage | AddedAdvantage)
+        if self.group_size < 2 and not alone:
             yield (
                 "group_size",
                 f"1 leaves nothing to compare with (advantage {self.advantage.type}); take 2 or more, or "
@@ -119,7 +121,11 @@ class GrpoConfig(Section):
 
     @property
     def compares(self) -> bool:
-        """Whether a group whose rewards are all equal has no advantages."""
+        """Whether a group whose rewards are all equal has no advantages. Of an advantage of one's own `refill` says it:
+        whether such groups are dropped.
+        """
+        if isinstance(self.advantage, AddedAdvantage):
+            return self.refill
         if isinstance(self.advantage, PerTurnAdvantage):
             return self.advantage.discount == 1
         return not isinstance(self.advantage, RunningBaselineAdvantage)

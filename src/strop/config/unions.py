@@ -31,6 +31,7 @@ Kinds = Mapping[Path, str]
 """By its place, what a recipe says that a section is."""
 DEFAULT_KINDS: Kinds = {path: union.default for path, union in UNIONS.items()}
 
+_MAY_BE_ADDED: tuple[Path, ...] = (("policy",), ("grpo", "loss"), ("grpo", "advantage"))
 TASK_SET_TAGS = ("one", "several")
 """What pydantic calls the two forms of `tasks`."""
 
@@ -52,8 +53,9 @@ def named_kinds(data: Mapping[str, Any]) -> Kinds:
 
 def without_tags(loc: Path) -> Path:
     """The place of a value as a recipe writes it: pydantic adds which kind of section it took it for."""
-    tags = {path: tuple(union.classes) for path, union in UNIONS.items()} | {("tasks",): TASK_SET_TAGS}
-    tags["policy",] += (ADDED_TAG,)
+    tags: dict[Path, tuple[str, ...]] = {path: tuple(union.classes) for path, union in UNIONS.items()}
+    tags["tasks",] = TASK_SET_TAGS
+    tags |= {place: (*tags[place], ADDED_TAG) for place in _MAY_BE_ADDED}
     for path, names in tags.items():
         depth = len(path)
         if loc[:depth] == path and len(loc) > depth and loc[depth] in names:

@@ -3,17 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from strop.algorithms.advantages import (
-    RunningBaseline,
-    by_calls,
-    group_relative,
-    leave_one_out,
-    per_turn,
-    process,
-)
+from strop.algorithms.advantages import Stateful, find_advantage, weighed
 from strop.config import algorithms as config
 from strop.config.training import GrpoConfig
-from strop_verify.core.rollout import Batch, Group, ProcessStep, Rollout, Sample, Turn, at_sampled, end_to_end
+from strop_verify.core.rollout import Batch, Group, Rollout, Sample, Turn, at_sampled, end_to_end
 
 
 def age(group: Group, version: int) -> int:
@@ -32,91 +25,25 @@ def too_old(group: Group, version: int, grpo: GrpoConfig) -> bool:
 
 
 class Advantages:
-    """Gives rollouts the advantages that a recipe asks for. Only a running baseline has a state."""
+    """Gives rollouts the advantages that a recipe asks for."""
 
     def __init__(self, form: config.Advantage) -> None:
-        self._form = form
-        decay = form.decay if isinstance(form, config.RunningBaselineAdvantage) else 0.0
-        self._running = RunningBaseline(decay)
+        """Raises UserError for an advantage that cannot be had."""
+        self._name = form.type
+        self._kind: Any = find_advantage(form)
 
     def of(self, groups: Sequence[Group]) -> list[Group]:
-        """The groups with an advantage a rollout, and where the recipe has them, a turn."""
-        rewards = [group.rewards for group in groups]
-        match self._form:
-            case config.GroupAdvantage(scale=scale):
-                found = group_relative(rewards, scale)
-            case config.LeaveOneOutAdvantage(by_calls=scaled):
-                found = leave_one_out(rewards)
-                if scaled:
-                    found = [by_calls(*pair) for pair in zip(found, map(_calls, groups), strict=True)]
-            case config.RunningBaselineAdvantage():
-                found = self._running.advantages([group.task_id for group in groups], rewards)
-            case config.PerTurnAdvantage(discount=discount, scale=scale):
-                return [_by_turn(group, discount, scale) for group in groups]
-            case config.ProcessAdvantage():
-                return [_by_step(group) for group in groups]
-        pairs = zip(groups, found, strict=True)
-        return [_with(group, [{"advantage": each} for each in advantages]) for group, advantages in pairs]
+        """The groups with an advantage a rollout, and where the recipe has them, a turn. Raises UserError."""
+        return weighed(self._name, self._kind, groups)
 
     def state(self) -> dict[str, Any]:
         """What a resumed run needs."""
-        return self._running.state()
+        return self._kind.state() if isinstance(self._kind, Stateful) else {}
 
     def load(self, state: dict[str, Any]) -> None:
         """Takes over a state given by `state`."""
-        self._running.load(state)
-
-
-def _calls(group: Group) -> list[list[int]]:
-    """How many effects each turn of each play asked for: calls of tools. The last one, which ends a play, has none."""
-    return [[len(turn.events) for turn in rollout.turns] for rollout in group.rollouts]
-
-
-def _by_turn(group: Group, discount: float, scale: config.Scale) -> Group:
-    """A play's reward is that of its last turn, and other turns have their own or none, which counts as 0. A play's own
-    advantage is the mean over its turns, for readers.
-    """
-    rewards = [
-        [None if r.reward is None else turn.reward or 0.0 for turn in r.turns[:-1]]
-        + [r.reward] * bool(r.turns)
-        for r in group.rollouts
-    ]
-    changes = []
-    for rollout, advantages in zip(group.rollouts, per_turn(rewards, discount, scale), strict=True):
-        pairs = zip(rollout.turns, advantages, strict=True)
-        turns = [turn.model_copy(update={"advantage": advantage}) for turn, advantage in pairs]
-        changes.append({"turns": turns, "advantage": sum(advantages) / max(1, len(advantages))})
-    return _with(group, changes)
-
-
-def _by_step(group: Group) -> Group:
-    """A turn without steps is one: the last has the play's reward, others their own. A play's own advantage is the mean
-    over its steps, for readers.
-    """
-    turns = [[_in_steps(r, place) for place in range(len(r.turns))] for r in group.rollouts]
-    found = process([[step.value for steps in play for step in steps] for play in turns])
-    changes = []
-    for rollout, play, advantages in zip(group.rollouts, turns, found, strict=True):
-        left = iter(advantages)
-        weighed = [[step.model_copy(update={"advantage": next(left)}) for step in steps] for steps in play]
-        pairs = zip(rollout.turns, weighed, strict=True)
-        kept = [turn.model_copy(update={"steps": steps}) for turn, steps in pairs]
-        changes.append({"turns": kept, "advantage": sum(advantages) / max(1, len(advantages))})
-    return _with(group, changes)
-
-
-def _in_steps(rollout: Rollout, place: int) -> list[ProcessStep]:
-    turn, last = rollout.turns[place], place == len(rollout.turns) - 1
-    steps = turn.steps or [
-        ProcessStep(end=len(turn.completion.token_ids), value=rollout.reward if last else turn.reward or 0.0)
-    ]
-    scored = rollout.reward is not None
-    return steps if scored else [step.model_copy(update={"value": None}) for step in steps]
-
-
-def _with(group: Group, changes: Sequence[dict[str, Any]]) -> Group:
-    pairs = zip(group.rollouts, changes, strict=True)
-    return group.model_copy(update={"rollouts": [r.model_copy(update=change) for r, change in pairs]})
+        if isinstance(self._kind, Stateful):
+            self._kind.load(state)
 
 
 def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:

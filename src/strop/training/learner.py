@@ -8,11 +8,12 @@ optimiser's state.
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import torch
 
-from strop.algorithms.losses import Tokens, UpdateSize, objective
+from strop.algorithms.losses import Tokens, UpdateSize, find_loss, objective
 from strop.config.run_stages import RunStage
 from strop.config.schema import Recipe
 from strop.policies.open import longest_answers, longest_play
@@ -29,8 +30,10 @@ class Learner:
 
     def __init__(self, backend: TrainingBackend, recipe: Recipe) -> None:
         """Prepares the model for training. Collective, as all methods are. Raises UserError for a model that cannot be
-        trained by its own log-probabilities.
+        trained by its own log-probabilities, or a loss that cannot be had.
         """
+        self._loss = cache(find_loss)  # once a stage, so that no edit of a file changes a run that goes on
+        self._loss(recipe.grpo.loss)
         self.backend, self._recipe, self._ranks = backend, recipe, backend.ranks
         self._bfloat16 = computes_in_bfloat16(recipe)
         self.not_finite = 0
@@ -99,7 +102,8 @@ class Learner:
     def _micro_batch(self, part: "_Part", number: int, stage: RunStage, sums: dict[str, float]) -> None:
         """Adds one micro-batch's gradient, and to `sums` what is logged."""
         logps, entropies = self._logps(self.backend.wrapped, part.mine[number])
-        loss, logged = objective(stage.recipe.grpo, _tokens(part, number, logps), part.size)
+        grpo = stage.recipe.grpo
+        loss, logged = objective(grpo, self._loss(grpo.loss), _tokens(part, number, logps), part.size)
         if number >= part.real:  # it only keeps this process in step with the others
             loss = loss * 0.0
         self.backend.backward(loss)
