@@ -9,6 +9,7 @@ from typing import Union as AnyOf
 import annotated_types
 from pydantic_core import PydanticUndefined
 
+from strop.config.algorithms import AddedAdvantage, AddedLoss, Forms
 from strop.config.messages import ALIASES
 from strop.config.model import AddedPolicyConfig
 from strop.config.schema import Recipe
@@ -124,15 +125,16 @@ def _of_section(
 
 def _of_union(place: str, union: Union) -> Iterator[Key]:
     """The key that says the kind, and the keys of each kind; those of several kinds that are alike once."""
-    name, classes = (
-        f"{place}.{union.key}",
-        {k: c for k, c in union.classes.items() if c is not AddedPolicyConfig},
-    )
+    name = f"{place}.{union.key}"
+    classes = {
+        k: c for k, c in union.classes.items() if c not in (AddedPolicyConfig, AddedLoss, AddedAdvantage)
+    }
     described = " ".join(
         f"{kind}: {' '.join((inner.__doc__ or '').split())}" for kind, inner in classes.items()
     )
     default = "by grpo.max_staleness and grpo.older" if place == "grpo.correction" else union.default
-    yield Key(name, f"one of {', '.join(classes)}", "", default, "", f"Which of them. {described}")
+    own = ", another package's, or file.py:Name" if isinstance(union.classes, Forms) else ""
+    yield Key(name, f"one of {', '.join(classes)}{own}", "", default, "", f"Which of them. {described}")
     kinds: dict[Key, list[str]] = {}
     for kind, inner in classes.items():
         for key in _of_section(f"{place}.", inner, skip=(union.key,)):

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from pydantic_core import ErrorDetails
 
+from strop.config.algorithms import Forms
 from strop.config.layers import shorten
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig
@@ -60,6 +61,7 @@ _WANTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
+    "union_tag_not_found": "a mapping",
 }
 
 
@@ -158,13 +160,15 @@ def cause(error: ErrorDetails, path: Path, kinds: Kinds) -> str:
         remedy = _form(path, value) if path in UNIONS else _remedy(kind, value)
         return f"expected {_WANTED[kind]}, got {shown}{remedy}"
     if kind in ("literal_error", "union_tag_invalid"):
+        own = ""
         if kind == "union_tag_invalid":
             union = UNIONS.get(path[:-1]) or UNIONS["policy",]  # the policy of a curation step
             value, allowed = context["tag"], list(union.classes)
+            own = "; one of your own is file.py:Name" if isinstance(union.classes, Forms) else ""
         else:
             allowed = str(context["expected"]).replace("' or '", "', '").strip("'").split("', '")
         close = get_close_matches(str(value), allowed, 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = f"; did you mean {close[0]}?" if close else own
         return f"{shorten(_show(value))} is none of {', '.join(allowed)}{hint}"
     if kind == "missing":
         return "needs a value; give one"
