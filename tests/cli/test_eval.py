@@ -46,17 +46,30 @@ def test_two_policies_are_compared_on_the_same_tasks(strop, tmp_path, tasks_file
 def test_temperature_zero_is_greedy_and_long_prompts_are_left_out_where_asked(strop, tmp_path, tasks_file):
     pytest.importorskip("torch")
     name = script(tmp_path / "x.jsonl", GOOD)
-    words = ("eval", name, "--engine", "scripted", "--style", "continue", "--tasks", "jsonl:tasks.jsonl", "-t", "0")
+    words = (
+        "eval",
+        name,
+        "--engine",
+        "scripted",
+        "--style",
+        "continue",
+        "--tasks",
+        "jsonl:tasks.jsonl",
+        "-t",
+        "0",
+    )
     done = strop(*words, "-o", "out/all.json")
     found = json.loads((tmp_path / "out/all.json").read_text())["models"][name]
     assert done.returncode == 0 and found["greedy"] == 1.0 and found["samples"] == 0, (done.stderr, found)
     refused = strop(*words, "tasks.max_prompt_tokens=1", "run.name=one")
-    tokens = int(re.search(r"its prompt has (\d+) tokens, more than tasks.max_prompt_tokens=1;", refused.stderr)[1])
+    tokens = int(
+        re.search(r"its prompt has (\d+) tokens, more than tasks.max_prompt_tokens=1;", refused.stderr)[1]
+    )
     long = [f"tasks.max_prompt_tokens={tokens - 1}", "tasks.too_long=leave-out", "run.name=two"]
     done = strop(*words, *long, "-o", "some.json")
     assert json.loads((tmp_path / "some.json").read_text())["models"][name]["tasks"] == 1, done.stderr
     assert f"1 of 2 tasks are left out: their prompts have more than {long[0]}" in done.stderr
-    done = strop(*words, "tasks.max_prompt_tokens=1", *long[1:])
+    done = strop(*words, "tasks.max_prompt_tokens=1", long[1], "run.name=three")
     assert "every prompt has more than tasks.max_prompt_tokens=1; raise it" in done.stderr
 
 
@@ -70,7 +83,10 @@ def test_temperature_zero_is_greedy_and_long_prompts_are_left_out_where_asked(st
         (("x", "-n", "2", "-k", "3", "--engine", "scripted"), "pass@3"),
         (("x", "x"), "different"),
         (("x", "-o", "/dev/null/out.json"), "/dev/null is no folder"),
-        (("x", "-t", "0", "-n", "2", "--engine", "scripted"), "one greedy answer a task: leave out --samples"),
+        (
+            ("x", "-t", "0", "-n", "2", "--engine", "scripted"),
+            "one greedy answer a task: leave out --samples",
+        ),
     ],
 )
 def test_bad_input_is_exit_code_2_and_writes_nothing(strop, tmp_path, tasks_file, arguments, cause):

@@ -310,6 +310,19 @@ def test_a_recipe_that_can_run_says_what_was_looked_at(
     assert not (place / "runs").exists()
 
 
+def test_tasks_with_long_prompts_are_left_out_and_counted(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = add("long", statement="Add two numbers. " + "They are whole. " * 200)
+    write_tasks([add("one"), long, add("two", split="held-out")], place / "tasks.jsonl")
+    words = ("tasks.max_prompt_tokens=400", "tasks.too_long=leave-out")
+    code, out, err = dry_run(capsys, *words)
+    assert code == 0 and "1 of 2 training tasks, 0 of 1 held out\n" in out, err
+    assert out.splitlines()[-1].startswith("ok: 1 training tasks, 1 held out; ")
+    code, _, err = dry_run(capsys, "tasks.max_prompt_tokens=9", words[1])
+    assert code == 2 and "each of 2 training tasks has a prompt of more than tasks.max_prompt_tokens=9" in err
+
+
 def test_what_need_not_end_a_run_is_said(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_tasks([add("one"), add("two", reference=WRONG)], place / "tasks.jsonl")
     code, out, _ = dry_run(capsys, "sampling.max_tokens=500")

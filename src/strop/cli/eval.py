@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -48,7 +48,13 @@ class SampleOptions(RecipeOptions):
     ] = None
     temperature: Annotated[
         float | None,
-        of_recipe("evaluation.temperature", "--temperature", "-t", min=0.001, help="sampling temperature"),
+        of_recipe(
+            "evaluation.temperature",
+            "--temperature",
+            "-t",
+            min=0,
+            help="sampling temperature; 0 is one greedy answer",
+        ),
     ] = None
     environment: Annotated[
         str | None,
@@ -82,6 +88,11 @@ class EvaluationOptions(SampleOptions):
 
     def given(self) -> dict[str, object]:
         """With its own: every pass@k that is asked, by default the first and the last."""
+        if self.temperature == 0:
+            if self.samples:
+                raise UserError("--temperature 0 is one greedy answer a task: leave out --samples")
+            one = replace(self, temperature=None, samples=0, greedy=True)
+            return one.given()
         ks = self.k or (None if self.samples is None else sorted({1, self.samples} - {0}) or [1])
         greedy = None if self.greedy is None else str(self.greedy).lower()
         return {**super().given(), "evaluation.k": ks, "evaluation.greedy": greedy}

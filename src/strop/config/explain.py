@@ -81,8 +81,8 @@ def explain(word: str) -> list[Key]:
     wanted = ".".join("[]" if part.isdecimal() else part for part in word.split(".")).replace(".[]", "[]")
     known = list(keys())
     found = [key for key in known if key.name == wanted]
-    if not found and wanted in ALIASES:
-        found = [key for key in known if key.name == ALIASES[wanted]]
+    if not found and (meant := ALIASES.get(wanted.rpartition(".")[2])):
+        found = [key for key in known if key.name == meant]
     if not found and "." not in wanted:
         found = [key for key in known if key.name.rpartition(".")[2] == wanted]
     if found:
