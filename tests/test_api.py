@@ -11,6 +11,7 @@ from shutil import copytree
 from typing import Any
 
 import pytest
+from tests.training.conftest import tiny_model  # noqa: F401
 
 import strop
 from strop.config.load import dump_recipe, load_recipe
@@ -19,8 +20,10 @@ from strop.evaluation.selectors import SELECTORS
 from strop.policies.open import open_policy
 from strop.reports.alarms import alarms
 from strop.rewards.rubric import find_reward
+from strop.training.checkpoints import read_state
 from strop_tasks.curation.pipeline.read import STEPS
 from strop_verify.core.errors import ConfigError, UserError
+from strop_verify.core.rollout import Group
 from strop_verify.core.section import Section
 
 TASKS = strop.load_tasks("python-functions", limit=1)
@@ -110,6 +113,139 @@ def test_a_plugin_adds_formats_steps_alarms_and_selectors(site: Path, tmp_path: 
     found = alarms([{"step": 1, "reward": 1.0}])
     assert [(alarm.name, alarm.text) for alarm in found] == [("rigged", "every coin shows heads")]
     assert "longest" in SELECTORS and not SELECTORS["longest"].needs
+
+
+@pytest.mark.train(15)
+def test_a_plugin_adds_a_loss_and_an_advantage(site: Path, tiny_model: Path, tmp_path: Path) -> None:  # noqa: F811
+    """Two steps with them, the second after a resumption, are those of a file that holds the same, to the bit."""
+    install(site, "strop-coin", POINTS)
+    words = [
+        f"model.name={tiny_model}", "model.compute_dtype=float32", "model.sampling_dtype=float32",
+        "model.gradient_checkpointing=false", "tasks.source=coins:4", "tasks.style=continue",
+        "tasks.held_out_fraction=0", f"rewards=[{{name: '{tmp_path}/mine.py:spread'}}]", "sampling.max_tokens=6",
+        "grpo.group_size=2", "grpo.mask_truncated=false", "grpo.tasks_per_step=2", "grpo.advantage.start=0.5",
+        "optim.learning_rate=0.01", "run.save_every=1", "run.keep_optimizer=true", "evaluation.before=false",
+        "evaluation.after=false", "grpo.loss.most=0.7",
+    ]  # fmt: skip
+    code = (PLUGIN / "learning.py").read_text(encoding="utf-8")
+    score = "def spread(task, rollout, verdict):\n    return sum(rollout.flat()[0]) % 7 / 7\n"
+    (tmp_path / "mine.py").write_text(f"{code}\n\n{score}")
+    named = ["grpo.loss=softened", "grpo.advantage=best-so-far"]
+    filed = [f"grpo.loss={tmp_path}/mine.py:softened", f"grpo.advantage={tmp_path}/mine.py:BestSoFar"]
+
+    def trained(run: str, forms: list[str], steps: int) -> dict[str, Any]:
+        recipe = strop.recipe(*forms, *words, f"run.dir={tmp_path / run}", f"optim.steps={steps}")
+        strop.train(recipe, say=lambda text: None)
+        text = (tmp_path / run / "recipe.yaml").read_text()
+        assert f"type: {recipe.grpo.loss.type}\n" in text and "start: 0.5" in text and "most: 0.7" in text
+        return {
+            key: value for key, value in metrics(tmp_path / run)[-1].items() if key in ("loss", "grad_norm")
+        }
+
+    def resumed(run: str, *changes: str) -> None:
+        path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
+        command = [sys.executable, "-m", "strop.cli", "train", "--resume", str(tmp_path / run), *changes]
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+    whole = trained("whole", filed, 2)
+    assert whole["grad_norm"] > 0 and whole["loss"] == pytest.approx(0, abs=1e-9), "the tangent of no gap"
+    trained("parts", named, 1)
+    state = read_state(tmp_path / "parts" / "checkpoints" / "checkpoint-1")
+    assert state["advantages"]["best"] > 0.5
+    resumed("parts", "optim.steps=2")
+    assert {key: metrics(tmp_path / "parts")[-1][key] for key in whole} == whole
+
+
+def metrics(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["grpo.loss={type: softened, mots: 2}"],
+            r"grpo.loss.mots: unknown option of softened; did you mean most\?",
+        ),
+        (["grpo.loss={type: softened, most: 0}"], r"grpo.loss.most: Input should be greater than 0, got 0"),
+        (["grpo.loss=softend"], r"'softend' is none of .*, softened; did you mean softened\?"),
+        (
+            ["grpo.loss={file}:plain"],
+            r"loss '.*plain' must return \(each .*, not \(.*Size\(\[\]\), None, ''\)",
+        ),
+        (["grpo.loss={file}:still"], r"loss '.*still' has no gradient"),
+        (["grpo.loss={file}:fails"], r"loss '.*fails' raised KeyError: 'x' \(own.py:8\)"),
+        (["grpo.loss={file}:gone"], r"grpo.loss: '.*own.py' has no 'gone'"),
+        (["grpo.advantage=best-sofar"], r"'best-sofar' is none of .*; did you mean best-so-far\?"),
+        (
+            ["grpo.advantage={file}:two"],
+            r"advantage '.*two' must be a function of \(groups\), .*\(own.py:11\)",
+        ),
+        (
+            ["grpo.advantage={file}:few"],
+            r"advantage '.*few' must give a finite number for each of 1 rollouts, not \[\]",
+        ),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_loss_or_an_advantage_that_cannot_be_had_is_one_line(
+    site: Path, tmp_path: Path, words: list[str], said: str
+) -> None:
+    from strop.algorithms.losses import find_loss
+    from strop.training.batch import Advantages
+
+    install(site, "strop-coin", POINTS)
+    (tmp_path / "own.py").write_text(
+        "def plain(tokens):\n    return tokens.logps.sum()\n\n"
+        "def still(tokens):\n    return tokens.old, None, 'tokens'\n\n"
+        "def fails(tokens):\n    return {}['x']\n\n\n"
+        "def two(groups, more):\n    return []\n\n"
+        "def few(groups):\n    return [[] for group in groups]\n"
+    )
+    rollout = strop.Rollout(task_id="t", index=0, seed=0, prompt="", turns=[], reward=1.0)
+    with pytest.raises(UserError, match=said) as caught:
+        grpo = strop.recipe(*(word.replace("{file}", f"{tmp_path}/own.py") for word in words)).grpo
+        find_loss(grpo.loss)
+        Advantages(grpo.advantage).of([Group(task_id="t", step=0, rollouts=[rollout])])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.jail
+def test_a_plugin_adds_a_kind_of_check(site: Path, tmp_path: Path) -> None:
+    install(site, "strop-coin", POINTS)
+    task = {"statement": "Which side is up?", "check": {"kind": "flip", "side": "heads"}}
+    edit = {"kind": "edit", "format": "whole-file", "files": {"a": ""}, "judge": task["check"], "path": "a"}
+    lines = [task, {"statement": "Write the side.", "check": edit}]
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    one, within = strop.load_tasks(str(tmp_path / "tasks.jsonl"))
+    assert type(one.check) is type(within.check.effective()) and one.model_dump()["check"] == task["check"]
+    assert [json.loads(each.model_dump_json())["check"] for each in (one, within)] == [task["check"], edit]
+    assert one.toolchain() == "flip" and strop.Task.model_validate_json(one.model_dump_json()) == one
+    with strop.open_verifier() as verifier:
+        right, wrong = strop.verify(one, ["heads", "tails"], verifier=verifier)
+    assert right.passed and not wrong.passed and right.tests[0].id == "side"
+    for check, said in (
+        ({"kind": "flip", "side": "edge"}, r"check.side: Input should be 'heads' or 'tails'"),
+        ({"kind": "flap"}, r"no kind of check named 'flap'; did you mean 'flip'\?"),
+    ):
+        (tmp_path / "tasks.jsonl").write_text(json.dumps({**task, "check": check}) + "\n")
+        with pytest.raises(UserError, match=said):
+            strop.load_tasks(str(tmp_path / "tasks.jsonl"))
+
+
+def test_a_kind_of_check_that_has_a_name_of_ours_is_refused(site: Path) -> None:
+    install(site, "strop-clash", "[strop_verify.checks]\nlabel = strop_clash:x\n", "x = 1")
+    said = r"package 'strop-clash', entry point strop_verify.checks: label .*of a built-in one"
+    with pytest.raises(UserError, match=said):
+        strop.Task(statement="s", check={"kind": "label", "choices": ["a", "b"], "expected": "a"})
 
 
 def test_a_plugin_adds_commands_and_builders(site: Path, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """What a package may add beyond tasks, rewards, environments and policies; pyproject.toml names each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 from typer import Option
 
@@ -14,7 +14,10 @@ from strop.tasks.jsonl import write_tasks
 from strop.tasks.rows import Row
 from strop_coin import coins
 from strop_tasks import Context, Dropped, Read, Step, drop
+from strop_verify.core.checks import CheckBase
+from strop_verify.core.checks.base import ANY
 from strop_verify.core.section import Section
+from strop_verify.core.verdict import Outcome, Stage, TestResult
 
 
 def read_flip(row: Row, where: str) -> Iterator[strop.Task]:
@@ -61,3 +64,38 @@ def _longest(candidates: Candidates, members: Members) -> Floats:
 
 LONGEST = Selector(_longest)
 """A selector: `--select longest`."""
+
+
+class FlipCheck(CheckBase):
+    """A kind of check: the answer is the side that a coin shows."""
+
+    judges_edits = False
+    toolchains: ClassVar[Mapping[str, str]] = {ANY: "flip"}
+    kind: Literal["flip"] = "flip"
+    side: Literal["heads", "tails"]
+
+    def test_count(self) -> int:
+        """See `CheckBase.test_count`."""
+        return 1
+
+
+class FlipToolchain:
+    """Judges it; nothing is run. One that runs answers does so in `strop_verify.sandbox`."""
+
+    batch = 1
+
+    def __init__(self, settings: object) -> None:
+        """`settings` are the limits and the jail, which it does not need."""
+
+    def judge(self, jobs: Sequence[tuple[strop.Task, str]]) -> list[strop.Verdict]:
+        """One verdict a job."""
+        return [self._verdict(task.check.only(FlipCheck), answer) for task, answer in jobs]
+
+    def _verdict(self, check: FlipCheck, answer: str) -> strop.Verdict:
+        right = answer.strip() == check.side
+        outcome = Outcome.PASSED if right else Outcome.FAILED
+        test = TestResult(id="side", outcome=outcome)
+        return strop.Verdict(outcome=outcome, stages=[Stage(name="test", passed=right)], tests=[test])
+
+    def close(self) -> None:
+        """Nothing to end."""

@@ -28,7 +28,7 @@ from strop.config.algorithms import Scale
 from strop_verify.core.errors import UserError
 from strop_verify.core.registry import Registry
 from strop_verify.core.rollout import Group, ProcessStep, Rollout
-from strop_verify.core.user_code import at_line, checked_options, file_of
+from strop_verify.core.user_code import at_line, checked_options, file_of, place_of
 
 Rewards = Sequence[float | None]
 
@@ -286,6 +286,11 @@ def find_advantage(form: config.Advantage) -> Advantage:
     kind: Any = ADVANTAGES.find(form.type, place, "advantage", "file.py:Name")
     options = checked_options(kind, form.model_dump(exclude={"type"}), place)
     made: Any = kind(**options) if inspect.isclass(kind) else partial(kind, **options)
+    try:
+        inspect.signature(made).bind(())
+    except TypeError as error:
+        what = f"advantage {form.type!r} must be a function of (groups), or a class of such"
+        raise UserError(f"{place}: {what}: {error}{place_of(kind)}") from None
     return made  # type: ignore[no-any-return]
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
+from strop.algorithms.advantages import find_advantage
+from strop.config.algorithms import AddedLoss
 from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.environments.registry import played_by
@@ -89,6 +91,7 @@ def look(
         with found.noting():
             RunFolder.check_free(recipe.run.folder, overwrite=recipe.run.overwrite)
     found.look_at_packages()
+    found.look_at_algorithms()
     found.look_at_model()
     found.look_at_tasks(say)
     found.look_at_prompts()
@@ -151,6 +154,16 @@ class Preflight:
             return
         with self.noting():
             check_trainable(policy)
+
+    def look_at_algorithms(self) -> None:
+        """A loss and an advantage of one's own, by their options; the loss on a few tokens."""
+        with self.noting():
+            find_advantage(self.recipe.grpo.advantage)
+        if isinstance(self.recipe.grpo.loss, AddedLoss) and is_installed("torch"):
+            from strop.algorithms.losses import find_loss
+
+            with self.noting():
+                find_loss(self.recipe.grpo.loss)
 
     def look_at_model(self) -> None:
         """The model's files, and whether adapters and the engine fit them."""
