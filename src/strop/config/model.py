@@ -159,6 +159,21 @@ class VllmSettings(EngineConfig):
         """See `EngineConfig`."""
         return self.max_model_len or longest
 
+    def arguments(self, longest: int, *, gpu: bool) -> dict[str, Any]:
+        """What vLLM is told of how it samples, by the names of its EngineArgs. `longest`: as in `room`, 0 if unknown."""
+        cache: dict[str, Any] = {"gpu_memory_utilization": self.gpu_memory_utilization}
+        if not gpu:  # vLLM's own blocks of 128 tokens are long for prompts that a group shares
+            cache = {"kv_cache_memory_bytes": int(self.cpu_cache_gib * 2**30), "block_size": 32}
+        return cache | {
+            "max_model_len": self.room(longest) or None,
+            "max_num_seqs": self.max_num_seqs,
+            "tensor_parallel_size": self.tensor_parallel_size,
+            "enforce_eager": self.enforce_eager,
+            "enable_prefix_caching": True,
+            "logprobs_mode": "processed_logprobs",
+            "generation_config": "vllm",
+        }
+
 
 class VllmPolicyConfig(VllmSettings):
     """Samples with vLLM in process, given new weights after each update."""

@@ -19,8 +19,6 @@ from strop.policies.sampling_server import name_of_host, read_key
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import atomic, check_writable
 
-_BLOCK = 32
-"""Tokens in a block of a CPU's key-value cache (vLLM's default is 128): a group shares whole blocks of its prompt."""
 _RANKS = (1, 8, 16, 32, 64, 128, 256, 320, 512)
 """Largest ranks of adapters that vLLM can be told."""
 _GRACE = 20.0
@@ -64,34 +62,27 @@ def _arguments(recipe: Recipe, config: VllmServerPolicyConfig) -> list[str]:
 
     from strop.policies.loading import model_path, resolve_dtype
 
-    model, room = recipe.model, config.max_model_len or longest_play(longest_answers(recipe))
+    model, longest = recipe.model, longest_play(longest_answers(recipe))
     options: dict[str, Any] = {
+        **config.arguments(longest, gpu=torch.cuda.is_available()),
         "model": model_path(model.name, model.revision),
-        "served-model-name": model.name,
+        "served_model_name": model.name,
         "revision": model.revision,
         "dtype": str(resolve_dtype(model.sampling_dtype)).removeprefix("torch."),
-        "max-model-len": room,
-        "max-num-seqs": config.max_num_seqs,
-        "tensor-parallel-size": config.tensor_parallel_size,
-        "logprobs-mode": "processed_logprobs",
-        "generation-config": "vllm",
-        "worker-extension-cls": "strop.policies.vllm_worker.WeightFiles",
+        "worker_extension_cls": "strop.policies.vllm_worker.WeightFiles",
         "middleware": "strop.policies.vllm_worker.ApiKeyMiddleware",
+        "enable_scale_out": True,
+        "disable_uvicorn_access_log": True,
     }
-    if torch.cuda.is_available():
-        options["gpu-memory-utilization"] = config.gpu_memory_utilization
-    else:
-        options |= {"kv-cache-memory-bytes": int(config.cpu_cache_gib * 2**30), "block-size": _BLOCK}
-    flags = ["enable-prefix-caching", "enable-scale-out", "disable-uvicorn-access-log"]
-    flags += ["enforce-eager"] if config.enforce_eager else []
     if config.sync == "adapter":
         rank = next((one for one in _RANKS if one >= model.lora.rank), None)
         if rank is None:
             raise UserError(f"model.lora.rank={model.lora.rank}: vLLM takes at most {_RANKS[-1]}; lower it")
-        flags.append("enable-lora")
-        options |= {"max-lora-rank": rank, "max-loras": 1, "max-cpu-loras": 2}
-    given = (f"--{name}={value}" for name, value in options.items() if value is not None)
-    return [*given, *(f"--{flag}" for flag in flags)]
+        options |= {"enable_lora": True, "max_lora_rank": rank, "max_loras": 1, "max_cpu_loras": 2}
+    given = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not None}
+    return [
+        name if value is True else f"{name}={value}" for name, value in given.items() if value is not False
+    ]
 
 
 @contextmanager

@@ -40,9 +40,6 @@ DEFAULTS = {
 }
 """Set before vLLM is imported where the user has not set them."""
 
-_CPU_BLOCK = 32
-"""Tokens in a block of the CPU's key-value cache (vLLM's default is 128): a group shares whole blocks of its prompt."""
-
 
 class VllmPolicy:
     """Samples with vLLM. Rows of a group share their prompt's prefill through the prefix cache.
@@ -79,20 +76,10 @@ class VllmPolicy:
             "model": model,
             "revision": revision,
             "dtype": dtype,
-            "max_model_len": config.max_model_len or max_model_len,
-            "max_num_seqs": config.max_num_seqs,
-            "tensor_parallel_size": config.tensor_parallel_size,
-            "enforce_eager": config.enforce_eager,
-            "logprobs_mode": "processed_logprobs",
-            "enable_prefix_caching": True,
-            "generation_config": "vllm",
             "disable_log_stats": True,
             "use_tqdm_on_load": False,
+            **config.arguments(max_model_len or 0, gpu=not self._on_cpu),
         }
-        if self._on_cpu:
-            options |= {"kv_cache_memory_bytes": int(config.cpu_cache_gib * 2**30), "block_size": _CPU_BLOCK}
-        else:
-            options["gpu_memory_utilization"] = config.gpu_memory_utilization
         if torch.distributed.is_initialized() and torch.distributed.get_world_size() > 1:
             options["distributed_executor_backend"] = "external_launcher"  # an engine in every process
         try:
