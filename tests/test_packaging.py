@@ -1,6 +1,10 @@
 """What is beside the package: versions agree, the lock file meets every requirement, the workflow runs what we run."""
 
+import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -20,6 +24,11 @@ NEEDS = {
     "strop-tasks": ("strop", "strop-verify[strength]"),
 }
 """Of each part the others that it asks for by name."""
+BROUGHT = {
+    "annotated_types": "pydantic", "anyio": "starlette", "h11": "uvicorn", "huggingface_hub": "transformers",
+    "lsprotocol": "pygls", "pydantic_core": "pydantic",
+}  # fmt: skip
+"""Modules of packages that another one, which is asked for, has in its own interface."""
 
 
 def locked() -> dict[str, str]:
@@ -47,6 +56,22 @@ def test_the_parts_ask_for_each_other_in_one_version() -> None:
         ours = {str(one) for one in asked if one.name in names}
         assert ours == {f"{name}=={__version__}" for name in NEEDS[project["name"]]}
     assert strop_verify.__version__ == __version__ == strop_tasks.__version__
+
+
+@pytest.mark.parametrize("part", range(len(PARTS)), ids=[project["name"] for project in PROJECTS])
+def test_a_part_asks_for_what_it_imports(part: int) -> None:
+    """As a dependency or an extra, of its own or of a part that it stands on; BROUGHT by one of these."""
+    below = {"strop-verify": [0], "strop": [0, 1], "strop-tasks": [0, 1, 2]}[PROJECTS[part]["name"]]
+    asked = {"strop", "strop-verify", "strop-tasks"}
+    for project in (PROJECTS[number] for number in below):
+        texts = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+        asked |= {Requirement(text).name for text in texts}
+    brought = packages_distributions()
+    lines = "\n".join(path.read_text() for path in (ROOT / PARTS[part] / "src").rglob("*.py"))
+    modules = set(re.findall(r"^\s*(?:import|from) (\w+)", lines, re.M)) - sys.stdlib_module_names
+    used = {BROUGHT.get(module, module): brought[module] for module in modules & brought.keys()}
+    named = {name: {one.lower() for one in found} | {name} for name, found in used.items()}
+    assert len(named) > 5 and {name for name, found in named.items() if not found & asked} == set()
 
 
 @pytest.mark.parametrize("requirement", needed(), ids=str)

@@ -142,6 +142,18 @@ def packages(install: Install, cwd: Path) -> set[str]:
     return set(said(install, "-c", code, cwd=cwd).split())
 
 
+LACKING = """
+import importlib, pkgutil, strop_verify
+lacking = set()
+for found in pkgutil.walk_packages(strop_verify.__path__, "strop_verify."):
+    try:
+        importlib.import_module(found.name)
+    except ModuleNotFoundError as error:
+        lacking.add(error.name)
+print(*sorted(lacking))
+"""
+
+
 @pytest.mark.soak(30)
 def test_the_verifier_installed_alone(wheels: Path, tmp_path: Path) -> None:
     (wheel,) = wheels.glob("strop_verify-*.whl")
@@ -151,6 +163,7 @@ def test_the_verifier_installed_alone(wheels: Path, tmp_path: Path) -> None:
         "import time; t = time.process_time(); from strop_verify import *; print(time.process_time() - t < 1)"
     )
     assert said(install, "-c", code, cwd=tmp_path) == "True\n"
+    assert said(install, "-c", LACKING, cwd=tmp_path).split() == ["anyio", "httpx", "ray"], "those of extras"
     judged(said(install, "-c", example(), cwd=tmp_path))
     assert said(install, *evaluation(tmp_path), cwd=tmp_path).splitlines() == EVALUATED
 

@@ -193,8 +193,8 @@ def _run(grader: "Grader", trials: "list[Trial]", canaries: "Canaries", grace: f
 def _write(
     rows: "list[Row]", ours: "list[Row]", chosen: "Sequence[Attack]", paths: tuple[Path | None, Path | None]
 ) -> None:
+    from strop.attack.table import markdown
     from strop_verify.attacks.bench import counts
-    from strop_verify.attacks.table import markdown
     from strop_verify.core import files
 
     report: dict[str, Any] = {**counts(ours), "rows": [asdict(row) for row in rows]}
@@ -209,8 +209,8 @@ def _write(
 def _report(rows: "list[Row]", ours: "list[Row]", verbose: bool) -> None:
     from rich.console import Console
 
+    from strop.attack.table import compared, details, overview
     from strop_verify.attacks.bench import counts
-    from strop_verify.attacks.table import compared, details, overview
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     bad = [r for r in rows if not r.good]
