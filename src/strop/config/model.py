@@ -160,7 +160,7 @@ class VllmSettings(EngineConfig):
         return self.max_model_len or longest
 
     def arguments(self, longest: int, *, gpu: bool) -> dict[str, Any]:
-        """What vLLM is told of how it samples, by the names of its EngineArgs. `longest`: as in `room`, 0 if unknown."""
+        """What vLLM is told of how it samples, by the names of its EngineArgs. `longest` as in `room`, 0: not known."""
         cache: dict[str, Any] = {"gpu_memory_utilization": self.gpu_memory_utilization}
         if not gpu:  # vLLM's own blocks of 128 tokens are long for prompts that a group shares
             cache = {"kv_cache_memory_bytes": int(self.cpu_cache_gib * 2**30), "block_size": 32}
