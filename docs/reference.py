@@ -1,4 +1,5 @@
-"""Writes docs/reference/: every recipe key, reward, environment and command, from the code that they are in.
+"""Writes docs/reference/: every recipe key, reward, environment and command, and every name of what can be added, from
+the code that they are in. What an installed package adds is among them.
 
 python docs/reference.py; a test fails while what is there is older than the code.
 """
@@ -6,24 +7,45 @@ python docs/reference.py; a test fails while what is there is older than the cod
 import inspect
 import re
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
+from strop.algorithms.advantages import ADVANTAGES
+from strop.algorithms.losses import LOSSES
 from strop.cli import app
+from strop.config import algorithms
 from strop.config.explain import Key, bounds_of, keys, type_text, value_text
 from strop.config.layers import PRESETS, preset_names
+from strop.config.model import POLICIES
 from strop.environments.registry import ENVIRONMENTS
+from strop.evaluation.selectors import SELECTORS
+from strop.policies.open import ENGINES
+from strop.reports.alarms import RULES
 from strop.rewards.rubric import REWARDS
+from strop.tasks.adapters import ADAPTERS
+from strop.tasks.sources import GENERATED
+from strop_tasks.curation.commands import build
+from strop_tasks.curation.pipeline.read import STEPS
+from strop_verify.core.checks import CHECKS
+from strop_verify.core.registry import added
+from strop_verify.verification.toolchains import OTHERS
 
 FOLDER = Path(__file__).parent / "reference"
 
 
 def pages() -> dict[str, str]:
     """{file name: its text}."""
-    found = {"recipe": recipe(), "rewards": rewards(), "environments": environments(), "commands": commands()}
+    found = {
+        "recipe": recipe(),
+        "rewards": rewards(),
+        "environments": environments(),
+        "commands": commands(),
+        "names": names(),
+    }
     note = "<!-- written by docs/reference.py; do not edit -->\n"
     return {f"{name}.md": note + "\n".join(lines).rstrip() + "\n" for name, lines in found.items()}
 
@@ -59,7 +81,7 @@ def _table(rows: list[Key]) -> str:
 
 
 def rewards() -> Iterator[str]:
-    """Every built-in reward."""
+    """Every reward."""
     yield "# Rewards\n"
     yield (
         "Names for `rewards[].name`. Each score is logged by itself, and a rollout's reward is their weighted sum. "
@@ -71,23 +93,13 @@ def rewards() -> Iterator[str]:
 
 
 def environments() -> Iterator[str]:
-    """Every built-in environment with its options."""
+    """Every environment with its options."""
     yield "# Environments\n"
     yield (
         "Values of `tasks.environment.type`, each with its options beside it, such as "
         "`tasks.environment: {type: feedback}`. How to write one: [plays](../plays.md).\n"
     )
-    for name in [
-        "single-turn",
-        "feedback",
-        "workspace",
-        "world",
-        "search",
-        "next-edit",
-        "harness",
-        "openenv",
-        "verifiers",
-    ]:
+    for name in ENVIRONMENTS:
         kind = ENVIRONMENTS[name]
         about, *more = (inspect.getdoc(kind) or "").split("\n\n")
         said = dict(match for part in more for match in re.findall(r"^(\w+) {2,}(.+(?:\n .+)*)", part, re.M))
@@ -108,6 +120,98 @@ def environments() -> Iterator[str]:
             )
             yield f"| {' | '.join(map(_cell, cells))} |"
         yield ""
+
+
+class Group(NamedTuple):
+    """What has names of one kind."""
+
+    title: str
+    points: str
+    """The entry points' group."""
+    where: str
+    """Where a name of it is written."""
+    names: Mapping[str, str]
+    """{name: what it is, in a line}."""
+    own: str = "strop"
+    """The part that brings those that come by no entry point."""
+
+
+def names() -> Iterator[str]:
+    """Every name of what a package can add, and where it comes from."""
+    yield "# Names\n"
+    yield (
+        "What a recipe, a task or a command line can name, what it is, and the package that brings it. Yours stands "
+        "here too once it is installed and `python docs/reference.py` is run ([api](../api.md)).\n"
+    )
+    for group in _groups():
+        yield f"## {group.title}\n\n{group.where} Entry points: `{group.points}`.\n"
+        yield "| name | what it is | from |\n|---|---|---|"
+        for name, text in group.names.items():
+            origin = [point.dist.name for point in added(group.points).get(name, ()) if point.dist]
+            yield f"| `{name}` | {_cell(text)} | {', '.join(origin) or group.own} |"
+        yield ""
+
+
+def _groups() -> Iterator[Group]:
+    def about(named: Mapping[str, Any], of: Callable[[Any], str] = _first) -> dict[str, str]:
+        return {name: of(named[name]) for name in named}
+
+    def forms(named: Mapping[str, Any], sections: algorithms.Forms) -> dict[str, str]:
+        """Ours are described where their keys are."""
+        return {n: _first(named[n] if sections[n] is sections.other else sections[n]) for n in named}
+
+    judged: dict[str, list[str]] = {name: [] for name in OTHERS}
+    for kind, check in CHECKS.items():
+        for name in dict.fromkeys(check.toolchains.values()):
+            judged.setdefault(name, []).append(f"`{kind}`")
+    judges = {
+        name: f"Judges {', '.join(kinds)}." if kinds else _first(OTHERS[name])
+        for name, kinds in judged.items()
+    }
+    ways = {name: _first(ENGINES[name]) or _first(POLICIES[name]) for name in ENGINES}
+    command: Any = typer.main.get_command(app)
+    context = command.make_context("strop", ["doctor"], resilient_parsing=True)
+    told = {
+        n: command.get_command(context, n).get_short_help_str(200) for n in command.list_commands(context)
+    }
+    builders: Any = typer.main.get_command(build.app)
+    made = {n: one.get_short_help_str(200) for n, one in builders.commands.items()}
+    tasks = "strop-tasks"
+    yield Group("Sources of tasks", "strop.tasks", "`tasks.source`, before a colon.", about(GENERATED))
+    yield Group(
+        "Formats of tasks", "strop.formats", "`tasks.source`, before a colon and a file.",
+        about(ADAPTERS, lambda one: str(one.about)),
+    )  # fmt: skip
+    yield Group("Environments", "strop.environments", "`tasks.environment`.", about(ENVIRONMENTS))
+    yield Group(
+        "Kinds of checks", "strop_verify.checks", "`check.kind` of a task.", about(CHECKS), "strop-verify"
+    )
+    yield Group("Toolchains", "strop.toolchains", "`toolchains` of a kind of check.", judges, "strop-verify")
+    yield Group("Rewards", "strop.rewards", "`rewards[].name`.", about(REWARDS))
+    yield Group("Losses", "strop.losses", "`grpo.loss`.", forms(LOSSES, algorithms.LOSSES))
+    yield Group(
+        "Advantages", "strop.advantages", "`grpo.advantage`.", forms(ADVANTAGES, algorithms.ADVANTAGES)
+    )
+    yield Group("Engines", "strop.policies", "`policy.engine`.", ways)
+    yield Group(
+        "Selectors",
+        "strop.selectors",
+        "`--select` of `strop scale`.",
+        about(SELECTORS, lambda one: str(one.about)),
+    )
+    yield Group("Alarms", "strop.alarms", "What a run is watched for.", about(RULES))
+    yield Group("Steps of a pipeline", "strop.steps", "`steps` of a pipeline.", about(STEPS), tasks)
+    yield Group("Builders of tasks", "strop.builders", "`strop build NAME`.", made, tasks)
+    yield Group("Commands", "strop.commands", "`strop NAME`.", told)
+
+
+def _first(thing: Any) -> str:
+    """The first sentences of what a thing says of itself: "" for one that has no text of its own."""
+    while isinstance(thing, partial):
+        thing = thing.func
+    if not (inspect.isclass(thing) or inspect.isroutine(thing)):
+        return ""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
 
 
 def commands() -> Iterator[str]:

@@ -241,6 +241,22 @@ def test_a_plugin_adds_a_kind_of_check(site: Path, tmp_path: Path) -> None:
             strop.load_tasks(str(tmp_path / "tasks.jsonl"))
 
 
+def test_the_reference_has_what_a_plugin_adds(site: Path) -> None:
+    """One row for every entry point, with a text and its package."""
+    install(site, "strop-coin", POINTS)
+    code = "import runpy; print(runpy.run_path('docs/reference.py')['pages']()['names.md'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120,
+        cwd=PLUGIN.parents[2], env={**os.environ, "PYTHONPATH": str(site)},
+    )  # fmt: skip
+    for group, points in ADDS.items():
+        (section,) = (part for part in done.stdout.split("\n## ") if f"Entry points: `{group}`" in part)
+        for name in points:
+            (row,) = (line for line in section.splitlines() if line.startswith(f"| `{name}` |"))
+            _, _, text, origin, _ = (cell.strip() for cell in row.split("|"))
+            assert text and origin == "strop-coin", row
+
+
 def test_a_kind_of_check_that_has_a_name_of_ours_is_refused(site: Path) -> None:
     install(site, "strop-clash", "[strop_verify.checks]\nlabel = strop_clash:x\n", "x = 1")
     said = r"package 'strop-clash', entry point strop_verify.checks: label .*of a built-in one"

@@ -62,7 +62,7 @@ def _longest(candidates: Candidates, members: Members) -> Floats:
     return scores
 
 
-LONGEST = Selector(_longest)
+LONGEST = Selector(_longest, about="The longest answer.")
 """A selector: `--select longest`."""
 
 

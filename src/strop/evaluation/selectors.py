@@ -99,6 +99,8 @@ class Selector:
     """Of "logprob", "shown", "results" and a reward's name what samples must have, and what is paid for."""
     alone: bool = False
     """Whether a sample's score depends on nothing but the sample, so that there is a formula for every k."""
+    about: str = ""
+    """What it chooses, in a line."""
 
     def fits(self, candidates: Candidates) -> bool:
         """Whether the candidates have what it needs."""
@@ -228,27 +230,30 @@ def by_reward(name: str) -> Selector:
     return Selector(_alone(values), frozenset({name}), alone=True)
 
 
-_ANY = Selector(_alone(lambda found: np.zeros(len(found.samples))), alone=True)
+_ZERO = _alone(lambda found: np.zeros(len(found.samples)))
+_SUM = _alone(lambda found: found.logprobs)
+_MEAN = _alone(
+    lambda found: [p / max(1, sample.tokens) for p, sample in zip(found.logprobs, found.samples, strict=True)]
+)
 FIRST, RANDOM, SHOWN, ORACLE = "first", "random", "shown", "oracle"
+_LOGPROB, _RESULTS, _SHOWN = frozenset({"logprob"}), frozenset({"results"}), frozenset({SHOWN})
 SELECTORS: Registry[Selector] = Registry(
     "selectors",
     {
-        FIRST: _ANY,
-        RANDOM: _ANY,
-        "log-prob": Selector(_alone(lambda found: found.logprobs), frozenset({"logprob"}), alone=True),
-        "log-prob-mean": Selector(
-            _alone(
-                lambda found: [
-                    p / max(1, s.tokens) for p, s in zip(found.logprobs, found.samples, strict=True)
-                ]
-            ),
-            frozenset({"logprob"}),
-            alone=True,
+        FIRST: Selector(_ZERO, alone=True, about="The first sample."),
+        RANDOM: Selector(_ZERO, alone=True, about="Any sample."),
+        "log-prob": Selector(_SUM, _LOGPROB, True, "The highest sum of log-probabilities."),
+        "log-prob-mean": Selector(_MEAN, _LOGPROB, True, "The highest mean of log-probabilities, a token."),
+        "majority": Selector(_majority, _RESULTS, about="The largest set of samples that return the same."),
+        "codet": Selector(
+            _codet,
+            _RESULTS,
+            about="The best set of samples that pass the same tests (CodeT, arXiv 2207.10397).",
         ),
-        "majority": Selector(_majority, frozenset({"results"})),
-        "codet": Selector(_codet, frozenset({"results"})),
-        SHOWN: Selector(_alone(lambda found: found.shown), frozenset({"shown"}), alone=True),
-        "shown-majority": Selector(_shown_majority, frozenset({"shown", "results"})),
+        SHOWN: Selector(_alone(lambda found: found.shown), _SHOWN, True, "The most shown tests passed."),
+        "shown-majority": Selector(
+            _shown_majority, _SHOWN | _RESULTS, about="The majority among those that pass most shown tests."
+        ),
     },
     fits=lambda found: isinstance(found, Selector),
 )

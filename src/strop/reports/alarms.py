@@ -72,6 +72,7 @@ Level = tuple[float, str]
 
 
 def _errors(history: History) -> Level | None:
+    """Rings when too many verdicts are errors of the grader."""
     rate = history.last("error_rate", 1)
     if not rate:
         return None
@@ -79,18 +80,21 @@ def _errors(history: History) -> Level | None:
 
 
 def _disagreement(history: History) -> Level | None:
+    """Rings when stages, scores or reward contradict a rollout's verdict."""
     counts = [number(line.get("disagreements")) or 0 for line in history.recent][-QUIET:]
     message = f"{counts[-1]:.0f} rollouts whose verdict its stages, scores or reward contradict"
     return (1.0 if counts[-1] else CLEAR if any(counts) else 0.0), message
 
 
 def _not_finite(history: History) -> Level | None:
+    """Rings when a loss or gradient was not finite."""
     line = history.recent[-1]
     bad = [name for name in ("loss", "grad_norm") if name in line and number(line[name]) is None]
     return float(bool(bad)), f"{' and '.join(bad)} not finite: such an update is not applied"
 
 
 def _length(history: History) -> Level | None:
+    """Rings when answers have become much shorter."""
     every = history.last("completion_tokens", LONG + SHORT, most=BEFORE + SHORT)
     if not every:
         return None
@@ -107,10 +111,12 @@ def _mean_rule(name: str, threshold: float, steps: int, message: str) -> Callabl
             return None
         return fmean(values) / threshold, f"{_percent(fmean(values))} {message} (mean of {steps} steps)"
 
+    rule.__doc__ = f"Rings when {threshold:.0%} or more {message}."
     return rule
 
 
 def _no_signal(history: History) -> Level | None:
+    """Rings when most groups carry no signal."""
     played, useful = history.last("groups_played", LONG), history.last("groups_with_signal", LONG)
     if not useful or not sum(played):
         return None
@@ -121,6 +127,7 @@ def _no_signal(history: History) -> Level | None:
 
 
 def _entropy(history: History) -> Level | None:
+    """Rings when the entropy has fallen to a small part of what it was."""
     first = [v for line in history.first[:LONG] if (v := number(line.get("entropy"))) is not None]
     values = history.last("entropy", LONG)
     if len(first) < LONG or not values:
