@@ -368,7 +368,10 @@ def evaluate_model(
 
 
 def _without_long_prompts(player: "Dispatcher", tasks: "list[Task]", recipe: "Recipe") -> "list[Task]":
-    kept, most = player.without_long_prompts(tasks), recipe.task_set.max_prompt_tokens
+    from strop.rollouts.encoding import without_long_prompts
+
+    most = recipe.task_set.max_prompt_tokens
+    kept, _ = without_long_prompts(tasks, player.environment, player.policy.tokenizer, most)
     if len(kept) < len(tasks):
         left = f"{len(tasks) - len(kept)} of {len(tasks)} tasks are left out"
         _note(f"{left}: their prompts have more than tasks.max_prompt_tokens={most}")

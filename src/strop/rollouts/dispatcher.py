@@ -19,7 +19,7 @@ from typing import Any
 
 from strop.environments.surroundings import Surroundings, surroundings_of
 from strop.rollouts.admission import WAIT, Admission, Clock, Count, Decision, Order, Play, queued, unanswered
-from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids, without_long_prompts
+from strop.rollouts.encoding import check_prompts, first_prompt, turn_ids
 from strop.rollouts.services import Lifecycle, PlayServices, Threads
 from strop_verify.core.errors import SandboxError, StropError, UserError, VerificationError
 from strop_verify.core.ids import derive_seed
@@ -81,10 +81,6 @@ class Dispatcher:
     def check_prompts(self, tasks: Sequence[Task]) -> None:
         """Raises UserError for the first task whose prompt is longer than the limit, before anything is sampled."""
         check_prompts(tasks, self.environment, self.policy.tokenizer, self.limits.prompt)
-
-    def without_long_prompts(self, tasks: Sequence[Task]) -> list[Task]:
-        """The tasks whose prompt is not longer than the limit."""
-        return without_long_prompts(tasks, self.environment, self.policy.tokenizer, self.limits.prompt)[0]
 
     def play(
         self,
