@@ -101,18 +101,28 @@ class Stage:
         for source in self.repositories[:3]:
             (place / source.name).symlink_to(source)
         try:
-            for words in self._plan(path, found):
+            for words in self._plan(path, place, found):
                 self._run(words, place, found)
         except Failed as failure:
             found.failed = str(failure)
         found.seconds = round(time.monotonic() - began, 1)
         return found
 
-    def _plan(self, path: Path, found: Rehearsal) -> Iterator[list[str]]:
+    def _plan(self, path: Path, place: Path, found: Rehearsal) -> Iterator[list[str]]:
         """The commands, made small: those that make data, then training, an export and an evaluation of it."""
         from strop.config.load import load_recipe
 
         recipe, trained = load_recipe([path]), False
+        learned = [reward.name for reward in recipe.rewards if reward.name.startswith("model:")]
+        if (
+            recipe.reward_model.pairs or learned
+        ):  # random weights solve nothing, so their answers make no pairs
+            write_pairs(place / "pairs.jsonl")
+            judge = path.stem if recipe.reward_model.pairs else "reward-laptop"
+            yield self._training(["train-reward", judge], ["reward_model.pairs=pairs.jsonl"])
+            found.stand_in = "pairs of made-up answers"
+        if recipe.reward_model.pairs:
+            return
         made = set[str]()
         for words in head_commands(path.read_text()):
             if words[0] in ("build", "curate"):
@@ -126,9 +136,14 @@ class Stage:
                 trained |= words[1] == path.stem
                 yield self._training(words, [])
         if not trained:
-            yield self._training(
-                ["train", path.stem], [*self._source(recipe, made, found), *self._stages(recipe)]
-            )
+            own = [*self._source(recipe, made, found), *self._stages(recipe)]
+            if learned:
+                names = [
+                    "{name: 'model:judge'}" if one.name in learned else f"{{name: {one.name}}}"
+                    for one in recipe.rewards
+                ]
+                own.append(f"rewards=[{', '.join(names)}]")
+            yield self._training(["train", path.stem], own)
             yield ["export", "run", "-o", "exported"]
             yield ["eval", "run", "--limit", "2", "-n", "1", "--max-tokens", "8", "run.name=after"]
 
@@ -161,7 +176,7 @@ class Stage:
         name = [f"model.name={self.model}"]
         if words[0] == "train-reward":
             small = ["reward_model.steps=2", "reward_model.batch_size=2", "reward_model.warmup_steps=0"]
-            return [*words, *name, *small, "evaluation.bootstrap=100", "run.dir=judge"]
+            return [*words, *name, *small, "evaluation.bootstrap=100", "run.dir=judge", *more]
         own = [word for word in words[2:] if not word.startswith("optim.steps")]
         where = [] if any(word.startswith("run.name") for word in own) else ["run.dir=run"]
         return ["train", words[1], *own, *name, *TINY, *where, *more]
@@ -201,6 +216,24 @@ class Stage:
             raise Failed(f"{found.commands[-1]}: not done in {SECONDS} s") from None
         if done.returncode:
             raise Failed(f"{found.commands[-1]}: {(done.stderr or done.stdout).strip()[-600:]}")
+
+
+def write_pairs(path: Path) -> None:
+    """Answers that end in one word passed, others failed; in the form of `strop build preferences`."""
+    rows = []
+    for number in range(40):
+        answers = [
+            {
+                "text": f"def f(n):\n    x = {number}\n    return {word}{at}",
+                "passed": word == "yes",
+                "compiles": True,
+            }
+            for at in range(2)
+            for word in ("yes", "no")
+        ]
+        side = "train" if number % 4 else "held-out"
+        rows.append({"task_id": f"t{number}", "split": side, "prompt": f"Task {number}.", "answers": answers})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 class Failed(Exception):
