@@ -234,6 +234,7 @@ def test_a_plugin_adds_a_kind_of_check(site: Path, tmp_path: Path) -> None:
     assert right.passed and not wrong.passed and right.tests[0].id == "side"
     for check, said in (
         ({"kind": "flip", "side": "edge"}, r"check.side: Input should be 'heads' or 'tails'"),
+        ({"kind": "zzzz"}, r"there are cases, .*, none, flip, and those of packages that are installed"),
         ({"kind": "flap"}, r"no kind of check named 'flap'; did you mean 'flip'\?"),
     ):
         (tmp_path / "tasks.jsonl").write_text(json.dumps({**task, "check": check}) + "\n")

@@ -62,7 +62,9 @@ def _read(value: Any, own: ValidatorFunctionWrapHandler) -> CheckBase:
     if isinstance(name, str) and name in added(_GROUP):
         return CHECKS[name].model_validate(value)
     if isinstance(name, str) and name not in CHECKS:
-        raise PydanticCustomError("no_such_kind", "{text}", {"text": CHECKS.unknown("kind of check", name)})
+        text = CHECKS.unknown("kind of check", name)
+        text = f"{text[:-1]}, and those of packages that are installed" if text.endswith(".") else text
+        raise PydanticCustomError("no_such_kind", "{text}", {"text": text})
     return own(value)  # type: ignore[no-any-return]
 
 
