@@ -4,8 +4,8 @@
 
 Commands that make data run with small counts; PATH and REPOSITORY stand for repositories of the folder (git bundles or
 clones), NAME for one of them. Training, evaluation and `strop eval` take a Llama of random weights in place of the
-recipe's model, with the tokenizer that the demo's package ships, and few tokens. A data set of the Hub is read from
-`--data` where it lies there (`mbpp.jsonl`), else another source stands in, which the row says. A row for each recipe:
+recipe's model, with the tokenizer that the demo's package ships, and few tokens. For a data set of the Hub another
+source stands in, which the row says. A row for each recipe:
 
     recipe, ok, seconds, commands  what ran, as it was run
     stand_in                       what was read in place of the recipe's own source
@@ -42,7 +42,7 @@ TINY = (
     "policy.engine=transformers", "optim.steps=2", "optim.warmup_steps=0", "grpo.tasks_per_step=2", "grpo.group_size=4",
     "optim.micro_batch_tokens=64", "sampling.max_tokens=8", "sft.steps=1", "sft.warmup_steps=0", "evaluation.limit=2",
     "evaluation.samples=1", "evaluation.k=[1]", "evaluation.extra=[]", "evaluation.room=1", "evaluation.bootstrap=100",
-    "tasks.limit=40", "sandbox.workers=1", "run.save_every=1000",
+    "sandbox.workers=1", "run.save_every=1000",
 )  # fmt: skip
 SECONDS = 900
 """Of a command."""
@@ -78,8 +78,8 @@ def head_commands(text: str) -> Iterator[list[str]]:
 class Stage:
     """Where recipes are rehearsed: repositories, data, a model, a folder for each."""
 
-    def __init__(self, folder: Path, repositories: Path, data: Path) -> None:
-        self.folder, self.data = folder, data
+    def __init__(self, folder: Path, repositories: Path) -> None:
+        self.folder = folder
         self.repositories = sorted(repositories.glob("*.bundle")) or sorted(
             p for p in repositories.iterdir() if p.is_dir()
         )
@@ -149,7 +149,7 @@ class Stage:
 
     def _data(self, words: list[str]) -> list[str]:
         names = [self._name(path) for path in self.repositories[:3]]
-        small = SMALL.get(words[1], [])
+        small = ["--count", "4"] if "PATH" in words else SMALL.get(words[1], [])
         found = list[str]()
         held = iter(names[1:])
         for before, word in zip(["", *words], words, strict=False):
@@ -190,9 +190,8 @@ class Stage:
             ":hub" in source or source.endswith(".jsonl") or source.startswith("code-contests")
         ):
             return []
-        kind, _, _ = source.partition(":")
-        here = self.data / f"{kind}.jsonl"
-        found.stand_in = f"{kind}:{here}" if here.is_file() else "stdio-problems:60@0"
+        functions = source.startswith("mbpp:")
+        found.stand_in = "python-functions" if functions else "stdio-problems:60@0"
         return [f"tasks.source={found.stand_in}"]
 
     def _stages(self, recipe: Any) -> list[str]:
@@ -266,14 +265,13 @@ def main() -> None:
     parser.add_argument("recipes", nargs="*", metavar="RECIPE", help=", ".join(names))
     shared = Path(os.environ.get("STROP_DATA", ROOT.parent / "shared/data"))
     parser.add_argument("--repositories", type=Path, default=shared.with_name("repos"))
-    parser.add_argument("--data", type=Path, default=shared)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--keep", type=Path, help="a new folder for everything that is made")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.keep or Path(temporary)
         folder.mkdir(exist_ok=True, parents=True)
-        stage, rows = Stage(folder.resolve(), asked.repositories.resolve(), asked.data.resolve()), []
+        stage, rows = Stage(folder.resolve(), asked.repositories.resolve()), []
         if unknown := {*asked.recipes} - {*names}:
             parser.error(f"no recipe {', '.join(unknown)}; there are {', '.join(names)}")
         for name in asked.recipes or names:

@@ -11,7 +11,7 @@ NAMES = sorted(path.stem for path in RECIPES.glob("*.yaml"))
 
 @pytest.mark.soak(60)
 def test_heads_run_in_an_empty_folder(tmp_path: Path) -> None:
-    stage = Stage(tmp_path, needs.data("../repos"), needs.DATA)
+    stage = Stage(tmp_path, needs.data("../repos"))
     found = [stage.rehearse(RECIPES / f"{name}.yaml").row() for name in scale.some(NAMES, 1)]
     assert all(row["ok"] for row in found), found
 
