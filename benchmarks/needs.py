@@ -33,7 +33,7 @@ def needs_of(path: Path) -> str | None:
         words for words in head_commands(text) if any(w.startswith("model.lora.rank") for w in words)
     )
     if (words := next(with_adapters, None)) is not None and (card := _card([path], words[2:])):
-        said += f", or one with {card} GB for adapters"
+        said += f", or 1 of {card} GB for adapters"
     return f"{said} (computed)"
 
 
@@ -49,7 +49,7 @@ def _spread(path: Path) -> str:
     for count in (2, 4, 8, 16):
         training, *_ = _plans([path], [*shared, f"launch.processes={count}"])
         if card := next((c for c in SPREAD if training.smallest * _FREE + _OWN <= c * 1e9), None):
-            return f"{count} GPUs with {card} GB, 1 for vLLM"
+            return f"{count} GPUs of {card} GB, 1 for vLLM"
     sys.exit(f"{path.stem} fits no number of GPUs")
 
 
