@@ -132,7 +132,7 @@ BAD_FILES = [
     (['{"statement": "\\ud800"}'], {}, r"t.jsonl:1: bad JSON: half of a surrogate pair"),
     ([], {}, "is empty"),
     ([{**OWN, "statment": "x"}], {}, r"t.jsonl:1: unknown field 'statment' \(did you mean 'statement'\?\)"),
-    ([{"words": "x"}], {}, r"unknown field 'words'; a foreign file needs a column mapping"),
+    ([{"words": "x"}], {}, r"unknown field 'words'; of a foreign file say the columns: -c statement=COLUMN -c tests=COLUMN"),
     ([{"statement": "x"}], {}, "t.jsonl:1: the task has no tests"),
     ([{**OWN, "check": {**OWN["check"], "cases": []}}], {}, "t.jsonl:1: the task has no tests"),
     ([{**OWN, "level": 9}], {}, r"t.jsonl:1: level: .* \(got 9\)"),
@@ -147,8 +147,29 @@ BAD_FILES = [
     ([MBPP], {"statment": "text"}, r"unknown column name 'statment' \(did you mean 'statement'\?\)"),
     ([{**MBPP, "test_list": []}], MBPP_COLUMNS, "t.jsonl:1: the task has no tests: column 'test_list'"),
     ([{**MBPP, "test_list": [3]}], MBPP_COLUMNS, "t.jsonl:1: tests of an unknown form"),
-    ([{**MBPP, "code": ""}], MBPP_COLUMNS, "cannot tell which function the tests call"),
+    (
+        [{**MBPP, "code": "", "test_list": ["assert 2 == 4"]}],
+        MBPP_COLUMNS,
+        "cannot tell which function the tests call",
+    ),
 ]
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        ["assert double(2) == 4", "assert double(0) == len([])"],
+        "def check(candidate):\n    assert candidate(2) == 4\ncheck(double)",
+        "from math import isclose\nfor n in range(3):\n    assert isclose(double(n), 2 * n)",
+        "def same(a, b):\n    assert a == b\nsame(double(1), 2)\nsame(double(2), 4)",
+    ],
+)
+def test_assertions_without_a_reference_say_what_they_call(tmp_path, tests):
+    row = {"text": "Double a number.", "test_list": tests}
+    (task,) = load_tasks(
+        str(lines(tmp_path / "m.jsonl", row)), columns={"statement": "text", "tests": "test_list"}
+    )
+    assert isinstance(task.check, AssertsCheck) and task.check.entry_point == "double" and not task.reference
 
 
 @pytest.mark.parametrize(("rows", "columns", "wanted"), BAD_FILES)

@@ -7,9 +7,11 @@
 """
 
 import ast
+import builtins
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,6 +21,7 @@ from strop_verify.code.python import source as pysource
 from strop_verify.code.python.source import UNPARSABLE, tree_of
 from strop_verify.core.checks import AssertsCheck, Case, CasesCheck, Check, PytestCheck, StdioCase, StdioCheck
 from strop_verify.core.errors import UserError
+from strop_verify.core.test_code import names_bound
 
 SUITE = "test_answer.py"
 
@@ -97,6 +100,24 @@ def with_call(test: str, entry_point: str) -> str:
     """
     name = "check" if entry_point != "check" else "check_answer"
     return re.sub(r"^def check\(", f"def {name}(", test, flags=re.M) + f"\n{name}({entry_point})\n"
+
+
+def called_most(tests: str) -> str:
+    """The function that test code calls most, of those that it neither binds nor imports; what it gives to `check(...)`
+    at its end before all others. "" where there is none.
+    """
+    try:
+        tree = ast.parse(tests)
+    except UNPARSABLE:
+        return ""
+    bound = names_bound(tree) or frozenset()
+    match tree.body[-1:]:
+        case [ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)]))]:
+            return name
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    called = (f.id for f in calls if isinstance(f, ast.Name) and f.id not in bound)
+    names = Counter(name for name in called if not hasattr(builtins, name))
+    return next((name for name, _ in names.most_common(1)), "")
 
 
 def known(entry_point: str, where: str) -> str:

@@ -68,7 +68,8 @@ def own_task(row: Row, where: str) -> Task:
     for key in row:
         if key not in fields:
             hint = (
-                suggestion(key, fields) or "; a foreign file needs a column mapping, such as statement=prompt"
+                suggestion(key, fields)
+                or "; of a foreign file say the columns: -c statement=COLUMN -c tests=COLUMN (docs/data-sets.md)"
             )
             raise UserError(f"{where}: unknown field {key!r}{hint}")
     if "check" not in row:
@@ -154,14 +155,14 @@ def _defined(source: str) -> list[str]:
 
 
 def _entry_point(signature: str, reference: str, prompt: str, tests: Any) -> str:
-    """The function of the signature; else the last one of the reference that the tests name."""
+    """The function of the signature, else the last one of the reference that the tests name, else what they call most."""
     header = _defined(signature.rstrip() + " ..." if signature else "")
     if header:
         return header[-1]
     text = mapped_tests.joined(tests) if isinstance(tests, str | list) else ""
     names = _defined(prompt + reference) or _defined(reference) or _defined(prompt)
     mentioned = [n for n in names if n in text]
-    return (mentioned or names or [""])[-1]
+    return (mentioned or names or [mapped_tests.called_most(text)])[-1]
 
 
 def _signature(source: str, entry_point: str) -> str:
