@@ -132,7 +132,7 @@ BAD_FILES = [
     (['{"statement": "\\ud800"}'], {}, r"t.jsonl:1: bad JSON: half of a surrogate pair"),
     ([], {}, "is empty"),
     ([{**OWN, "statment": "x"}], {}, r"t.jsonl:1: unknown field 'statment' \(did you mean 'statement'\?\)"),
-    ([{"words": "x"}], {}, r"unknown field 'words'; of a foreign file say the columns: -c statement=COLUMN -c tests=COLUMN"),
+    ([{"words": "x"}], {}, r"unknown field 'words'; of a foreign file say the columns: -c statement=COL"),
     ([{"statement": "x"}], {}, "t.jsonl:1: the task has no tests"),
     ([{**OWN, "check": {**OWN["check"], "cases": []}}], {}, "t.jsonl:1: the task has no tests"),
     ([{**OWN, "level": 9}], {}, r"t.jsonl:1: level: .* \(got 9\)"),

@@ -155,7 +155,7 @@ def _defined(source: str) -> list[str]:
 
 
 def _entry_point(signature: str, reference: str, prompt: str, tests: Any) -> str:
-    """The function of the signature, else the last one of the reference that the tests name, else what they call most."""
+    """The function of the signature, else the last of the reference that the tests name, else what they call most."""
     header = _defined(signature.rstrip() + " ..." if signature else "")
     if header:
         return header[-1]
