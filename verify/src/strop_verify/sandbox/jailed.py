@@ -59,18 +59,20 @@ class JailedProcess:
         read: Sequence[str] = (),
         folder: WorkFolder | None = None,
         programs: bool = False,
+        forks: bool = False,
         hash_seed: int = 0,
         error: type[StropError] = WorkerDied,
     ) -> None:
         """`read`: paths that it must see. `folder`: its work directory, removed with it. `hash_seed`: PYTHONHASHSEED.
 
         `programs`: it starts programs, so it gets a process namespace and a cgroup where the jail has them, and time
-        to end them. Raises SandboxError where the jail gives no user id.
+        to end them. `forks`: it ends its forks and itself when its control socket is closed. Raises SandboxError where
+        the jail gives no user id.
         """
         self.pid, self.closed = 0, False
         self.work = folder.path if folder else ""
         """Its work directory as it sees it."""
-        self._error, self._folder, self._programs = error, folder, programs
+        self._error, self._folder, self._ends = error, folder, programs or forks
         self._process: Process | None = None
         self.cgroup: Cgroup | None = None
         self._slot = jail.slot()
@@ -155,7 +157,7 @@ class JailedProcess:
         """
         self.closed = True
         if self._process is not None:
-            if self._programs:
+            if self._ends:
                 with contextlib.suppress(OSError):
                     self.control.shutdown(socket.SHUT_RDWR)  # it ends its tree and itself
                 self._process.wait(ANSWER_SECONDS)

@@ -21,6 +21,8 @@ import json
 import os
 import random
 import resource
+import select
+import signal
 import socket
 import sys
 import time
@@ -216,16 +218,16 @@ def main() -> NoReturn:
             os.close(fd)
         held = fds
         with contextlib.suppress(Closed):
-            _serve(fds, confined)
+            _serve(fds, confined, control.fileno())
 
 
-def _serve(fds: list[int], confined: ChildConfinement) -> None:
+def _serve(fds: list[int], confined: ChildConfinement, control: int) -> None:
     job = read_blocking(fds[0], FrameReader())
     if "checker" not in job:
         with contextlib.suppress(Exception):  # the fork says why
             prepare(job["test"], job["entry"], tuple(job["helpers"]))
     if child := os.fork():
-        os.waitpid(child, 0)
+        _await(child, control)
         return
     try:
         confined()
@@ -235,6 +237,20 @@ def _serve(fds: list[int], confined: ChildConfinement) -> None:
     except BaseException:
         traceback.print_exc()
     finally:
+        os._exit(0)
+
+
+def _await(child: int, control: int) -> None:
+    """Reaps a fork, whose parent may hang up first: then both end."""
+    waiting = select.poll()
+    waiting.register(ended := os.pidfd_open(child), select.POLLIN)
+    waiting.register(control, select.POLLIN)
+    over = all(fd != control for fd, _ in waiting.poll())
+    os.close(ended)
+    if not over:  # nothing else is sent while a job runs
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if not over:
         os._exit(0)
 
 

@@ -217,7 +217,8 @@ class PythonToolchain:
     def tester(self) -> JailedProcess:
         """The running tester, started when there is none or it was closed."""
         if self._tester is None or self._tester.closed:
-            self._tester = self._started("strop_verify.verification.python.tester", str(TESTER_MEMORY))
+            module = "strop_verify.verification.python.tester"
+            self._tester = self._started(module, str(TESTER_MEMORY), forks=True)
         return self._tester
 
     def _suites(self) -> JailedProcess:
@@ -225,12 +226,13 @@ class PythonToolchain:
             self._runner = open_runner(self.settings.jail, self.settings.allow_unsafe)
         return self._runner
 
-    def _started(self, module: str, *arguments: str) -> JailedProcess:
+    def _started(self, module: str, *arguments: str, forks: bool = False) -> JailedProcess:
         return JailedProcess(
             module,
             choose(self.settings.jail),
             allow_unsafe=self.settings.allow_unsafe,
             arguments=arguments,
+            forks=forks,
             hash_seed=self.settings.hash_seed,
         )
 
