@@ -96,7 +96,7 @@ def test_answers_of_others(strop, tmp_path) -> None:
         (("--answers", "empty"), "no *.jsonl file"),
         (("--answers", "bad"), "bad.jsonl:2: unknown task_id 'dec'"),
         (("--answers", "odd"), "odd.jsonl:1: an answer line is"),
-        (("--json", "no/such/file"), "cannot write no/such/file"),
+        (("--json", "/dev/null/file"), "cannot write /dev/null/file"),
         (("--grader", "naive:grade"), "add --yes"),
         (("--generate", "5", "--name", "exit"), "leave --name away"),
         (("--generate", "5", "--list"), "leave --list away"),

@@ -79,7 +79,7 @@ def test_a_bad_row_is_one_line_and_the_rest_goes_through(folder):
     [
         (["missing.jsonl"], "missing.jsonl"),
         (["tasks.jsonl", "--ignore", "flakey"], "did you mean 'flaky'"),
-        (["tasks.jsonl", "-o", "no/such.jsonl"], "cannot write"),
+        (["tasks.jsonl", "-o", "/dev/null/such.jsonl"], "cannot write"),
         (["tasks.jsonl", "-o", "x.jsonl", "--keep", "x.jsonl"], "different files"),
     ],
 )

@@ -151,7 +151,7 @@ def test_bad_answers_are_refused_with_their_line_and_write_nothing(strop, tmp_pa
     [
         (("nope.jsonl", "a.jsonl", "-o", "v"), "no such file: nope.jsonl"),
         (("tasks.jsonl", "nope.jsonl", "-o", "v"), "no such file: nope.jsonl"),
-        (("tasks.jsonl", "a.jsonl", "-o", "no/such/v"), "cannot write no/such/v"),
+        (("tasks.jsonl", "a.jsonl", "-o", "/dev/null/v"), "cannot write /dev/null/v"),
         (("tasks.jsonl", "a.jsonl", "-o", "/dev/full/v"), "cannot write /dev/full/v"),
         (("a.jsonl", "a.jsonl", "-o", "v"), "a.jsonl:1: "),
         (

@@ -64,7 +64,7 @@ def test_a_log_has_every_rollout(run, tmp_path):
         (("--inspect", "log.eval"), "names end in .json"),
         (("--inspect", "log.json", "-o", "model"), "do one after the other"),
         ((), "name the model's folder with -o DIR"),
-        (("--inspect", "no/such/log.json"), "no/such"),
+        (("--inspect", "/dev/null/log.json"), "cannot write /dev/null"),
     ],
 )
 def test_mistakes_are_one_line(run, words, message, tmp_path):

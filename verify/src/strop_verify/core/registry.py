@@ -11,7 +11,6 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, cast
 
 from strop_verify.core.errors import UserError
-from strop_verify.core.user_code import load_named
 
 T = TypeVar("T")
 
@@ -72,6 +71,8 @@ class Registry(Mapping[str, T]):
             if text in self:
                 return self[text]
             raise UserError(f"{place}: {self.unknown(what, text)} Write your own as {own}")
+        from strop_verify.core.user_code import load_named  # it loads pydantic
+
         found = load_named(text, place)
         if not self._fits(found):
             raise UserError(f"{place}: {found!r:.60} is no {what}; give a name or {own}")

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from strop.config.layers import UnreadableRecipe, read_text, shorten
 from strop.config.messages import cause, line
+from strop.config.model import POLICIES
 from strop.config.recipes import find_recipe
 from strop.config.tasks import WindowConfig
 from strop.config.unions import DEFAULT_KINDS
@@ -195,11 +196,6 @@ def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:
             annotation: Any = here.model_fields[part].annotation
             options = [annotation, *get_args(annotation)]
             here = next((o for o in options if isinstance(o, type) and issubclass(o, Section)), None)
-        elif isinstance(part, str):
-            here = next((c for c in Section.__subclasses__() if _tag(c) == part), None)
+        elif isinstance(part, str):  # which engine it was taken for
+            here = POLICIES.get(part)
     return list(here.model_fields) if here else []
-
-
-def _tag(section: type[Section]) -> Any:
-    """The discriminator of a section in a union: the default of its `engine`."""
-    return section.model_fields["engine"].default if "engine" in section.model_fields else None
