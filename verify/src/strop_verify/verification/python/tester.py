@@ -218,10 +218,10 @@ def main() -> NoReturn:
             os.close(fd)
         held = fds
         with contextlib.suppress(Closed):
-            _serve(fds, confined, control.fileno())
+            _serve(fds, confined, control)
 
 
-def _serve(fds: list[int], confined: ChildConfinement, control: int) -> None:
+def _serve(fds: list[int], confined: ChildConfinement, control: socket.socket) -> None:
     job = read_blocking(fds[0], FrameReader())
     if "checker" not in job:
         with contextlib.suppress(Exception):  # the fork says why
@@ -240,17 +240,21 @@ def _serve(fds: list[int], confined: ChildConfinement, control: int) -> None:
         os._exit(0)
 
 
-def _await(child: int, control: int) -> None:
-    """Reaps a fork, whose parent may hang up first: then both end."""
+def _await(child: int, control: socket.socket) -> None:
+    """Reaps a fork. Where the trainer's side hangs up meanwhile, both end."""
     waiting = select.poll()
     waiting.register(ended := os.pidfd_open(child), select.POLLIN)
     waiting.register(control, select.POLLIN)
-    over = all(fd != control for fd, _ in waiting.poll())
+    waiting.poll()
     os.close(ended)
-    if not over:  # nothing else is sent while a job runs
+    try:
+        hung_up = not control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        hung_up = False
+    if hung_up:  # else the fork has ended, or is about to: the next job is there
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    if not over:
+    if hung_up:
         os._exit(0)
 
 
