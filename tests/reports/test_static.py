@@ -179,8 +179,8 @@ def test_the_command_says_where_it_wrote(tmp_path):
         (["."], "is not a run folder"),
         (["run", "run/recipe.yaml"], "run/recipe.yaml is not a run folder"),
         (
-            ["run", "-o", "none/x.html"],
-            "cannot write none/x.html: no folder none; choose another file with -o",
+            ["run", "-o", "/dev/null/x.html"],
+            "cannot write /dev/null/x.html: /dev/null is no folder; choose another file with -o",
         ),
         (["run", "-o", "run"], "cannot write run: it is a folder; choose another file with -o"),
     ],

@@ -78,7 +78,7 @@ def open_verifier(
     )
 
 
-def open_remote(url: str, *, settings: "dict[str, Any] | None") -> "RemoteVerifier":
+def open_remote(url: str, *, settings: "dict[str, Any] | None" = None) -> "RemoteVerifier":
     """A verifier on another machine, on which `strop serve-verifier` runs; the token is in STROP_VERIFIER_TOKEN.
 
     `url`: or a file that will hold it. `settings`: what it must agree with (`settings.fingerprint`). Raises UserError
