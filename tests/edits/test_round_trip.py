@@ -52,12 +52,12 @@ def pair(rng: random.Random, names: list[str] = PATHS) -> tuple[dict[str, str], 
     while after == before:
         for path in paths:
             kind = rng.random()
+            free = [p for p in names if p not in before and p not in after]
             if kind < 0.6:
                 after[path] = changed(rng, before[path])
             elif kind < 0.7 and len(paths) > 1:
                 after.pop(path, None)
-            elif kind < 0.8 and len(paths) > 1:
-                free = [p for p in names if p not in before and p not in after]
+            elif kind < 0.8 and len(paths) > 1 and free:
                 text = after.pop(path, before[path])
                 after[rng.choice(free)] = text if rng.random() < 0.5 else changed(rng, text)
             elif kind < 0.85:
