@@ -20,8 +20,9 @@ from strop_verify.edits import EXACT, FORMATS, Delete, EditError, Tolerance
 FORM = FORMATS["unified-diff"]
 OFFSET = Tolerance(offset=True)
 PLAIN = ["a.py", "b.py", "src/a.py", "src/b/c.rs", "Makefile", "README.md", "x/y.c"]
-STRICTER = ["ambiguous", "file-exists", "empty-search"]
-"""Codes of edits that git may apply: at the nearest of several places; lines put at a line that nothing shows."""
+STRICTER = ["ambiguous", "file-exists", "empty-search", "not-at-end"]
+"""Codes of edits that git may apply: at the nearest of several places; lines put at a line that nothing shows; a line
+without its end put in front of another, which git joins to it."""
 WIDER = ("--unidiff-zero",), ("--unidiff-zero", "--recount")
 """With these git too applies hunks at the line that they name whatever their context, and counts their lines."""
 
@@ -152,6 +153,10 @@ def draw(rng: random.Random, folder: Path) -> tuple[str, str, dict[str, str]]:
         moved = rng.choice(sorted(before))
         before = {**before, moved: "".join(rng.choice(LINES) + "\n" for _ in range(3)) + before[moved]}
         what += ", moved"
+    if rng.random() < 0.15:
+        longer = rng.choice(sorted(before))
+        before = {**before, longer: before[longer] + "\n" + rng.choice(["", rng.choice(LINES), "\n"])}
+        what += ", longer"
     return what, patch, before
 
 

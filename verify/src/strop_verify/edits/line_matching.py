@@ -59,26 +59,26 @@ class FileLines:
         """Whether the last line has no line end."""
         self._joined: dict[Level, tuple[str, list[int]]] = {}
 
-    def find(self, search: str, level: Level, most: int) -> list[int]:
-        """Where the lines of `search` start, from 0; up to `most` places."""
+    def find(self, search: str, level: Level, most: int, *, any_end: bool = False) -> list[int]:
+        """Where the lines of `search` start, from 0; up to `most` places. `any_end`: see `_ends_right`."""
         text, offsets = self._at(level)
         pattern, count = _pattern(search, level)
         found: list[int] = []
         at = text.find(pattern)
         while at >= 0 and len(found) < most:
             first = bisect_left(offsets, at)
-            if self._ends_right(search, first + count):
+            if any_end or self._ends_right(search, first + count):
                 found.append(first)
             at = text.find(pattern, at + 1)
         return found
 
-    def stands_at(self, first: int, search: str, level: Level) -> bool:
+    def stands_at(self, first: int, search: str, level: Level, *, any_end: bool) -> bool:
         """Whether the lines of `search` start at line `first`, from 0."""
         if not 0 <= first < len(self.lines):
             return False
         text, offsets = self._at(level)
         pattern, count = _pattern(search, level)
-        return text.startswith(pattern, offsets[first]) and self._ends_right(search, first + count)
+        return text.startswith(pattern, offsets[first]) and (any_end or self._ends_right(search, first + count))
 
     def is_unique(self, first: int, last: int) -> bool:
         """Whether lines `first` to `last`, from 0, the end not included, are only there; exactly compared."""
@@ -87,7 +87,10 @@ class FileLines:
         return text.find(pattern) == offsets[first] and text.find(pattern, offsets[first] + 1) < 0
 
     def _ends_right(self, search: str, end: int) -> bool:
-        """A search without the last line end matches the end of a file that has none."""
+        """A search without the last line end matches the end of a file that has none.
+
+        With `any_end` it matches a line with its end too, as `git apply` has it (`hash_line` and `memcmp` in apply.c).
+        """
         return search.endswith("\n") or (self.open_end and end == len(self.lines))
 
     def _at(self, level: Level) -> tuple[str, list[int]]:
@@ -119,10 +122,12 @@ def _candidates(
     source: FileLines, change: Replace, wanted: list[str], level: Level, tolerance: Tolerance
 ) -> list[int]:
     """Where the lines are at this level, from 0: at the change's line, else anywhere if it may; all shifted alike."""
-    if change.line is not None and source.stands_at(change.line - 1, change.search, level):
+    any_end = change.line is not None and tolerance.offset
+    if change.line is not None and source.stands_at(change.line - 1, change.search, level, any_end=any_end):
         found = [change.line - 1]
     elif change.line is None or tolerance.offset:
-        found = source.find(change.search, level, _MOST_SHIFTED if level.indent else _MOST_SHOWN + 1)
+        most = _MOST_SHIFTED if level.indent else _MOST_SHOWN + 1
+        found = source.find(change.search, level, most, any_end=any_end)
     else:
         return []
     if not level.indent or len(found) == _MOST_SHIFTED:
