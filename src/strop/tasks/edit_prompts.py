@@ -32,6 +32,8 @@ class EditPrompt(Prompt):
     """What closes the block that the prompt has begun; "" where it has begun none."""
     tag: str = ""
     """The tag in which the edit is asked for, after a thought; "" = the edit alone."""
+    named: bool = False
+    """Whether the edit names its file, even if there is but one."""
 
     def assemble(self, completion: str) -> str:
         """The whole answer, with the block closed that the prompt has begun."""
@@ -42,25 +44,28 @@ class EditPrompt(Prompt):
 
 def _chat(task: Task, template: str | None) -> EditPrompt:
     text = template or _packaged(task, "chat-edit")
-    return EditPrompt(messages=templates.messages(text, _values(task)), tag=_tag(text))
+    named = _named(task, text)
+    return EditPrompt(messages=templates.messages(text, _values(task, named)), tag=_tag(text), named=named)
 
 
 def _prefilled(task: Task, template: str | None) -> EditPrompt:
     prompt = _chat(task, template)
-    head, fence = _begun(task, prompt.tag)
+    head, fence = _begun(task, prompt.tag, prompt.named)
     update = {"prefill": head, "head": head, "fence": fence, "stop": (f"\n{fence}",) if fence else ()}
     return prompt.model_copy(update=update)
 
 
 def _continue(task: Task, template: str | None) -> EditPrompt:
     text = template or _packaged(task, "continue-edit")
-    head, fence = _begun(task, _tag(text))
+    named = _named(task, text)
+    head, fence = _begun(task, _tag(text), named)
     return EditPrompt(
-        text=f"{templates.fill(text, _values(task))}\n\n{head}",
+        text=f"{templates.fill(text, _values(task, named))}\n\n{head}",
         head=head,
         fence=fence,
         stop=(f"\n{fence}",) if fence else (),
         tag=_tag(text),
+        named=named,
     )
 
 
@@ -70,12 +75,11 @@ def solution(task: Task, prompt: Prompt) -> str:
     A thought is `metadata["thought"]`, or a line that says where the change is. "" without an oracle, or where its edit
     cannot begin as the prompt does (a deleted file, fences longer than any in the files).
     """
-    check = _check(task)
+    tag, named = (prompt.tag, prompt.named) if isinstance(prompt, EditPrompt) else ("", _named(task, ""))
     try:
-        edit = _written(check, _named(task)).rstrip("\n")
+        edit = _written(_check(task), named).rstrip("\n")
     except EditError:
         return ""
-    tag = prompt.tag if isinstance(prompt, EditPrompt) else ""
     if tag:
         edit = f"<think>\n{_thought(task)}\n</think>\n<{tag}>\n{edit}\n</{tag}>"
     return edit.removeprefix(prompt.head) if edit.startswith(prompt.head) else ""
@@ -111,13 +115,13 @@ def _tag(template: str) -> str:
     return next((tag for tag in ("solution", "answer") if f"<{tag}>" in template), "")
 
 
-def _named(task: Task) -> bool:
-    return len(_check(task).files) != 1 or task.family in _NAMED
+def _named(task: Task, template: str) -> bool:
+    return len(_check(task).files) != 1 or task.family in _NAMED or "\n### PATH\n" in template
 
 
-def _values(task: Task) -> dict[str, str]:
+def _values(task: Task, named: bool) -> dict[str, str]:
     """The values of a template's placeholders; examples are those that the judge shows."""
-    check, named = _check(task), _named(task)
+    check = _check(task)
     shown = task.model_copy(update={"check": check.effective()})
     own = {
         "files": _files(check),
@@ -167,12 +171,12 @@ def _one_block(check: EditCheck) -> bool:
     return check.format == "whole-file" or (check.format == "infill" and not _spans(check))
 
 
-def _begun(task: Task, tag: str) -> tuple[str, str]:
+def _begun(task: Task, tag: str, named: bool) -> tuple[str, str]:
     """(how every answer begins that is written as asked, the fence that ends it). Never ends in white space."""
     check = _check(task)
     if tag:
         return "<think>", ""
-    if _named(task):
+    if named:
         head = {"search-replace": "```\n###", "unified-diff": "```diff\ndiff --git"}
         return head.get(check.format, "###"), "```" if check.format == "unified-diff" else ""
     ((path, text),) = check.files.items()
