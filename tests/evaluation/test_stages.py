@@ -11,6 +11,7 @@ from strop_verify.core.checks import (
     CasesCheck,
     CommandCheck,
     CommandStep,
+    LabelCheck,
     RustCheck,
     StdioCase,
     StdioCheck,
@@ -151,3 +152,27 @@ def test_a_record_of_before_there_were_stages_is_still_read():
     assert old.stage_keys == [] and old.values("pass@1") == result.values("pass@1")
     assert set(compare(old, result)) == {"pass@1", "greedy"}
     assert Evaluation.model_validate_json(result.model_dump_json()) == result
+
+
+def test_a_pair_is_right_where_both_of_its_members_are():
+    def member(name, expected, pair):
+        check = LabelCheck(choices=["safe", "CWE-125"], expected=expected)
+        return Task(id=name, statement="", check=check, metadata={"pair": pair})
+
+    right, wrong = Verdict(outcome=Outcome.PASSED), Verdict(outcome=Outcome.FAILED)
+    tasks = [member("a/old", "CWE-125", "a"), member("a/new", "safe", "a")]
+    tasks += [member("b/old", "CWE-125", "b"), member("b/new", "safe", "b"), member("c/old", "CWE-125", "c")]
+    script = {
+        "a/old": ([right, wrong], right),
+        "a/new": ([right, right], right),
+        "b/old": ([wrong, wrong], wrong),
+        "b/new": ([right, right], right),
+        "c/old": ([right, right], right),
+    }
+    result = run(script, tasks)
+    assert result.values("pairs") == {"a": 0.5, "b": 0.0}  # c has lost its twin
+    assert result.values("greedy-pairs") == {"a": 1.0, "b": 0.0}
+    assert result.as_json()["pairs"] == 0.25 and result.as_json()["greedy-pairs"] == 0.5
+    always = run({t.id: ([right if "new" in t.id else wrong] * 2, right) for t in tasks[:4]}, tasks[:4])
+    assert always.estimate("pass@1").value == 0.5 and always.estimate("pairs").value == 0.0
+    assert compare(always, run({n: script[n] for n in list(script)[:4]}, tasks[:4]))["pairs"].delta == 0.25

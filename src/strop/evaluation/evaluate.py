@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from strop.config.schema import Recipe
-from strop.evaluation.outcome_rates import STAGES, base_tests, came_through, kind_of, stages_of
+from strop.evaluation.outcome_rates import STAGES, base_tests, came_through, kind_of, pair_of, stages_of
 from strop.evaluation.result import ByTurn, Contamination, Evaluation, TaskCounts
 from strop.tasks.task_sets import date_of, judged_tasks
 from strop_verify.core.checks.comparison import NUMBERS
@@ -220,6 +220,7 @@ def _counts(tasks: Sequence[Task], sampled: "_PlayTally", best: "_PlayTally") ->
                 task_id=task.id,
                 topic=task.topic,
                 date=date_of(task),
+                pair=pair_of(task),
                 n=n,
                 c=sampled.passed[task.id],
                 greedy=bool(best.passed[task.id]) if greedy else None,

@@ -9,7 +9,11 @@ those passed, whatever happened in the extra tests after them. This gives HumanE
 2305.01210) from one run of the tests.
 
 `score` exists for tasks whose check says how good an answer is (`Verdict.score`): that number; 0 without an answer.
-Those of next edits have numbers of their own (`core.checks.compared.NUMBERS`).
+Those of next edits have numbers of their own (`core.checks.comparison.NUMBERS`).
+
+`pairs` exists for labels of tasks in pairs (`metadata["pair"]`), such as a function before and after a security fix:
+the share of pairs both of whose members are answered rightly (P-C of PrimeVul, arXiv 2403.18624). One label for both
+earns nothing.
 """
 
 from collections.abc import Set
@@ -23,6 +27,8 @@ STAGES = ("build", "lint", "base", "test", "score", *NUMBERS)
 
 SIGNED = frozenset(name for name in NUMBERS if name.startswith(("saved", "utility")))
 """Those that are no shares in [0, 1]."""
+
+PAIRS = "pairs"
 
 GREEDY_PREFIX = "greedy-"
 """Prefix of a stage's name for the greedy answers: greedy-build, ..."""
@@ -46,6 +52,12 @@ def base_tests(task: Task) -> int:
     """How many of the task's first tests are its base set; 0 where it does not say."""
     count = task.metadata.get("base_tests")
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
+
+
+def pair_of(task: Task) -> str:
+    """The pair that the task is a member of; "" for none."""
+    pair = task.metadata.get("pair")
+    return pair if isinstance(pair, str) and task.check.answer == "label" else ""
 
 
 def came_through(verdict: Verdict, name: str, base: int) -> float:

@@ -1,11 +1,13 @@
 """The result of an evaluation: counts for every task, and the numbers derived from them."""
 
+import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from pydantic import Field
 
-from strop.evaluation.outcome_rates import GREEDY_PREFIX, STAGES
+from strop.evaluation.outcome_rates import GREEDY_PREFIX, PAIRS, STAGES
 from strop.evaluation.statistics import (
     Difference,
     Estimate,
@@ -41,6 +43,8 @@ class TaskCounts(Record):
     topic: str = ""
     date: str = ""
     """Day on which the task was published, as YYYY-MM-DD; "" when it names none."""
+    pair: str = ""
+    """What its pair is called; "" where it is in none."""
     n: int = Field(ge=0)
     """Scored answers among the sampled ones."""
     c: int = Field(ge=0)
@@ -105,19 +109,22 @@ class Evaluation(Record):
     def stage_keys(self) -> list[str]:
         """Names of the rates by stage: build, lint, base, test, score of sampled answers, greedy-build, ... of others.
 
-        Only stages that a task has: Python answers are not linted.
+        Only stages that a task has: Python answers are not linted. Last `pairs`, where there are pairs.
         """
         sampled = [name for name in STAGES if any(name in t.stages for t in self.counts)]
-        greedy = [
-            GREEDY_PREFIX + name for name in STAGES if any(name in t.greedy_stages for t in self.counts)
-        ]
-        return [*sampled, *greedy]
+        greedy = [name for name in STAGES if any(name in t.greedy_stages for t in self.counts)]
+        if any(t.pair for t in self.counts):
+            sampled += [PAIRS] * bool(self.samples)
+            greedy += [PAIRS] * self.greedy
+        return [*sampled, *(GREEDY_PREFIX + name for name in greedy)]
 
     @property
     def first_stage_keys(self) -> dict[str, str]:
         """{stage: key} as tables and charts show them: of the sampled answers, else of the greedy ones."""
         keys = self.stage_keys
-        both = {name: [key for key in (name, GREEDY_PREFIX + name) if key in keys] for name in STAGES}
+        both = {
+            name: [key for key in (name, GREEDY_PREFIX + name) if key in keys] for name in (*STAGES, PAIRS)
+        }
         return {name: found[0] for name, found in both.items() if found}
 
     @property
@@ -129,10 +136,18 @@ class Evaluation(Record):
         """The key's value for each task that has one, in the tasks' order; only those of a topic, or among `tasks`.
 
         pass@k needs k scored answers: a task that lost some to errors of ours is left out of the larger k. The value
-        of a stage is the share of the task's scored answers that came through it.
+        of a stage is the share of the task's scored answers that came through it; that of `pairs` is by the pair's
+        name: how often both of its members are right, which are drawn apart.
         """
         of_topic = [t for t in self.counts if topic is None or t.topic == topic]
         chosen = [t for t in of_topic if tasks is None or t.task_id in tasks]
+        if key in (PAIRS, GREEDY_PREFIX + PAIRS):
+            right = self.values("pass@1" if key == PAIRS else GREEDY, topic, tasks)
+            members = defaultdict[str, list[float]](list)
+            for t in chosen:
+                if t.pair and t.task_id in right:
+                    members[t.pair].append(right[t.task_id])
+            return {pair: math.prod(both) for pair, both in members.items() if len(both) == 2}
         if key == GREEDY:
             return {t.task_id: float(t.greedy) for t in chosen if t.greedy is not None}
         if key in STAGES:

@@ -78,7 +78,9 @@ class FileLines:
             return False
         text, offsets = self._at(level)
         pattern, count = _pattern(search, level)
-        return text.startswith(pattern, offsets[first]) and (any_end or self._ends_right(search, first + count))
+        return text.startswith(pattern, offsets[first]) and (
+            any_end or self._ends_right(search, first + count)
+        )
 
     def is_unique(self, first: int, last: int) -> bool:
         """Whether lines `first` to `last`, from 0, the end not included, are only there; exactly compared."""

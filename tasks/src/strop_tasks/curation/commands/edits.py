@@ -18,11 +18,16 @@ from strop_verify.core.errors import UserError
 if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
-Family = Literal["swe-rl", "patch", "fix-compile", "vulnerability"]
-FORMAT = {"swe-rl": "search-replace", "patch": "unified-diff", "fix-compile": "search-replace"}
+Family = Literal["swe-rl", "patch", "fix-compile", "infill", "vulnerability"]
+FORMAT = {
+    "swe-rl": "search-replace",
+    "patch": "unified-diff",
+    "fix-compile": "search-replace",
+    "infill": "infill",
+}
 """The default form of an edit."""
 CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
-"""For one program of family fix-compile."""
+"""For one program of families fix-compile and infill."""
 UNTOLD = ("workers", "allow_unsafe", "repositories")
 """Settings that the manifest does not name."""
 
@@ -58,7 +63,7 @@ def edits(
         elif family == "vulnerability":
             made = pairs(_reported(source, tally), tally, done)
         else:
-            made = _fix_compile(source, settings, tally, done, stack)
+            made = _of_programs(source, family, settings, tally, done, stack)
         progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
         build.write(islice(made, settings.limit), f"no task could be made from {source!r}", "it is empty")
     told = {name: value for name, value in asdict(settings).items() if name not in UNTOLD}
@@ -98,22 +103,24 @@ def _of_repositories(
     return of_rows(_reported(source, tally), clones, settings, tally, done)
 
 
-def _fix_compile(
+def _of_programs(
     source: str,
+    family: str,
     settings: EditSettings,
     tally: Tally,
     done: Callable[[int], None],
     stack: ExitStack,
 ) -> "Iterator[Task]":
     from strop.tasks import load_tasks
-    from strop_tasks.curation.edits.program_pairs import fix_compile
+    from strop_tasks.curation.edits.program_pairs import fix_compile, infill
     from strop_verify.sandbox.limits import Limits
     from strop_verify.verification import open_verifier
 
     tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     verifier = stack.enter_context(open_verifier(limits=limits, **settings.verifying()))
-    return fix_compile(tasks, verifier, settings, tally, done)
+    make = infill if family == "infill" else fix_compile
+    return make(tasks, verifier, settings, tally, done)
 
 
 def _reported(source: str, tally: Tally) -> "Iterable[Task]":

@@ -50,4 +50,5 @@ class EditSettings(Verifying, EditLimits):
     ] = ""
     newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
     limit: Annotated[int | None, Option(min=1, help="maximum number of tasks")] = None
-    seed: Annotated[int, Option(help="decides which unchanged files are shown")] = 0
+    holes: Annotated[int, Option(min=1, help="infill: maximum tasks from one program")] = 2
+    seed: Annotated[int, Option(help="decides which unchanged files are shown, and where holes are")] = 0

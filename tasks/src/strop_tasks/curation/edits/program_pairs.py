@@ -1,12 +1,14 @@
-"""Programs with a fault and their repairs: those that do not build, with what the compiler says; pairs of a vulnerable
-and a fixed function.
+"""Programs with a fault and their repairs: those that do not build, with what the compiler says; programs with lines
+taken out; pairs of a vulnerable and a fixed function.
 
 The former come out of tasks with a reference and a broken program (`metadata.broken`): those of `strop build rust-fix`,
 and any whose check has a build stage, such as C by a command check with `gcc`, and are judged by their own check.
-Verified: the broken program fails in the build stage, and the oracle's edit passes. The latter are neighbouring rows of
-PrimeVul's paired files.
+Verified: the broken program fails in the build stage, and the oracle's edit passes. Lines are taken out of references,
+as HumanEval-Infilling has it (Bavarian et al., arXiv 2207.14255: single-line and multi-line); verified is that the rest
+fails and the lines pass. The pairs are neighbouring rows of PrimeVul's paired files.
 """
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from itertools import chain
@@ -25,6 +27,8 @@ from strop_verify.core.verdict import Verdict
 FAMILY = "fix-compile"
 IN_FLIGHT = 64
 """Programs that are judged at one time."""
+MOST_LINES = 4
+"""Of a hole."""
 LONGEST_MESSAGE = 4000
 """Characters of a compiler's message that are shown."""
 
@@ -44,49 +48,101 @@ def fix_compile(
     done: Callable[[int], None],
 ) -> Iterator[Task]:
     """The tasks, in order. Raises TooManyErrors when more than 5 % of the programs could not be verified."""
-    budget = ErrorBudget()
-    for work in ahead(_all_begun(tasks, verifier, settings, tally, done), IN_FLIGHT):
-        broken, mended = work.broken.result(), work.mended.result()
-        budget.see(broken if mended.scored else mended)
-        with tally.leaving_out("left_out", done):
-            made = _judged(work, broken, mended)
-            done(1)
-            yield tally.keep(made)
+    return _verified(((task, _broken(task)) for task in tasks), _uncompiled, verifier, settings, tally, done)
 
 
-def _all_begun(
+def infill(
     tasks: Iterable[Task],
     verifier: Verifier,
     settings: EditSettings,
     tally: Tally,
     done: Callable[[int], None],
+) -> Iterator[Task]:
+    """Up to `settings.holes` tasks of each, in order; as `fix_compile`."""
+    cut = ((hole, _around(hole)) for task in tasks for hole in _holes(task, settings))
+    return _verified(cut, lambda work, broken: work.edit, verifier, settings, tally, done)
+
+
+def _verified(
+    pairs: Iterable[tuple[Task, str]],
+    made: Callable[[_Work, Verdict], Task],
+    verifier: Verifier,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
+) -> Iterator[Task]:
+    """What is made of pairs of a task and a program that fails it; `made` may raise LeftOut."""
+    budget = ErrorBudget()
+    for work in ahead(_all_begun(pairs, verifier, settings, tally, done), IN_FLIGHT):
+        broken, mended = work.broken.result(), work.mended.result()
+        budget.see(broken if mended.scored else mended)
+        with tally.leaving_out("left_out", done):
+            if not (broken.scored and mended.scored):
+                raise LeftOut("could not be verified")
+            if broken.passed:
+                raise LeftOut("the broken program passes")
+            if not mended.passed:
+                raise LeftOut("the reference does not pass")
+            task = made(work, broken)
+            done(1)
+            yield tally.keep(task)
+
+
+def _all_begun(
+    pairs: Iterable[tuple[Task, str]],
+    verifier: Verifier,
+    settings: EditSettings,
+    tally: Tally,
+    done: Callable[[int], None],
 ) -> Iterator[_Work]:
-    for task in tasks:
+    for task, broken in pairs:
         tally.considered += 1
         with tally.leaving_out("left_out", done):
-            yield _begun(task, verifier, settings)
+            if not broken.strip():
+                raise LeftOut("no broken program")
+            try:
+                edit = as_edit(task, settings.format)
+            except Unfit as error:
+                raise LeftOut(str(error)) from error
+            yield _Work(task, edit, verifier.submit(task, broken), verifier.submit(edit, edit.reference))
 
 
-def _begun(task: Task, verifier: Verifier, settings: EditSettings) -> _Work:
+def _broken(task: Task) -> str:
     broken = task.metadata.get("broken")
-    if not isinstance(broken, str) or not broken.strip():
-        raise LeftOut("no broken program")
-    try:
-        edit = as_edit(task, settings.format)
-    except Unfit as error:
-        raise LeftOut(str(error)) from error
-    return _Work(task, edit, verifier.submit(task, broken), verifier.submit(edit, edit.reference))
+    return broken if isinstance(broken, str) else ""
 
 
-def _judged(work: _Work, broken: Verdict, mended: Verdict) -> Task:
+def _around(hole: Task) -> str:
+    return str(hole.metadata["prefix"]) + str(hole.metadata["suffix"])
+
+
+def _holes(task: Task, settings: EditSettings) -> Iterator[Task]:
+    """The task with some of its reference's lines taken out, below the line that says what it is called: one, or a run
+    of up to `MOST_LINES`, by turns. The task itself where it has no such lines.
+    """
+    lines = task.reference.splitlines(keepends=True)
+    name = task.check.function
+    head = next((n for n, line in enumerate(lines) if name and name in line), -1) + 1
+    inner = [n for n in range(head, len(lines)) if lines[n].strip()]
+    rng = random.Random(f"{settings.seed} {task.id}")
+    seen: set[tuple[int, int]] = set()
+    for number in range(settings.holes if inner else 0):
+        first = rng.choice(inner)
+        last = first if number % 2 == 0 else min(first + rng.randrange(1, MOST_LINES), inner[-1])
+        if (first, last) in seen or (first, last) == (0, len(lines) - 1):
+            continue
+        seen.add((first, last))
+        around = {"prefix": "".join(lines[:first]), "suffix": "".join(lines[last + 1 :])}
+        yield task.model_copy(
+            update={"id": f"{task.id}/{first + 1}-{last + 1}", "metadata": {**task.metadata, **around}}
+        )
+
+
+def _uncompiled(work: _Work, broken: Verdict) -> Task:
     """The task that a broken program makes. Raises LeftOut."""
-    if not (broken.scored and mended.scored):
-        raise LeftOut("could not be verified")
     build = broken.stage("build")
-    if build is None or build.passed or broken.passed:
+    if build is None or build.passed:
         raise LeftOut("the broken program builds")
-    if not mended.passed:
-        raise LeftOut("the reference does not pass")
     given = work.task.metadata.get("message")
     message = given if isinstance(given, str) and given.strip() else build.output or broken.detail
     metadata = {name: value for name, value in work.edit.metadata.items() if name != "message"}
