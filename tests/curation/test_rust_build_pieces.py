@@ -118,6 +118,14 @@ def test_other_rows_need_a_column_and_task_lines_need_none(tmp_path) -> None:
     assert prompt.statement.count("Signature:\ndef ") == 1 and ">>> " in prompt.statement and prompt.cases
 
 
+def test_prompts_are_drawn_from_the_whole_source(tmp_path) -> None:
+    path = write(tmp_path / "a.jsonl", *({"statement": f"Task {n}."} for n in range(200)))
+    drawn = [p.number for p in sources.read(path, {}, 20, 1)]
+    assert drawn == sorted(drawn) and len(set(drawn)) == 20 and 60 < sum(drawn) / 20 < 140
+    assert set(drawn) < {p.number for p in sources.read(path, {}, 40, 1)}
+    assert drawn != [p.number for p in sources.read(path, {}, 20, 2)]
+
+
 def test_a_source_is_read_as_it_is_asked_for(tmp_path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"statement": "a"}\nno json\n')

@@ -99,13 +99,17 @@ def _repeated(names: Iterable[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
+HELD_OUT = "held-out"
+
+
 class ExtraEvaluation(Section):
     """One more task set to evaluate on, as a check from outside."""
 
     name: str = Field(min_length=1)
     """Its key in summary.json."""
     source: str = Field(min_length=1)
-    """Task set, written like tasks.source; all its tasks are used, whatever their split."""
+    """Task set, written like tasks.source; all its tasks are used, whatever their split. held-out: the recipe's own
+    held-out tasks, judged by their hidden tests even where tasks.judge is own."""
     samples: int = Field(default=1, ge=0)
     """Sampled answers per task; 0 evaluates only greedily."""
     temperature: float = Field(default=1.0, gt=0)

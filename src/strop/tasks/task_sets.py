@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from strop.config.schema import Recipe
+from strop.config.schema import HELD_OUT, ExtraEvaluation, Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig, WindowConfig
 from strop.tasks.rust_prompts import judged_by_own_tests
 from strop.tasks.sources import load_tasks
@@ -204,6 +204,19 @@ def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
         held_out_fraction=config.held_out_fraction,
     )
     return [judged_by_own_tests(task) for task in tasks] if (judge or config.judge) == "own" else tasks
+
+
+def extra_tasks(recipe: Recipe, check: ExtraEvaluation) -> list[Task]:
+    """Those of an entry of evaluation.extra. Raises UserError where its window leaves none."""
+    if check.source == HELD_OUT:
+        tasks = [
+            task
+            for one in each(recipe).values()
+            for task in split_tasks(one, tasks_of(one, judge="trusted"))[1]
+        ]
+    else:
+        tasks = load_tasks(check.source)
+    return windowed(tasks, check.window, f"window of evaluation.extra {check.name}").tasks[: check.limit]
 
 
 def at_most(task: Task, most: int) -> Task:

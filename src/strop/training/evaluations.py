@@ -18,8 +18,7 @@ from strop.evaluation.hack_audit import flagged
 from strop.evaluation.result import Contamination, Evaluation, compare, paired_json, rates_json
 from strop.policies import release_memory
 from strop.reports.run_folder import RunFolder, step_name
-from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import TaskSet, tasks_source, windowed
+from strop.tasks.task_sets import TaskSet, extra_tasks, tasks_source
 from strop.training.feed import DistributedRollouts
 from strop.training.setup import RunParts
 from strop.training.sinks import Sinks
@@ -130,8 +129,7 @@ class Evaluations:
             "evaluation": recipe.evaluation.model_copy(update=settings),
             "sampling": recipe.sampling.model_copy(update=answers),
         }
-        place = f"window of evaluation.extra {check.name}"
-        tasks = windowed(load_tasks(check.source), check.window, place).tasks[: check.limit]
+        tasks = extra_tasks(self._recipe, check)
         return self._one(f"{name}-{check.name}", check.name, play, tasks, recipe.model_copy(update=changed))
 
     def _one(

@@ -22,8 +22,7 @@ from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.demos import read_demos
-from strop.tasks.sources import load_tasks
-from strop.tasks.task_sets import TaskSet, tried_tasks, windowed
+from strop.tasks.task_sets import TaskSet, extra_tasks, tried_tasks
 from strop.tasks.templates import load
 from strop.training.caller_overrides import (
     NOTHING,
@@ -225,8 +224,7 @@ class Preflight:
             )
         for check in config.extra if config.before or config.after else ():
             with self.noting():
-                place = f"window of evaluation.extra {check.name}"
-                self.extra += windowed(load_tasks(check.source), check.window, place).tasks[: check.limit]
+                self.extra += extra_tasks(self.recipe, check)
 
     def look_at_prompts(self) -> None:
         """Templates, the environment, and every prompt in tokens, against what the model has positions for."""

@@ -29,6 +29,9 @@ class RustBuildSettings:
         Option("--column", "-c", help="statement=COLUMN, id=COLUMN for another data set"),
     ] = None
     limit: Annotated[int | None, Option(min=1, help="stop after this many prompts")] = None
+    draw: Annotated[
+        bool, Option("--draw", help="draw them from the whole source by --seed, not the first")
+    ] = False
     attempts: Annotated[
         int, Option(min=1, max=8, help="answers per prompt; each retry gets the error of the last")
     ] = 1
@@ -45,6 +48,11 @@ class RustBuildSettings:
     workers: VerifyWorkers = None
     jail: Jail = "auto"
     allow_unsafe: AllowUnsafe = False
+
+    @property
+    def drawn_by(self) -> int | None:
+        """The seed by which prompts are drawn; None: the first ones."""
+        return self.seed if self.draw else None
 
     @property
     def columns(self) -> dict[str, str]:

@@ -48,7 +48,7 @@ def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
     settings.check()
     seen: set[int] = set()
     rows = count = characters = 0
-    for prompt in sources.read(source, settings.columns, settings.limit):
+    for prompt in sources.read(source, settings.columns, settings.limit, settings.drawn_by):
         rows += 1
         if _askable(prompt, seen) is None:
             count += 1
@@ -140,7 +140,7 @@ class _Run:
         """The prompts that have no result yet; those that are not asked get theirs here."""
         seen: set[int] = set()
         settings = self.settings
-        for prompt in sources.read(self.source, settings.columns, settings.limit):
+        for prompt in sources.read(self.source, settings.columns, settings.limit, settings.drawn_by):
             unfit = _askable(prompt, seen)
             known = self.results.get(f"{prompt.key} {self.judge}", {"stage": "refused"})
             if known.get("stage") != "refused":  # which may be asked again, for it was not paid

@@ -154,6 +154,7 @@ def manifest(
         "format": 1,
         "build": settings.identity(source, questions.templates_hash()),
         "limit": settings.limit,
+        "draw": settings.draw,
         "parts": dict(zip(PART_NAMES, settings.shares, strict=True)),
         "complete": done == prompts,
         "prompts": prompts,

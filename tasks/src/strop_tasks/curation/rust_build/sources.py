@@ -6,7 +6,9 @@ with plain values, are kept for a check that costs nothing.
 """
 
 import ast
+import heapq
 import json
+import random
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -44,12 +46,23 @@ class SourcePrompt(NamedTuple):
         return content_hash(parts, length=32)
 
 
-def read(source: str, columns: Mapping[str, str], limit: int | None) -> Iterator[SourcePrompt]:
-    """Yields the first `limit` prompts of a source, holding one row at a time. Raises UserError in one line."""
+def read(
+    source: str, columns: Mapping[str, str], limit: int | None, drawn_by: int | None = None
+) -> Iterator[SourcePrompt]:
+    """Yields the first `limit` prompts of a source, holding one row at a time. Raises UserError in one line.
+
+    With a seed `drawn_by` they are drawn from the whole source, and come in its order; a larger limit adds to them.
+    """
+    chosen: set[int] | None = None
+    if limit is not None and drawn_by is not None:
+        order = random.Random(f"prompts {drawn_by}")
+        keys = [(order.random(), number) for number, _ in enumerate(_rows(source, columns))]
+        chosen = {number for _, number in heapq.nsmallest(limit, keys)}
     for number, (where, row) in enumerate(_rows(source, columns)):
-        if limit is not None and number >= limit:
+        if chosen is None and limit is not None and number >= limit:
             return
-        yield _prompt(number, where, row, columns)
+        if chosen is None or number in chosen:
+            yield _prompt(number, where, row, columns)
 
 
 def _rows(source: str, columns: Mapping[str, str]) -> Iterator[tuple[str, "Row | Task"]]:
