@@ -3,7 +3,7 @@
     python benchmarks/rehearse.py [RECIPE...] [--repositories FOLDER] [--json FILE] [--keep FOLDER]
 
 Commands that make data run with small counts; PATH and REPOSITORY stand for repositories of the folder (git bundles or
-clones), NAME for one of them. Training, evaluation and `strop eval` take a Llama of random weights in place of the
+clones), NAME for one of them. A file that no command makes is looked for in the folder `data` beside the repositories. Training, evaluation and `strop eval` take a Llama of random weights in place of the
 recipe's model, with the tokenizer that the demo's package ships, and few tokens. For a data set of the Hub another
 source stands in, which the row says. A row for each recipe:
 
@@ -34,6 +34,10 @@ SMALL = {
     "bugs": ["--limit", "30", "--per-task", "1"],
     "retrieval": ["--newest-share", "0"],
     "demos": ["--limit", "4"],
+    "edits": ["--limit", "8"],
+    "implement": ["--limit", "8"],
+    "rust-fix": ["--limit", "12"],
+    "commits": ["--limit", "1", "--newest", "80"],
 }
 """Options that make a builder short; those of a head that say the same give way."""
 COUNTED = {"--docstrings": "10", "--limit": "4", "--count": "4", "-n": "1", "--per-task": "1"}
@@ -129,7 +133,7 @@ class Stage:
                 output = words[words.index("-o") + 1] if "-o" in words else ""
                 if output not in made:
                     made.add(output)
-                    yield self._data(words)
+                    yield self._data(words, found)
             elif words[0] == "eval":
                 yield self._evaluation(words)
             elif words[0] == "train-reward" or (words[0] == "train" and words[1] != path.stem):
@@ -147,7 +151,11 @@ class Stage:
             yield ["export", "run", "-o", "exported"]
             yield ["eval", "run", "--limit", "2", "-n", "1", "--max-tokens", "8", "run.name=after"]
 
-    def _data(self, words: list[str]) -> list[str]:
+    def _data(self, words: list[str], rehearsal: Rehearsal) -> list[str]:
+        if "--repositories" in words:  # of rows on the Hub
+            rehearsal.stand_in = "a history"
+            at = words.index("--repositories")
+            words = [*words[:2], "REPOSITORY", *words[3:at], *words[at + 2 :]]
         names = [self._name(path) for path in self.repositories[:3]]
         small = ["--count", "4"] if "PATH" in words else SMALL.get(words[1], [])
         found = list[str]()
@@ -155,7 +163,7 @@ class Stage:
         for before, word in zip(["", *words], words, strict=False):
             if word in ("REPOSITORY...", "*.bundle"):
                 found += [path.name for path in self.repositories[:3]]
-            elif word == "PATH":
+            elif word in ("PATH", "REPOSITORY"):
                 found.append(str(self.project))
             elif before == "--held-out":
                 found.append(next(held))
@@ -186,10 +194,15 @@ class Stage:
         if isinstance(recipe.tasks, list):
             return []
         source = recipe.tasks.source
-        if Path(source).name in {Path(one).name for one in made} or not (
+        if Path(source.rpartition(":")[2]).name in {Path(one).name for one in made} or not (
             ":hub" in source or source.endswith(".jsonl") or source.startswith("code-contests")
         ):
             return []
+        form, _, name = source.rpartition(":")
+        name = Path(name).name
+        if (file := self.repositories[0].parent.with_name("data") / name).is_file():
+            found.stand_in = str(file)
+            return [f"tasks.source={form}:{file}"]
         functions = source.startswith("mbpp:")
         found.stand_in = "python-functions" if functions else "stdio-problems:60@0"
         return [f"tasks.source={found.stand_in}"]

@@ -4,10 +4,11 @@ import gc
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Exit, Option
 
+from strop.cli.evaluation_report import EvaluationReport
 from strop.cli.options import EngineOptions, RecipeOptions, grouped, of_recipe, say
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.text import printable
@@ -113,6 +114,14 @@ def evaluate(
     output: Annotated[Path | None, Option("--output", "-o", help="JSON file for the numbers")] = None,
     chart: Annotated[Path | None, Option(help="chart of the rates: a .svg or .html file")] = None,
     resume: Annotated[Path | None, Option(help="run folder of an evaluation to go on with")] = None,
+    predictions: Annotated[
+        Path | None,
+        Option(help="of one model, its patches as SWE-bench's harness reads them: a .jsonl file"),
+    ] = None,
+    official: Annotated[
+        list[Path] | None,
+        Option(help="report of SWE-bench's harness to show in place of a model; may be repeated"),
+    ] = None,
 ) -> None:
     """Evaluate models on a task set: how often answers build, pass the linter and pass the tests, and pass@k.
 
@@ -122,6 +131,10 @@ def evaluate(
     """
     from strop.cli.evaluation_job import EvaluationJob
 
+    if official:
+        if models or resume is not None or predictions is not None:
+            raise UserError("--official shows reports that are there: leave out models and other options")
+        return _show_reports(official, output)
     if resume is not None:
         if models or asked != EvaluationOptions() or answering != EngineOptions():
             raise UserError(
@@ -132,6 +145,7 @@ def evaluate(
         job = new_job(models or [], asked, answering, output, chart)
     check_places(job.output, job.chart)
     tasks, seen, report = prepared(job)
+    _check_predictions(predictions, job, tasks)
     with job:
         try:
             _all(job, tasks, seen, report)
@@ -143,7 +157,41 @@ def evaluate(
             if job.run is not None:
                 say(f"what was answered is kept; {job.remedy}")
             raise Exit(1)
+        if predictions is not None and job.run is not None:
+            from strop.neighbours import swe_bench
+            from strop_verify.core import files
+
+            (word,) = job.recipes
+            made = swe_bench.predictions(job.run.path, job.name_of(word), word, tasks)
+            with files.atomic(predictions) as file:
+                file.writelines(map(files.json_line, made))
+            say(f"predictions: {predictions}")
         job.finish(report.summary())
+
+
+def _check_predictions(path: Path | None, job: "EvaluationJob", tasks: "list[Task]") -> None:
+    """Raises UserError where no predictions could be written."""
+    if path is None:
+        return
+    from strop.neighbours.swe_bench import model_patch
+    from strop_verify.core import files
+
+    if path.suffix != ".jsonl":
+        raise UserError(f"--predictions {path}: the harness reads names that end in .jsonl")
+    if len(job.recipes) > 1:
+        raise UserError("--predictions is for one model; the harness takes a file a model")
+    files.check_writable(path)
+    for task in tasks:
+        model_patch(task, "")
+
+
+def _show_reports(paths: list[Path], output: Path | None) -> None:
+    from strop.neighbours.swe_bench import reported
+
+    report = EvaluationReport({"tasks": "SWE-bench", "style": "as its harness counts"}, [], output, None)
+    for path in paths:
+        report.add(path.stem, "official", reported(path))
+    report.show()
 
 
 def _note(text: str) -> None:
@@ -204,82 +252,6 @@ def new_job(
     named = read_models(names, answering.engine, answering.base_url)
     recipes = recipes_of(named, asked.overrides(), overrides)
     return EvaluationJob(recipes, asked.split, asked.limit, asked.trained_on, output, chart, command)
-
-
-class EvaluationReport:
-    """The results so far; the files are rewritten after every model."""
-
-    def __init__(
-        self, head: Mapping[str, Any], tasks: "list[Task]", output: Path | None, chart: Path | None
-    ) -> None:
-        self.head, self._output, self._chart = dict(head), output, chart
-        self._labels = {"lint": "clippy"} if {task.language for task in tasks} == {"rust"} else {}
-        self._models: dict[str, Any] = {}
-        self._paired: dict[str, Any] = {}
-        self.results: dict[str, Evaluation] = {}
-        self.failed: dict[str, str] = {}
-
-    @property
-    def title(self) -> str:
-        """What was asked, in a few words."""
-        window = self.head.get("window")
-        days = f", {window['from'] or '...'} to {window['to'] or '...'}" if window else ""
-        return f"{self.head['tasks']}, {self.head['style']}{days}"
-
-    def add(self, name: str, engine: str, result: "Evaluation") -> None:
-        """Adds a finished model and compares it with the first one."""
-        from strop.evaluation.result import compare
-
-        self.results[name] = result
-        self._models[name] = {"engine": engine, **result.as_json()}
-        first = next(iter(self.results))
-        if name != first:
-            self._paired[name] = compare(self.results[first], result)
-        self._write()
-
-    def summary(self) -> dict[str, Any]:
-        """The numbers as the run's summary has them: without those of each task."""
-        models = {
-            name: {k: v for k, v in one.items() if k != "per_task"} for name, one in self._models.items()
-        }
-        return {"evaluation": {**self._numbers(), "models": models}}
-
-    def fail(self, name: str, line: str) -> None:
-        """One model could not be evaluated."""
-        self.failed[name] = line
-        self._write()
-
-    def show(self) -> None:
-        """Prints the tables, if there is anything in them."""
-        from strop.evaluation.models import show_all
-
-        if self.results:
-            window = self.head.get("window", {})
-            footer = [f"left out by the window: {window['left_out']}"] if window.get("left_out") else []
-            show_all(self.results, title=self.title, labels=self._labels, footer=footer)
-
-    def _numbers(self) -> dict[str, Any]:
-        from strop.evaluation.result import paired_json
-
-        differences = {name: paired_json(found) for name, found in self._paired.items()}
-        report = {**self.head, "models": self._models, "failed": self.failed}
-        if self.results:
-            report |= {"first": next(iter(self.results)), "differences": differences}
-        if len(differences) == 1:
-            report["paired"] = next(iter(differences.values()))
-        return report
-
-    def _write(self) -> None:
-        from strop.evaluation.chart import svg, write_chart
-        from strop.evaluation.models import caption, stage_rates
-        from strop_verify.core import files
-
-        if self._output is not None:
-            files.write_json(self._output, self._numbers())
-        if self._chart is not None and self.results:
-            groups = {self._labels.get(stage, stage): r for stage, r in stage_rates(self.results).items()}
-            picture = svg(groups, title=self.title, note=caption(self.results, {}))
-            write_chart(self._chart, picture, self.title)
 
 
 def _all(

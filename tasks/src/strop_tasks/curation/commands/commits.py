@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument
+from typer import Argument, Option
 
 from strop.cli.options import grouped, say
 from strop_tasks.curation.commands.env import Folder
@@ -16,18 +16,25 @@ from strop_verify.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop_tasks.curation.histories.build import HistoryProgress
+    from strop_tasks.curation.histories.issue_rows import IssueRows
     from strop_verify.core.task import Task
 
 
 @grouped
 def commits(
-    sources: Annotated[list[str], Argument(help="git repositories and bundles")],
+    sources: Annotated[list[str], Argument(help="git repositories and bundles; or rows of SWE-bench's kind")],
     output: Folder,
     settings: HistorySettings,
     split: HeldOut,
     verifying: Verifying,
+    repositories: Annotated[
+        Path | None, Option(help="folder of clones: the source is rows, such as swe-bench:FILE")
+    ] = (None),
 ) -> None:
     """Make repair tasks of commits that change programs and tests, judged by these tests.
+
+    With --repositories of issues instead, rows of SWE-bench, SWE-Gym or SWE-smith: where the project can be installed
+    here as of the issue's date, its own tests judge in the jail; of each other row it is said why not.
 
     Writes OUTPUT/tasks.jsonl.gz, the snapshots that the tasks name beside it, and OUTPUT/manifest.json, with counts and
     reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
@@ -36,15 +43,20 @@ def commits(
     from strop_verify.core import files
 
     edit_format(settings.format)
-    if missing := next((source for source in sources if not Path(source).expanduser().exists()), ""):
-        raise UserError(f"{missing}: no such repository or bundle")
+    if repositories is not None and len(sources) > 1:
+        raise UserError(f"--repositories is for one source of rows, not {len(sources)}")
+    missing = next((source for source in sources if not Path(source).expanduser().exists()), "")
+    if missing and repositories is None:
+        hint = "; for rows, add --repositories" if ":" in missing else ""
+        raise UserError(f"{missing}: no such repository or bundle{hint}")
     with files.writing(output):
         output.mkdir(parents=True, exist_ok=True)
     build = Build(output / "tasks.jsonl.gz", LAYOUT, manifest=output / "manifest.json")
     tally = build.tally
+    rows = _rows(sources[0], repositories, tally) if repositories is not None else None
     made, stopped = list["Task"](), None
     try:
-        for task in _made(sources, output, settings, verifying, tally):
+        for task in _made(sources, output, settings, verifying, tally, rows):
             made.append(task)
     except (KeyboardInterrupt, SystemExit) as stop:
         say("stopped: what is known so far is written; the same command resumes")
@@ -52,20 +64,39 @@ def commits(
             raise
         stopped = stop
     tasks = list(map(tally.keep, split.sides(made)))
+    for instance, why in rows.left_out.items() if rows else ():
+        say(f"not judged: {instance}: {why}")
     build.write(tasks, f"no commit of {', '.join(sources)} makes a task", "there is none")
     build.finish(
         {"sources": sources, **asdict(settings), **asdict(split)},
         f"{len(tasks)} tasks ({tally.told('repositories')}) from {tally.considered} commits in "
         f"{build.seconds():.0f} s; left out: {tally.told('left_out')}",
         seconds=build.seconds(),
+        **({"not_judged": rows.left_out} if rows else {}),
         **manifest_of(tasks, output),
     )
     if stopped is not None:
         raise stopped
 
 
+def _rows(source: str, clones: Path, tally: Tally) -> "IssueRows":
+    from strop.tasks.sources import iter_tasks
+    from strop_tasks.curation.histories.issue_rows import IssueRows
+
+    def bad(_: str) -> None:
+        tally.considered += 1
+        tally.left_out["a row that makes no task"] += 1
+
+    return IssueRows(iter_tasks(source, on_bad=bad), clones, tally)
+
+
 def _made(
-    sources: list[str], output: Path, settings: HistorySettings, verifying: Verifying, tally: Tally
+    sources: list[str],
+    output: Path,
+    settings: HistorySettings,
+    verifying: Verifying,
+    tally: Tally,
+    rows: "IssueRows | None",
 ) -> "Iterator[Task]":
     """The tasks, as they are found."""
     from strop.reports.terminal.progress import Progress
@@ -78,7 +109,14 @@ def _made(
         Progress("commits tried") as progress,
     ):
         build = HistoryBuild(
-            sources, output, settings, verifier, tally, jail=verifying.jail(), workers=verifying.many
+            sources,
+            output,
+            settings,
+            verifier,
+            tally,
+            jail=verifying.jail(),
+            workers=verifying.many,
+            rows=rows,
         )
 
         def show(now: "HistoryProgress") -> None:

@@ -121,7 +121,7 @@ def _of_row(task: Task, clones: Path, opened: dict[str, Repository | None], sett
     if not task.statement.strip():
         raise LeftOut("says nothing")
     if check.repository not in opened:
-        opened[check.repository] = _clone(clones, check.repository)
+        opened[check.repository] = clone_of(clones, check.repository)
     repository = opened[check.repository]
     if repository is None:
         raise LeftOut(f"no clone of {check.repository}")
@@ -190,7 +190,7 @@ def _shown(
     )  # fmt: skip
 
 
-def _clone(folder: Path, name: str) -> Repository | None:
+def clone_of(folder: Path, name: str) -> Repository | None:
     """The clone of OWNER/NAME in a folder: OWNER/NAME, OWNER__NAME, OWNER--NAME or NAME, bare ones with `.git` too."""
     parts = name.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\\" in name or "\0" in name:

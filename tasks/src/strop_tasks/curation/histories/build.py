@@ -15,10 +15,11 @@ from strop_tasks.curation.engine.tally import ErrorBudget, LeftOut, Tally
 from strop_tasks.curation.histories import HistorySettings
 from strop_tasks.curation.histories.commits import HistoryCommit, candidate
 from strop_tasks.curation.histories.environment import PackageFolders
+from strop_tasks.curation.histories.issue_rows import IssueRows
 from strop_tasks.curation.histories.runs import HistoryRuns
 from strop_tasks.curation.histories.trial import CommitTrial
 from strop_tasks.curation.retrieval.commits import read_issues
-from strop_tasks.curation.retrieval.trees import SourceHistory, gather
+from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.core.bounded_map import ahead
 from strop_verify.core.checks import ProjectCheck
 from strop_verify.core.errors import UserError, VerificationError
@@ -48,11 +49,11 @@ class HistoryBuild:
 
     def __init__(
         self, sources: Sequence[str], folder: Path, settings: HistorySettings, verifier: Verifier, tally: Tally,
-        *, jail: Settings, workers: int,
+        *, jail: Settings, workers: int, rows: IssueRows | None = None,
     ) -> None:  # fmt: skip
         self._sources, self._folder, self._settings, self._workers = sources, folder, settings, workers
         self._issues = read_issues(settings.issues or [])
-        self._tally, self._verifier = tally, verifier
+        self._tally, self._verifier, self.rows = tally, verifier, rows
         lock = try_lock(folder / ".lock")
         if lock is None:
             raise UserError(f"{folder}: another build runs there")
@@ -65,19 +66,24 @@ class HistoryBuild:
     def tasks(self, show: Callable[[HistoryProgress], None]) -> Iterator[Task]:
         """The tasks of all repositories, each newest first, without splits."""
         with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
-            histories = gather(self._sources, store := Path(folder) / "histories.git")
-            yield from self._of_all(Repository(store), histories, show)
+            store = Path(folder) / "histories.git"
+            if self.rows is not None:
+                waiting = self.rows.candidates(store, self._settings)
+            else:
+                histories = gather(self._sources, store)
+                waiting = {
+                    one.name: list(self._candidates(Repository(store), one.name, one.ref))
+                    for one in histories
+                }
+            if waiting:
+                yield from self._of_all(Repository(store), waiting, show)
 
     def _of_all(
         self,
         repository: Repository,
-        histories: Sequence[SourceHistory],
+        waiting: Mapping[str, Sequence[HistoryCommit]],
         show: Callable[[HistoryProgress], None],
     ) -> Iterator[Task]:
-        waiting = {
-            history.name: list(self._candidates(repository, history.name, history.ref))
-            for history in histories
-        }
         left = {name: sum(one.key not in self._known for one in found) for name, found in waiting.items()}
         self._done = made = seen = 0
         threads = ThreadPoolExecutor(self._workers, thread_name_prefix="strop-history")
@@ -160,6 +166,8 @@ class HistoryBuild:
         if "error" in outcome:  # tried again by the next run
             self._tally.left_out["could not be judged"] += 1
             self._done += 1
+            if self.rows is not None:
+                self.rows.left_out[one.instance] = f"could not be judged: {outcome['error']}"
             return None
         if one.key not in self._known:
             self._journal.append(outcome)
@@ -167,6 +175,8 @@ class HistoryBuild:
             self._done += 1
         if "task" not in outcome:
             self._tally.left_out[outcome["left_out"]] += 1
+            if self.rows is not None:
+                self.rows.left_out[one.instance] = outcome["left_out"]
             return None
         return Task.model_validate(outcome["task"])
 

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from strop_tasks.curation.edits.history import is_packaging, is_program, is_test, said_of
@@ -12,6 +12,7 @@ from strop_tasks.curation.histories import HistorySettings
 from strop_verify.code.python.source import UNPARSABLE, Function, tree_of
 from strop_verify.core.ranges import Range, merged
 from strop_verify.core.snapshots import Files
+from strop_verify.core.task import Task
 from strop_verify.edits.paths import unquoted
 from strop_verify.verification.project.layout import is_protected
 
@@ -31,6 +32,10 @@ class HistoryCommit:
     """Number of that issue; 0 where it is the message."""
     lines: Mapping[str, list[Range]]
     """Changed file to its lines that are new, as the commit has them."""
+    tests: Sequence[str] = ()
+    """Of a row of SWE-bench, those that its patch mends, as pytest names them without parameters."""
+    instance: str = ""
+    """Of a row, what it is called."""
 
     @property
     def key(self) -> str:
@@ -61,16 +66,26 @@ def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, s
 
 
 def candidate(
-    repository: str, commit: Commit, diff: str, settings: HistorySettings, issues: Mapping[int, str]
+    repository: str,
+    commit: Commit,
+    diff: str,
+    settings: HistorySettings,
+    issues: Mapping[int, str],
+    *,
+    row: Task | None = None,
+    tests: Sequence[str] = (),
 ) -> HistoryCommit:
-    """The commit as a candidate; `diff`: what it changes, without lines around it. Raises LeftOut."""
+    """The commit as a candidate; `diff`: what it changes, without lines around it. Raises LeftOut.
+
+    Of a row that was made a commit its issue is what is said, as it is.
+    """
     if not commit.parent:
         raise LeftOut("the first commit")
     lines, count = new_lines(diff)
     programs = [path for path in lines if is_program(path) and not judges(path)]
     if not programs:
         raise LeftOut("changes no program")
-    if not any(is_test(path) for path in lines):
+    if not tests and not any(is_test(path) for path in lines):
         raise LeftOut("changes no test")
     if all(is_packaging(path) for path in programs):
         raise LeftOut("changes only how the project is built or its version")
@@ -78,6 +93,8 @@ def candidate(
         raise LeftOut("changes too many files")
     if sum(count[path] for path in programs) > settings.max_lines:
         raise LeftOut("changes too many lines")
+    if row is not None:
+        return HistoryCommit(repository, commit, row.statement, 0, lines, tests, row.id)
     return HistoryCommit(repository, commit, *said_of(commit, issues), lines)
 
 

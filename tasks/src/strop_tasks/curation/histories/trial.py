@@ -116,10 +116,17 @@ class CommitTrial:
             for path in files
             for test in touched_tests(path, sides.tree[path].decode(errors="replace"), candidate.lines[path])
         ]
+        if candidate.tests:
+            touched = list(candidate.tests)
+            files = sorted({test.partition("::")[0] for test in touched} & sides.tree.keys())
         try:
             wanted = self._sieved(sides, touched, files)
         except _NothingFails:
-            if not files or all(path in files for path in candidate.lines if is_test(path)):
+            if (
+                candidate.tests
+                or not files
+                or all(path in files for path in candidate.lines if is_test(path))
+            ):
                 raise
             files = []  # what tests need has changed too, such as their data: any test may tell
             wanted = self._sieved(sides, files, files, room=WHOLE_SECONDS)
@@ -228,11 +235,14 @@ class CommitTrial:
         commit = candidate.commit
         task = edit_task(
             FAMILY, text, sides.before, sides.after, self.settings.format,
-            id=content_hash([FAMILY, self.settings.format, candidate.repository, commit.id, judge.digest]),
+            id=candidate.instance
+            or content_hash([FAMILY, self.settings.format, candidate.repository, commit.id, judge.digest]),
             language=sides.language, topic=candidate.repository, source=f"{candidate.repository}@{commit.id[:12]}",
             metadata={
-                "kind": "commit", "repository": candidate.repository, "commit": commit.id, "date": commit.date,
+                "kind": "row" if candidate.instance else "commit", "repository": candidate.repository,
+                "commit": commit.parent if candidate.instance else commit.id, "date": commit.date,
                 "strength": strength,
+                **({"instance": candidate.instance} if candidate.instance else {}),
                 **({"quarantined": found.quarantined} if found.quarantined else {}),
             },
         )  # fmt: skip
