@@ -157,7 +157,7 @@ class Stage:
             at = words.index("--repositories")
             words = [*words[:2], "REPOSITORY", *words[3:at], *words[at + 2 :]]
         names = [self._name(path) for path in self.repositories[:3]]
-        small = ["--count", "4"] if "PATH" in words else SMALL.get(words[1], [])
+        small = ["--count", "4"] if words[1] == "bugs" and "PATH" in words else SMALL.get(words[1], [])
         found = list[str]()
         held = iter(names[1:])
         for before, word in zip(["", *words], words, strict=False):

@@ -24,7 +24,7 @@ from strop.tasks import load_tasks
 from strop_tasks.curation.engine.tally import LeftOut
 from strop_tasks.curation.histories.commits import new_lines, touched_tests
 from strop_tasks.curation.histories.installation import installation_of
-from strop_tasks.curation.histories.statement import cleaned, holds, patch_lines
+from strop_tasks.curation.histories.statement import cleaned, holds, patch_lines, told_of
 from strop_verify.core.checks import EditCheck, ProjectCheck
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome
@@ -220,10 +220,30 @@ Now `return a + b` does it:
         cleaned(said, {"s.py": CORE}, {"s.py": RIGHT})
         == "Fix sums of two numbers\n\nThey were differences.  See"
     )
+    windows = "Mend the sums\r\nof two numbers (#3)\r\n\r\n* [pre-commit.ci] auto fixes\r\n\x1b[1mBold\x07 words\rend"
+    assert cleaned(windows, {}, {}) == "Mend the sums\nof two numbers\n\n[1mBold words\nend"
+    kept = "Call f() and g(): they take () and [] now, as (x) does (gh-12, #13)."
+    assert cleaned(kept, {}, {}).startswith("Call f() and g(): they take") and "gh-12" not in cleaned(
+        kept, {}, {}
+    )
     with pytest.raises(LeftOut, match="says too little"):
         cleaned("return a + b\n\nFixes #3", {"s.py": CORE}, {"s.py": RIGHT})
     lines = patch_lines({"s.py": "a = 1\n"}, {"s.py": "a = 1\nresult = compute(a)\nelse:\n", "gone.py": None})
     assert holds("it says result = compute( a ) there", lines) and not holds("something else:", lines)
+
+
+def test_what_a_statement_tells_of_the_patch_is_known() -> None:
+    before = {"s.py": "KEYWORDS = {}\n\ndef find_all(text):\n    return re.findall('x', text)\n"}
+    after = {"s.py": before["s.py"] + "\nMATERIALIZED = 1\nlast_dot = r'(?!\\d)'\n\ndef fold():\n    pass\n"}
+    tells = {
+        "Add a ``(?!\\d)`` negative lookahead": ["(?!\\d)"],
+        "Add MATERIALIZED to KEYWORDS": ["MATERIALIZED"],
+        "find_all() fails; set last_dot and call fold()": ["fold", "last_dot"],
+        "Anchor the `text` on 're.findall', don't fold the KEYWORDS": [],
+        "Compare case-insensitively": [],
+    }
+    assert {said: told_of(said, before, after) for said in tells} == tells
+    assert told_of("x" * 100_000 + "`" * 100_000, before, after) == []
 
 
 @pytest.fixture(scope="module")

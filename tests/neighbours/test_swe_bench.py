@@ -1,6 +1,5 @@
 """Predictions for SWE-bench's harness, its reports, and its rows judged here; with the package itself in a full run."""
 
-import gzip
 import json
 import subprocess
 from pathlib import Path
@@ -27,7 +26,11 @@ def made(tmp_path_factory):
     tasks = list(load_tasks("edits:search-replace:toy-repositories:4"))
     tasks[0] = tasks[0].model_copy(update={"metadata": {**tasks[0].metadata, "instance": "a__b-1"}})
     write_tasks(tasks, folder / "tasks.jsonl")
-    answers = [tasks[0].reference, "```\n<<<<<<< SEARCH\nno\n=======\nyes\n>>>>>>> REPLACE\n```", "I do not know."]
+    answers = [
+        tasks[0].reference,
+        "```\n<<<<<<< SEARCH\nno\n=======\nyes\n>>>>>>> REPLACE\n```",
+        "I do not know.",
+    ]
     answers.append(f"<think>\n.\n</think>\n{tasks[3].reference}")
     lines = [{"task_id": task.id, "answer": answer} for task, answer in zip(tasks, answers, strict=True)]
     (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -52,7 +55,9 @@ def test_git_applies_predictions_to_the_files(made, tmp_path: Path) -> None:
         subprocess.run(
             ["git", "apply", "-"], cwd=tmp_path / task.id, input=line["model_patch"], text=True, check=True
         )
-        assert {name: (tmp_path / task.id / name).read_text() for name in task.edit.oracle} == task.edit.oracle
+        assert {
+            name: (tmp_path / task.id / name).read_text() for name in task.edit.oracle
+        } == task.edit.oracle
 
 
 @pytest.mark.soak(60)

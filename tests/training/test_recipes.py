@@ -58,7 +58,10 @@ def made_small(recipe: Path, bugs: Path, searches: Path, edits: Path) -> list[st
     """What else a recipe needs to run anywhere: tasks in place of a file to be made, a step for each stage."""
     settings = load_recipe([recipe], [])
     words = []
-    if recipe.stem.startswith(("repair-", "implement-", "infill-", "histories-")) or recipe.stem == "swe-rl-70b":
+    if (
+        recipe.stem.startswith(("repair-", "implement-", "infill-", "histories-"))
+        or recipe.stem == "swe-rl-70b"
+    ):
         words += [f"tasks.source={bugs}"]
     elif settings.tasks.environment.type == "search":
         words += [f"tasks.source={searches}"]

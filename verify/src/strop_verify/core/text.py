@@ -57,6 +57,11 @@ def printable(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
+def plain_text(text: str) -> str:
+    """The text as data: `\\n` ends its lines, and control characters and direction overrides are gone."""
+    return _UNSAFE.sub("", re.sub("\r\n?|[\u2028\u2029]", "\n", text))
+
+
 def _escape(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -63,7 +63,7 @@ def commits(
         if not made:
             raise
         stopped = stop
-    tasks = list(map(tally.keep, split.sides(made)))
+    tasks = list(map(tally.keep, split.sides(list(_fit(made, settings, tally)))))
     for instance, why in rows.left_out.items() if rows else ():
         say(f"not judged: {instance}: {why}")
     build.write(tasks, f"no commit of {', '.join(sources)} makes a task", "there is none")
@@ -77,6 +77,18 @@ def commits(
     )
     if stopped is not None:
         raise stopped
+
+
+def _fit(tasks: "list[Task]", settings: HistorySettings, tally: Tally) -> "Iterator[Task]":
+    """Those that the options let through."""
+    for task in tasks:
+        noticed, tried = task.metadata["strength"]
+        if settings.untold and task.metadata.get("tells"):
+            tally.left_out["tells what only the patch has"] += 1
+        elif tried and noticed < settings.min_noticed:
+            tally.left_out["its tests notice too few planted faults"] += 1
+        else:
+            yield task
 
 
 def _rows(source: str, clones: Path, tally: Tally) -> "IssueRows":

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from strop_verify.core.errors import UserError
 from strop_verify.core.snapshots import Files
+from strop_verify.core.text import plain_text
 from strop_verify.sandbox.foreign_git import ForeignGit
 from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import unpack
@@ -166,7 +167,7 @@ class Repository:
 def _commit(record: str) -> Commit:
     head = record.lstrip("\n").split("\n", 4)
     name, parents, author, date, message = [*head, *[""] * (5 - len(head))]
-    return Commit(name, parents.split(" ")[0], author, date, message.strip())
+    return Commit(name, parents.split(" ")[0], author, date, plain_text(message).strip())
 
 
 def _changes(words: Sequence[str]) -> Iterator[CommitFile]:

@@ -31,6 +31,13 @@ class HistorySettings:
     mutants: Annotated[int, Option(min=0, help="faults in the changed lines that its tests are tried on")] = 4
     format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
     seed: Annotated[int, Option(help="decides which tests of other files judge, and about faults")] = 0
+    untold: Annotated[
+        bool,
+        Option("--untold", help="leave out tasks whose statement quotes or names what only the patch has"),
+    ] = False
+    min_noticed: Annotated[
+        int, Option(min=0, help="planted faults that a task's tests notice, at least, where some were tried")
+    ] = 0
     issues: Annotated[
         list[str] | None,
         Option(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from strop_tasks.curation.bugs.issue import same_message
 from strop_tasks.curation.edits.history import FEWEST_WORDS
 from strop_tasks.curation.engine.tally import LeftOut
-from strop_verify.core.text import printable
+from strop_verify.core.text import plain_text
 
 _SHORTEST = 8
 """Characters of a line of the patch, without white space, by which it is looked for inside other text."""
@@ -20,18 +20,42 @@ _NUMBER = re.compile(
 _DIFF = re.compile(
     r"^(?:@@ .*|diff --\S.*|(?:---|\+\+\+) \S.*|index [0-9a-f]+\.\..*|[+-]\s.*[(=:].*)$", re.MULTILINE
 )
+_LEFT = re.compile(r" ?[(\[] *(?:\0[ ,;]*)+[)\]]|\0")
+"""Brackets in which nothing is left but numbers taken out, and their marks."""
+_DEBRIS = re.compile(
+    r"^[ \t]*[*-]?[ \t]*(?:\[pre-commit\.ci\].*|apply suggestions from code review.*|update (?:changelog|authors)\S*"
+    r"|(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by:.*|-{3,}"
+    r"|for more information, see https?://\S*)[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines that speak to people who work on the project, and that bots leave."""
+_QUOTED = re.compile(r"(?<!`)(`{1,3})(?!`)(.{1,200}?)(?<!`)\1(?!`)|\"([^\"\n]{2,120})\"|(?<!\w)'([^'\n]{2,120})'(?!\w)")
+_NAME = re.compile(r"\b[A-Za-z_]\w*(?:_\w+|[a-z0-9][A-Z]\w*)|\b[A-Z][A-Z0-9]{3,}\b|\b\w+(?=\(\))")
+"""Words that are names of programs by their form: with an underscore, capitals inside or alone, or called."""
 _EMPTY_FENCE = re.compile(r"^```[^\n`]*\n\s*```[ \t]*$\n?", re.MULTILINE)
 
 
 def cleaned(message: str, before: Mapping[str, str], after: Mapping[str, str | None]) -> str:
-    """The message without numbers and addresses of the change, diffs and lines of the patch. Raises LeftOut."""
-    text = _DIFF.sub("", _NUMBER.sub("", message))
+    """The message without numbers and addresses of the change, diffs, lines of the patch, and what bots leave. Raises
+    LeftOut.
+    """
+    text = _DIFF.sub("", _LEFT.sub("", _NUMBER.sub("\0", _DEBRIS.sub("", plain_text(message)))))
     lines = patch_lines(before, after)
     text = "\n".join(line for line in text.split("\n") if not holds(line, lines))
     text = re.sub(r"\n{3,}", "\n\n", _EMPTY_FENCE.sub("", text)).strip(" \n\t:-*")
     if len(re.findall(r"[^\W\d_]{2,}", text)) < FEWEST_WORDS:
         raise LeftOut("says too little")
-    return printable(text)
+    return text
+
+
+def told_of(said: str, before: Mapping[str, str], after: Mapping[str, str | None]) -> list[str]:
+    """What a text quotes or names that only the patch has: quoted fragments, and names by their form."""
+    old, new = _squeezed("\n".join(before.values())), _squeezed("\n".join(filter(None, after.values())))
+    quoted = [next(filter(None, match.groups()[1:])) for match in _QUOTED.finditer(said)]
+    words = [*quoted, *_NAME.findall(said)]
+    return sorted(
+        {word for word in words if (bare := _squeezed(word.strip(" ()"))) and bare in new and bare not in old}
+    )
 
 
 def patch_lines(before: Mapping[str, str], after: Mapping[str, str | None]) -> set[str]:
@@ -52,7 +76,7 @@ def holds(text: str, lines: set[str]) -> bool:
 def statement(said: str, failing: list[str], first: str, second: str) -> str:
     """The whole statement. `first`, `second`: why the first failing test fails, in two runs."""
     told = same_message(first, second).replace("/box/project/", "")[:_MOST_MESSAGE].strip()
-    why = ":\n\n" + "\n".join(f"    {line}" for line in printable(told).splitlines()) if told else "."
+    why = ":\n\n" + "\n".join(f"    {line}" for line in plain_text(told).splitlines()) if told else "."
     more = f"\n\n{len(failing) - 1} other tests fail too." if len(failing) > 2 else ""
     return f"{said}\n\nThe test `{failing[0]}` fails{why}{more}"
 

@@ -29,7 +29,7 @@ from strop_tasks.curation.histories.commits import HistoryCommit, judges, progra
 from strop_tasks.curation.histories.environment import PackageFolders
 from strop_tasks.curation.histories.installation import installation_of
 from strop_tasks.curation.histories.runs import HistoryRuns, applied, message, passed
-from strop_tasks.curation.histories.statement import cleaned, holds, patch_lines, statement
+from strop_tasks.curation.histories.statement import cleaned, holds, patch_lines, statement, told_of
 from strop_verify.core.checks import EditCheck, ProjectCheck
 from strop_verify.core.errors import UserError, VerificationError, WorkerDied
 from strop_verify.core.files import atomic
@@ -241,7 +241,7 @@ class CommitTrial:
             metadata={
                 "kind": "row" if candidate.instance else "commit", "repository": candidate.repository,
                 "commit": commit.parent if candidate.instance else commit.id, "date": commit.date,
-                "strength": strength,
+                "strength": strength, "tells": told_of(said, sides.before, sides.after),
                 **({"instance": candidate.instance} if candidate.instance else {}),
                 **({"quarantined": found.quarantined} if found.quarantined else {}),
             },
