@@ -1,5 +1,6 @@
 """Where the examples of a warm start come from, and what never gets into them."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from strop.policies.tokenizer import HubTokenizer
 from strop.tasks import load_tasks
 from strop.tasks.task_sets import task_sets
 from strop.training.logps import check_head
-from strop.training.supervised import SHARED, _loss, examples_of
+from strop.training.supervised import SHARED, _loss, _micro_batches, examples_of, fit
 
 
 def test_examples_of_a_source_hold_no_held_out_task(tiny_model: Path) -> None:
@@ -68,3 +69,29 @@ def test_the_loss_is_the_cross_entropy_of_the_completions(tiny_model: Path, rule
     ours = [p.grad for p in model.parameters() if p.grad is not None]
     for mine, theirs in zip(ours, gradients, strict=True):
         assert mine is not None and torch.allclose(mine, theirs, rtol=1e-3, atol=1e-5)
+
+
+def test_a_warm_start_keeps_to_the_tokens_of_a_micro_batch(tiny_model: Path) -> None:
+    draw = random.Random(5)
+    for most in (32, 300, 2048):
+        recipe = load_recipe([], [f"optim.micro_batch_tokens={most}", "optim.shared_prefix=true"])
+        for _ in range(30):
+            rules = [7] * draw.choice([0, 10, SHARED, 150])
+            batch = [
+                [([*rules, number], [draw.randrange(9)] * draw.randrange(1, 200))]
+                for number in range(draw.randrange(1, 40))
+            ]
+            parts = list(_micro_batches(batch, recipe))
+            assert sorted(map(id, (one for part in parts for one in part))) == sorted(map(id, batch))
+            for part in parts:
+                once = len(rules) if len(rules) >= SHARED else 0
+                longest = max(len(prompt) + len(answer) for [(prompt, answer)] in part)
+                assert len(part) == 1 or once + len(part) * (longest - once) <= most
+    few = [f"model.name={tiny_model}", "model.compute_dtype=float32", "sft.steps=2", "sft.batch_size=6"]
+    examples = [[([5, 6, number], [number + 1] * number)] for number in range(1, 7)]
+    models = []
+    for most in (8, 4096):
+        models.append(load_model(str(tiny_model), dtype=torch.float32))
+        fit(load_recipe([], [*few, f"optim.micro_batch_tokens={most}"]), models[-1], examples, lambda _: None)
+    for one, other in zip(models[0].parameters(), models[1].parameters(), strict=True):
+        assert torch.allclose(one, other, atol=1e-5)

@@ -199,9 +199,8 @@ def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> 
     def learn(batch: list[Example]) -> dict[str, float]:
         tokens = sum(len(completion) for example in batch for _, completion in example)
         total = 0.0
-        batch.sort(key=_length, reverse=True)
-        for start in range(0, len(batch), MICRO_BATCH):
-            loss = _loss(model, batch[start : start + MICRO_BATCH], recipe) / tokens
+        for some in _micro_batches(batch, recipe):
+            loss = _loss(model, some, recipe) / tokens
             loss.backward()
             total += float(loss.detach())
         return {"loss": total}
@@ -210,6 +209,24 @@ def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> 
         return derive_seed(recipe.seed, "sft", step)
 
     fit_examples(recipe, recipe.sft, model, examples, learn, show, seed=seed, release_every=RELEASE_EVERY)
+
+
+def _micro_batches(batch: Sequence[Example], recipe: Recipe) -> Iterator[list[Example]]:
+    """The examples, longest first, up to `MICRO_BATCH` at a time, and of more than one at most optim.micro_batch_tokens
+    tokens, padding included and a shared beginning once.
+    """
+    left = sorted(batch, key=_length, reverse=True)
+    while left:
+        first, rows = end_to_end(left[0])[0], 1
+        shared = len(first)
+        for one in left[1:MICRO_BATCH]:
+            shared = min(shared, common(first, end_to_end(one)[0]))
+            once = shared if recipe.optim.shared_prefix and shared >= SHARED else 0
+            if once + (rows + 1) * (len(first) - once) > recipe.optim.micro_batch_tokens:
+                break
+            rows += 1
+        yield left[:rows]
+        left = left[rows:]
 
 
 def _length(example: Example) -> int:
