@@ -1,22 +1,32 @@
-"""What each recipe needs on GPUs, by the plan of memory (`strop.training.memory`): the line `# Needs` of its head.
+"""What each recipe needs on GPUs, by the plan of memory (`strop.training.memory`), and how long that takes, by the model
+of scale (`benchmarks/scale.py`): the lines `# Needs` and `# Time` of its head.
 
     python benchmarks/needs.py [--write]
 
-Prints a line for each recipe that does not run on a laptop; --write puts it into the head, where what comes after the
-first semicolon stays. The card is the smallest of `CARDS` on which the recipe fits as it is, with 1 GB for CUDA; else
+Prints both for each recipe that does not run on a laptop; --write puts them into the head, where what comes after the
+first semicolon of needs stays. The card is the smallest of `CARDS` on which the recipe fits as it is, with 1 GB for CUDA; else
 the fewest cards of 80, 94 or 141 GB over which ZeRO-3 spreads it, and a card for vLLM; 5 % are left free. Where the
 head has a command with adapters, the card for that comes after "or". A test holds the heads to it.
+
+Hours are of the speed of H100 with the card's memory, at `PRICE`: steps and evaluations, for answers that take from a
+quarter of their room to all of it, all turns of a play together. What was published, or measured, stands in front.
 """
 
 import argparse
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from benchmarks.rehearse import RECIPES, head_commands
+from benchmarks.scale import GB, H100, HOUR, Gpu, Run, step_of
 
 CARDS = (16, 24, 40, 48, 80, 94, 141, 180)
 """GB of GPUs that can be had."""
 SPREAD = (80, 94, 141)
+PRICE = 3.0
+"""Dollars an H100 and hour: assumed."""
 _OWN = 1e9
 """Of CUDA, beside what is planned."""
 _FREE = 1.05
@@ -64,18 +74,79 @@ def _plans(recipe: list[Path], words: list[str]) -> list:  # type: ignore[type-a
     return memory_plan(found, shape)
 
 
-def _line(text: str) -> str:
-    return next(line for line in text.splitlines() if line.startswith("# Needs: "))
+def time_of(path: Path) -> str | None:
+    """Hours and dollars; None for a recipe of CPUs, and for what is no reinforcement learning."""
+    from strop.config.load import load_recipe
+
+    said, recipe = needs_of(path), load_recipe([path])
+    if said is None or recipe.reward_model.pairs:
+        return None
+    gpus = 1 if said.startswith("one GPU") else int(said.split()[0])
+    card = replace(H100, memory=float(re.findall(r"(\d+) GB", said)[0]) * GB)
+    hours = [_hours(recipe, gpus, card, share) for share in (0.25, 1.0)]
+    cost = " to ".join(dict.fromkeys(f"{gpus * PRICE * one:,.0f}" for one in hours))
+    how = "one H100" if gpus == 1 else f"{gpus} H100"
+    return f"computed: {' to '.join(dict.fromkeys(map(_round, hours)))} hours of {how}, {cost} $"
+
+
+def _round(hours: float) -> str:
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.1f}"
+
+
+def _hours(recipe: Any, gpus: int, card: Gpu, share: float) -> float:
+    """Steps and both evaluations. `share`: of the room for an answer that is sampled in the mean."""
+    from strop.config.run_stages import stages_of
+
+    seconds = 0.0
+    for stage in stages_of(recipe):
+        room, config = _room(stage.recipe), stage.recipe.grpo
+        asked = _run(stage.recipe, gpus, card, config.group_size * config.tasks_per_step, share * room, room)
+        seconds += (stage.last_step - stage.steps_before) * step_of(asked, card).seconds
+    config, room = recipe.evaluation, _room(recipe)
+    answers = (config.limit or 500) * (config.samples + config.greedy)
+    many = _run(recipe, gpus, card, answers, share * room, room)
+    return (seconds + (1 + (config.before is not False)) * step_of(many, card).sampling) / HOUR
+
+
+def _room(recipe: Any) -> int:
+    """Tokens of all turns of a play, at the most."""
+    turns = recipe.task_set.environment.options.get("turns") or recipe.play.max_turns or 1
+    most = recipe.sampling.max_tokens * (1 if recipe.task_set.environment.type == "single-turn" else turns)
+    return min(most, recipe.play.max_tokens or most)
+
+
+def _run(recipe: Any, gpus: int, card: Gpu, rows: int, mean: float, longest: int) -> Run:
+    passes = 1 + bool(recipe.grpo.beta)
+    for spread in (1, 2, 4, 8, 16):
+        asked = Run(recipe.model.name, gpus, rows, recipe.task_set.max_prompt_tokens, mean, longest, 1,
+                    spread=min(spread, gpus), passes=passes)  # fmt: skip
+        try:
+            step_of(asked, card)
+        except ValueError:
+            continue
+        return asked
+    return asked
+
+
+def _line(text: str, name: str = "Needs") -> str:
+    return next(line for line in text.splitlines() if line.startswith(f"# {name}: "))
 
 
 def written(path: Path) -> str:
-    """The recipe with the line that is computed."""
-    text, said = path.read_text(), needs_of(path)
+    """The recipe with the lines that are computed."""
+    text, said, time = path.read_text(), needs_of(path), time_of(path)
     if said is None:
         return text
     line = _line(text)
     rest = line.partition(";")[2]
-    return text.replace(line, f"# Needs: {said}" + (f";{rest}" if rest else ""), 1)
+    text = text.replace(line, f"# Needs: {said}" + (f";{rest}" if rest else ""), 1)
+    if time is not None:
+        line = _line(text, "Time")
+        known = (
+            line.removeprefix("# Time: ").partition("computed: ")[0].rstrip("; ").removeprefix("not known")
+        )
+        text = text.replace(line, "# Time: " + "; ".join(filter(None, [known.strip("; "), time])), 1)
+    return text
 
 
 def main() -> None:
@@ -88,6 +159,7 @@ def main() -> None:
         new = written(path)
         if "CPU cores" not in _line(new):
             print(f"{path.stem:20} {_line(new).removeprefix('# Needs: ')}")
+            print(f"{'':20} {_line(new, 'Time').removeprefix('# Time: ')}")
         if asked.write and new != path.read_text():
             path.write_text(new)
 

@@ -3,7 +3,8 @@
     python benchmarks/rehearse.py [RECIPE...] [--repositories FOLDER] [--json FILE] [--keep FOLDER]
 
 Commands that make data run with small counts; PATH and REPOSITORY stand for repositories of the folder (git bundles or
-clones), NAME for one of them. A file that no command makes is looked for in the folder `data` beside the repositories. Training, evaluation and `strop eval` take a Llama of random weights in place of the
+clones), NAME for one of them. A file that no command makes is looked for in the folder `data` beside the repositories.
+Training, evaluation and `strop eval` take a Llama of random weights in place of the
 recipe's model, with the tokenizer that the demo's package ships, and few tokens. For a data set of the Hub another
 source stands in, which the row says. A row for each recipe:
 

@@ -75,7 +75,7 @@ class Run:
     @property
     def shape(self) -> ModelShape:
         """Of its model."""
-        shape = ModelShape.of_config(PUBLISHED[MODELS[self.model]], published=True)
+        shape = ModelShape.of_config(PUBLISHED[MODELS.get(self.model, self.model)], published=True)
         assert shape is not None
         return shape
 

@@ -1,7 +1,7 @@
-"""What the heads of recipes say that they need on GPUs is what the plan of memory says."""
+"""What the heads of recipes say of GPUs and hours is what the plan of memory and the model of scale say."""
 
 import pytest
-from benchmarks.needs import needs_of
+from benchmarks.needs import needs_of, time_of
 from benchmarks.rehearse import RECIPES
 
 
@@ -13,3 +13,5 @@ def test_heads_say_what_the_plan_says(path) -> None:
         "benchmarks/needs.py --write"
     )
     assert computed or "CPU cores" in said
+    time = next(line for line in path.read_text().splitlines() if line.startswith("# Time: "))
+    assert time_of(path) is None or time.endswith(str(time_of(path))), "benchmarks/needs.py --write"
