@@ -1,12 +1,12 @@
-"""What each recipe needs on GPUs, by the plan of memory (`strop.training.memory`), and how long that takes, by the model
-of scale (`benchmarks/scale.py`): the lines `# Needs` and `# Time` of its head.
+"""What each recipe needs on GPUs, by the plan of memory (`strop.training.memory`), and how long that takes, by the
+model of scale (`benchmarks/scale.py`): the lines `# Needs` and `# Time` of its head.
 
     python benchmarks/needs.py [--write]
 
 Prints both for each recipe that does not run on a laptop; --write puts them into the head, where what comes after the
-first semicolon of needs stays. The card is the smallest of `CARDS` on which the recipe fits as it is, with 1 GB for CUDA; else
-the fewest cards of 80, 94 or 141 GB over which ZeRO-3 spreads it, and a card for vLLM; 5 % are left free. Where the
-head has a command with adapters, the card for that comes after "or". A test holds the heads to it.
+first semicolon of needs stays. The card is the smallest of `CARDS` on which the recipe fits as it is, with 1 GB for
+CUDA; else the fewest cards of 80, 94 or 141 GB over which ZeRO-3 spreads it, and a card for vLLM; 5 % are left free.
+Where the head has a command with adapters, the card for that comes after "or". A test holds the heads to it.
 
 Hours are of the speed of H100 with the card's memory, at `PRICE`: steps and evaluations, for answers that take from a
 quarter of their room to all of it, all turns of a play together. What was published, or measured, stands in front.
@@ -16,6 +16,7 @@ import argparse
 import re
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _OWN = 1e9
 _FREE = 1.05
 
 
+@cache
 def needs_of(path: Path) -> str | None:
     """The words up to the first semicolon; None for a recipe of CPUs."""
     text = path.read_text()

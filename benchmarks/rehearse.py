@@ -49,6 +49,8 @@ TINY = (
     "evaluation.samples=1", "evaluation.k=[1]", "evaluation.extra=[]", "evaluation.room=1", "evaluation.bootstrap=100",
     "sandbox.workers=1", "run.save_every=1000",
 )  # fmt: skip
+LONG = {"histories-laptop": ["tasks.max_prompt_tokens=24000"]}
+"""Few commits of one repository may all have long files."""
 SECONDS = 900
 """Of a command."""
 
@@ -141,7 +143,7 @@ class Stage:
                 trained |= words[1] == path.stem
                 yield self._training(words, [])
         if not trained:
-            own = [*self._source(recipe, made, found), *self._stages(recipe)]
+            own = [*self._source(recipe, made, found), *self._stages(recipe), *LONG.get(path.stem, [])]
             if learned:
                 names = [
                     "{name: 'model:judge'}" if one.name in learned else f"{{name: {one.name}}}"
