@@ -115,6 +115,21 @@ def test_parquet_and_hub_read_a_local_folder(tmp_path):
         load_tasks(f"hub:{tmp_path / 'set'}@test", columns=MBPP_COLUMNS)
 
 
+def test_a_folder_of_save_to_disk_is_read(tmp_path):
+    datasets = pytest.importorskip("datasets")
+    rows = datasets.Dataset.from_list(
+        [{"text": f"Add {n}.", "test_list": [f"assert add({n}) == 1"]} for n in range(4)]
+    )
+    rows.save_to_disk(tmp_path / "one")
+    datasets.DatasetDict({"train": rows, "test": rows.select([3])}).save_to_disk(tmp_path / "two")
+    columns = {"statement": "text", "tests": "test_list"}
+    whole = [task.statement for task in load_tasks(str(tmp_path / "one"), columns=columns)]
+    assert whole == [task.statement for task in load_tasks(str(tmp_path / "two"), columns=columns)]
+    assert whole == [f"Add {n}." for n in range(4)]
+    (task,) = load_tasks(f"hub:{tmp_path / 'two'}@test", columns=columns)
+    assert task.statement == "Add 3."
+
+
 def test_filters_choose_and_do_not_move_the_split():
     everything = {t.id: t for t in load_tasks("python-functions")}
     some = load_tasks("python-functions", topics=["lists", "dates"], levels=[1], split="train")

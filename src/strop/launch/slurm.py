@@ -83,12 +83,22 @@ def _command(part: Part) -> str:
 
 
 def tried(text: str, *, cluster: bool) -> Iterator[str]:
-    """What bash says against a script, and with `cluster` sbatch too, where there is one."""
-    checks = [["bash", "-n"], *([["sbatch", "--test-only"]] if cluster and shutil.which("sbatch") else [])]
+    """What bash says against a script, and with `cluster` sbatch too, where a controller answers."""
+    checks = [["bash", "-n"], *([["sbatch", "--test-only"]] if cluster and _controller() else [])]
     for command in checks:
         done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
         if done.returncode:
             yield f"{' '.join(command)}: {' '.join(done.stderr.split())}"
+
+
+def _controller() -> bool:
+    """Whether SLURM's controller answers from here; programs may be installed where none is."""
+    if not (shutil.which("sbatch") and shutil.which("sinfo")):
+        return False
+    try:
+        return subprocess.run(["sinfo", "--noheader"], capture_output=True, timeout=60).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def submitted(plan: Plan) -> str:

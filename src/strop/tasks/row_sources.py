@@ -29,8 +29,8 @@ def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
     """(where, row) of each row of a place; of a folder, of its files in the order of their names.
 
     place   a path that ends in .jsonl, .ndjson, .json, .csv or .tsv (each alone or with .gz or .zst) or .parquet; a
-            folder of such files; "jsonl:PATH", "csv:PATH" or "parquet:PATH" whatever the name is;
-            "hub:ID[:CONFIG][@SPLIT]"
+            folder of such files, or one that `save_to_disk` of the package datasets wrote; "jsonl:PATH", "csv:PATH" or
+            "parquet:PATH" whatever the name is; "hub:ID[:CONFIG][@SPLIT]", where ID may be such a folder
     report  takes one line about each row that is left out; without it the first one raises UserError
 
     Raises UserError for a place that is not there, and for a folder without such files.
@@ -50,12 +50,20 @@ def read_place(place: str, report: Report) -> Iterator[tuple[str, Row]]:
             f"cannot tell what {place!r} holds: name a file that ends in {endings} (perhaps "
             "with .gz or .zst) or .parquet, a folder of such files, or hub:ID"
         )
+    if _is_saved(path):
+        return _read_hub(place, report)
     return chain.from_iterable(_read_file(Path(file).expanduser(), report) for file in parts(place))
 
 
 def has_files(folder: Path) -> bool:
-    """Whether a folder holds files of rows, not counting those in folders inside."""
-    return bool(_files(folder))
+    """Whether a folder holds files of rows, not counting those in folders inside, or was written by `save_to_disk`."""
+    return bool(_files(folder)) or _is_saved(folder)
+
+
+def _is_saved(folder: Path) -> bool:
+    """Whether `save_to_disk` of a data set, or of one with splits, wrote the folder."""
+    whole = (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file()
+    return whole or (folder / "dataset_dict.json").is_file()
 
 
 def _read_file(path: Path, report: Report) -> Iterator[tuple[str, Row]]:
@@ -67,7 +75,7 @@ def _read_file(path: Path, report: Report) -> Iterator[tuple[str, Row]]:
 def parts(place: str) -> list[str]:
     """The places that a place is made of: the files of a folder, else itself. Raises UserError for an empty folder."""
     path = Path(place).expanduser()
-    if place.partition(":")[0] in KINDS or not path.is_dir():
+    if place.partition(":")[0] in KINDS or not path.is_dir() or _is_saved(path):
         return [place]
     files = _files(path)
     if not files:
@@ -134,8 +142,13 @@ def _read_hub(name: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]
     datasets = require("datasets", package="datasets", extra="data", purpose=f"the data set {name!r}")
     rest, _, split = name.partition("@")
     identifier, _, config = rest.partition(":")
+    saved = Path(identifier).expanduser()
     try:
-        loaded = datasets.load_dataset(identifier, config or None)
+        if _is_saved(saved):
+            loaded = datasets.load_from_disk(str(saved))
+            loaded = loaded if isinstance(loaded, dict) else {"train": loaded}
+        else:
+            loaded = datasets.load_dataset(identifier, config or None)
     except Exception as error:  # the package raises many kinds: connection, not found, bad files
         raise UserError(f"cannot load the data set {identifier!r}: {_cause(error)}") from error
     chosen = split or ("train" if "train" in loaded or len(loaded) != 1 else next(iter(loaded)))

