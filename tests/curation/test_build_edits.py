@@ -577,6 +577,37 @@ def test_rust_programs_that_do_not_compile(tmp_path: Path, strop: Callable[..., 
             apply_answer("", edit_check(task).files, "search-replace")
 
 
+def test_lines_taken_out_of_references(tmp_path: Path, strop: Callable[..., Any], verifier: Any) -> None:
+    words = [
+        "build",
+        "edits",
+        "python-functions",
+        "--family",
+        "infill",
+        "--holes",
+        3,
+        "--limit",
+        12,
+        "-o",
+        "o.jsonl",
+    ]
+    done = strop(*words)
+    assert done.returncode == 0, done.stderr
+    found, originals = read(tmp_path / "o.jsonl"), {task.id: task for task in load_tasks("python-functions")}
+    assert len(found) == 12
+    for task in found:
+        check = edit_check(task)
+        ((path, hole),) = check.files.items()
+        whole = originals[str(task.metadata["original"]).rpartition("/")[0]]
+        before, after = hole.split("<FILL>")
+        assert check.oracle == {path: whole.reference.rstrip("\n") + "\n"}
+        assert check.function in before and whole.reference.rstrip().endswith(after.rstrip())
+        missing = len(whole.reference.rstrip().splitlines()) - len((before + after).split("\n")) + 1
+        assert task.family == "infill" and task.split == whole.split and 0 <= missing <= 4
+        assert verifier.verify(task, task.reference).passed
+        assert not verifier.verify(task, "```python\n```").passed
+
+
 def test_pairs_of_primevul(tmp_path: Path, strop: Callable[..., Any]) -> None:
     maker = ADAPTERS["primevul"].sample
     assert maker is not None

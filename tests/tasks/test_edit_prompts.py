@@ -1,6 +1,7 @@
 """Prompts for edits: what they show, what they begin, and that the oracle's edit fits every one of them."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -205,6 +206,18 @@ def test_rewards_of_reasoning(style: str) -> None:
         assert REWARDS[name](thinking, rollout(thinking, style, "chat-edit-think"), verdict) == 1.0
     own = thinking.model_copy(update={"metadata": {"thought": "The sign is wrong."}})
     assert "The sign is wrong." in solution(own, render(own, style, "chat-edit-think"))
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_an_edit_names_its_file_where_the_template_says_so(style: str, tmp_path: Path) -> None:
+    text = "{statement}\n\n{files}\n\n<think>\n</think>\n<solution>\n### PATH\n<<<<<<< SEARCH\n</solution>\n"
+    (tmp_path / "own.txt").write_text(text)
+    given, prompt = task(), render(task(), style, str(tmp_path / "own.txt"))
+    said = prompt.assemble(solution(given, prompt))
+    assert "\n### inc.py\n" in said and "### inc.py" not in solution(given, render(given, style))
+    verdict = Verdict(outcome=Outcome.PASSED)
+    scored = rollout(given, style, str(tmp_path / "own.txt"))
+    assert REWARDS["published_swe_rl"](given, scored, verdict) == 1.0
 
 
 def test_no_oracle_no_solution() -> None:

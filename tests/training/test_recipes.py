@@ -12,6 +12,7 @@ from tests.warm import strop
 from strop.config.algorithms import DapoLoss
 from strop.config.load import load_recipe
 from strop.config.run_stages import stages_of
+from strop.tasks.task_sets import each, extra_tasks, split_tasks
 
 from .test_reward_model import preferences
 
@@ -189,6 +190,16 @@ def test_the_published_schedule() -> None:
         assert (recipe.sampling.temperature, recipe.tasks.max_tests) == (0.6, 15)
         assert (recipe.optim.learning_rate, recipe.optim.max_grad_norm) == (1e-6, 1.0)
         assert [(r.name, r.weight) for r in recipe.rewards if r.weight] == [("passed", 1.0)]
+
+
+@pytest.mark.parametrize("name", ["rust-1.5b", "rust-3b"])
+def test_recipes_that_train_on_own_tests_are_judged_by_hidden_ones_too(name: str) -> None:
+    recipe = load_recipe([name], ["evaluation.limit=40"])
+    ((_, held_out),) = [split_tasks(one) for one in each(recipe).values()]
+    (extra,) = recipe.evaluation.extra
+    hidden = extra_tasks(recipe, extra)
+    assert [task.id for task in hidden] == [task.id for task in held_out] and len(hidden) == 40
+    assert all(task.check.tests for task in hidden) and not any(task.check.tests for task in held_out)
 
 
 @pytest.mark.parametrize(
