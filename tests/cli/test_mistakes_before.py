@@ -390,5 +390,5 @@ def test_tree_sitter_is_needed_for_rust_and_torch_for_nothing(place: Path) -> No
     ran: Any = {"cwd": place, "env": environment, "capture_output": True, "text": True, "timeout": 300}
     done = subprocess.run([sys.executable, "-c", code], **ran)
     (line,) = done.stderr.splitlines()
-    assert done.returncode == 2 and "pip install 'strop[strength]'" in line, line
+    assert done.returncode == 2 and "pip install 'strop-verify[strength]'" in line, line
     assert done.stdout.endswith("torch loaded: False\n")

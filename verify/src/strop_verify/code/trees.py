@@ -52,7 +52,7 @@ def _grammar(language: str) -> "Language":
         import tree_sitter_python
         import tree_sitter_rust
     except ImportError as error:
-        remedy = "install it: pip install 'strop[strength]'"
+        remedy = "install it: pip install 'strop-verify[strength]'"
         raise UserError(f"reading code needs tree-sitter ({error}); {remedy}") from None
     if language not in LANGUAGES:
         raise UserError(f"tests in {language!r} are not understood; known: {', '.join(LANGUAGES)}")

@@ -207,7 +207,13 @@ class _DockerfileReader:
 
 def _parsed(text: str) -> Sequence[Any]:
     """The instructions, as BuildKit's parser has them. Raises UserError."""
-    parser = require("dockerfile", package="dockerfile", extra="terminal", purpose="reading a Dockerfile")
+    parser = require(
+        "dockerfile",
+        package="dockerfile",
+        extra="terminal",
+        purpose="reading a Dockerfile",
+        part="strop-verify",
+    )
     for line in text.removeprefix("\ufeff").split("\n"):
         found = _DIRECTIVE.match(line)
         if found is None or found[1].lower() not in ("escape", "syntax", "check"):

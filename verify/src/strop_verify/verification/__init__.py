@@ -91,7 +91,7 @@ def open_remote(url: str, *, settings: "dict[str, Any] | None" = None) -> "Remot
     try:
         from strop_verify.verification.remote.client import RemoteVerifier
     except ImportError as error:
-        raise UserError(f"verifiers over HTTP need {error.name}: pip install 'strop[serve]'") from None
+        raise UserError(f"verifiers over HTTP need {error.name}: pip install 'strop-verify[serve]'") from None
     return RemoteVerifier(read_address(url), token, settings=settings)
 
 
@@ -108,7 +108,7 @@ def open_on_ray(
     try:
         from strop_verify.verification.ray_workers import RayVerifier
     except ImportError as error:
-        raise UserError(f"verifiers on Ray need {error.name}: pip install 'strop[ray]'") from None
+        raise UserError(f"verifiers on Ray need {error.name}: pip install 'strop-verify[ray]'") from None
     return RayVerifier(address, workers=workers, cpus=cpus, **options)
 
 

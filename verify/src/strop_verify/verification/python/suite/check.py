@@ -99,7 +99,7 @@ def testing_site() -> PackageSite:
     site = site_of(TESTS)
     if "pytest" in site.lacking:
         raise VerificationError(
-            "checks of kind 'pytest' need pytest, which is not installed here: pip install strop[suites]"
+            "checks of kind 'pytest' need pytest, which is not installed here: pip install 'strop-verify[suites]'"
         )
     return site
 
