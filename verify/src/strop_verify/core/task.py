@@ -118,6 +118,10 @@ class Metadata(TypedDict, total=False):
     source_cases: Any
     """What that answer's own tests are worth, and which cases of the source agree. Of a commit `strength` is [noticed,
     tried]: faults in its changed lines."""
+    tells: list[str]
+    """What a statement out of a history quotes or names that only the patch has."""
+    instance: str
+    """What SWE-bench calls the row that a task was made of."""
     quarantined: dict[str, str]
     """Tests that judge nothing, and why: what they say depends on chance, order, hash seed or day."""
 
