@@ -31,7 +31,8 @@ def made(tmp_path_factory):
         "```\n<<<<<<< SEARCH\nno\n=======\nyes\n>>>>>>> REPLACE\n```",
         "I do not know.",
     ]
-    answers.append(f"<think>\n.\n</think>\n{tasks[3].reference}")
+    draft = answers[1]  # in a thought it is no edit
+    answers.append(f"<think>\n{draft}\n</think>\n{tasks[3].reference}")
     lines = [{"task_id": task.id, "answer": answer} for task, answer in zip(tasks, answers, strict=True)]
     (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     words = "eval scripted:answers.jsonl --tasks tasks.jsonl --style chat -t 0 --predictions out/p.jsonl run.name=p"

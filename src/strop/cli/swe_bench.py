@@ -13,7 +13,7 @@ from strop.evaluation.result import Evaluation, TaskCounts
 from strop.reports.rollout_files import evaluation_file, read_whole
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
-from strop_verify.edits import FORMATS, EditError, Tolerance
+from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
 
 _WRONG = ("unresolved_ids", "empty_patch_ids", "error_ids")
 """Submitted and not resolved, as the harness counts them."""
@@ -33,9 +33,8 @@ def model_patch(task: Task, answer: str) -> str:
         raise UserError(
             f"task {task.id}: an answer to a check of kind {kind} is no patch; make edit tasks: strop build commits"
         )
-    chosen = FORMATS[check.format]
     try:
-        after = chosen.apply(chosen.parse(answer), check.files, Tolerance.of(*check.tolerance))
+        after = apply_answer(answer, check.files, check.format, Tolerance.of(*check.tolerance))
     except EditError:
         return ""
     return FORMATS["unified-diff"].render(check.files, after)
