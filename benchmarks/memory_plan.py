@@ -5,7 +5,8 @@
 Each form of the update is a run of two steps in a process of its own: a Llama with random weights (hidden size 576, 49k
 words), two tasks, whose answers, all of full length, fill a micro-batch each. Counted is the second update, when Adam's
 states are there: on a GPU the most that torch had allocated, on a CPU the most that lay in RAM above what was there
-before the model was loaded. For each form, in GB:
+before the model was loaded. The form "warm start" counts its third update instead, on references of all lengths.
+For each form, in GB:
 
     planned, taken   the update with all that is held beside it
     ratio            planned through taken
@@ -41,6 +42,7 @@ FORMS: dict[str, tuple[tuple[int, int, int], tuple[str, ...]]] = {
     "whole, bfloat16, padded": (SHORT, (CHECKPOINTS, NARROW, PADDED)),
     "whole, bfloat16, long": (LONG, (CHECKPOINTS, NARROW)),
     "whole, float32, long": (LONG, (CHECKPOINTS, WIDE)),
+    "warm start": (SHORT, (ALL, NARROW, "sft.warm_start=true", "sft.steps=3", "sft.batch_size=32")),
     "frozen embeddings, bfloat16": (SHORT, (CHECKPOINTS, NARROW, "model.train_embeddings=false")),
     "LoRA, float32": (SHORT, (CHECKPOINTS, WIDE, LORA)),
     "LoRA, float32, all activations": (SHORT, (ALL, WIDE, LORA)),
@@ -84,7 +86,28 @@ def make_inputs(folder: Path, layers: int) -> None:
 def words_of(form: str, folder: Path) -> list[str]:
     """Arguments of `strop train`."""
     (prompt, answer, group), settings = FORMS[form]
-    tasks = ({"statement": f"{word} " * (prompt - 40), "check": {"kind": "none"}} for word in ("one", "two"))
+    words = [
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+    ]
+    tasks = [
+        {
+            "statement": f"{word} " * (prompt - 40),
+            "reference": f"{word} " * (answer * (1 + number) // len(words)),
+            "check": {"kind": "none"},
+        }
+        for number, word in enumerate(words)
+    ]
     (folder / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     return [
         str(folder / "recipe.yaml"), f"model.name={folder}/model", f"tasks.source={folder}/tasks.jsonl",
@@ -139,7 +162,7 @@ def measured(form: str, folder: Path) -> dict[str, Any]:
     from strop.config.load import load_recipe
     from strop.policies.loading import has_fast_bfloat16
     from strop.policies.model_shape import ModelShape
-    from strop.training import backend, learner
+    from strop.training import backend, learner, run
     from strop.training.memory import memory_plan
 
     words, gauge = words_of(form, folder), Gauge()
@@ -148,8 +171,8 @@ def measured(form: str, folder: Path) -> dict[str, Any]:
     assert shape is not None
     (plan,) = memory_plan(recipe, shape, bfloat16=has_fast_bfloat16(), gpu=gauge.gpu)
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
-    seen: dict[str, list[int]] = {"start": [], "sampled": [], "taken": []}
-    load, update = backend.TrainingBackend.load, learner.Learner.update
+    seen: dict[str, list[int]] = {"start": [], "sampled": [], "taken": [], "warm": []}
+    load, update, fit = backend.TrainingBackend.load, learner.Learner.update, run.fit
 
     def loaded(*given: Any, **named: Any) -> Any:
         seen["start"].append(gauge.now())
@@ -165,10 +188,20 @@ def measured(form: str, folder: Path) -> dict[str, Any]:
         gauge.begin()
         return found
 
+    def fitted(recipe: Any, model: Any, examples: Any, show: Any) -> None:
+        def noted(metrics: dict[str, Any]) -> None:
+            seen["warm"].append(gauge.most())
+            gauge.begin()
+            show(metrics)
+
+        gauge.begin()
+        fit(recipe, model, examples, noted)
+
     backend.TrainingBackend.load, learner.Learner.update = loaded, updated  # type: ignore[method-assign,assignment]
+    run.fit = fitted
     app(["train", "--plain", *words], standalone_mode=False)
     held, start = sum(plan.held.values()), seen["start"][0]
-    planned, taken = held + sum(plan.updating.values()), seen["taken"][-1] - start
+    planned, taken = held + sum(plan.updating.values()), (seen["warm"] or seen["taken"])[-1] - start
     return {
         "planned": planned / 1e9,
         "taken": taken / 1e9,

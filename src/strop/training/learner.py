@@ -39,7 +39,7 @@ class Learner:
         self.not_finite = 0
         """Updates in a row, up to the last one, that were not finite and so not applied."""
         self.computes = update_of(
-            backend.model, ways=_ways(recipe), longest=longest_play(longest_answers(recipe))
+            backend.model, ways=update_ways(recipe), longest=longest_play(longest_answers(recipe))
         )
         """The way of the update, and how near that is to the model's plain forward pass."""
         backend.prepare()
@@ -60,7 +60,7 @@ class Learner:
         grpo = stage.recipe.grpo
         backend = self.backend
         no_dropout(backend.wrapped)
-        padded = self.computes.way in ("rows", "one")
+        padded = self.computes.padded
         parts = [_Part(list(samples), stage, self._ranks, padded) for samples in batch.minibatches]
         if grpo.updates_per_step > 1:
             for part in parts:
@@ -125,7 +125,7 @@ class Learner:
             yield self._logps(model, samples)
 
 
-def _ways(recipe: Recipe) -> list[str]:
+def update_ways(recipe: Recipe) -> list[str]:
     """Ways of the update that a recipe allows. In parts, each process makes as many passes as the others."""
     together = recipe.launch.engine == "ddp"
     ways = ["tree"] if recipe.optim.shared_prefix else []

@@ -55,6 +55,11 @@ class Update:
     tried: tuple[str, ...]
     places: tuple[int, ...]
 
+    @property
+    def padded(self) -> bool:
+        """Whether rows of one length stand side by side, and what they begin with in common is computed for each."""
+        return self.way in ("rows", "one")
+
     def serves(self, ways: Sequence[str], places: Sequence[int]) -> bool:
         """Whether nothing else would be found among these ways, for texts beyond those places."""
         if self.way not in ways or not {*places} <= {*self.places}:
@@ -82,11 +87,6 @@ def update_of(model: Any, *, ways: Sequence[str] | None = None, longest: int = 0
     if known is None or (ways is not None and not known.serves(ways, places)):
         _known[inner] = known = _found(inner, tuple(ways or WAYS), longest)
     return known
-
-
-def check_head(model: Any) -> None:
-    """Raises UserError for a model whose own log-probabilities cannot be learnt with."""
-    update_of(model)
 
 
 def updates_as(model: Any, other: Any) -> None:
@@ -169,17 +169,9 @@ def token_logps(model: Any, samples: Sequence[Sample], *, head: Any, temperature
     head   its output embedding
     temperature  of the sampling distribution, whose log-probabilities these are
     """
-    return _computed(model, samples, head, temperature, update_of(model).way)
-
-
-def row_logps(model: Any, samples: Sequence[Sample], *, head: Any, temperature: float) -> Values:
-    """The same by padded rows."""
-    return _computed(model, samples, head, temperature, "rows")
-
-
-def _computed(model: Any, samples: Sequence[Sample], head: Any, temperature: float, way: str) -> Values:
-    after = update_of(model).head if type(head) is torch.nn.Linear else None  # an adapter has an own forward
-    values = WAYS[way](Pass(model, bare(model), head, after, temperature), samples)
+    update = update_of(model)
+    after = update.head if type(head) is torch.nn.Linear else None  # an adapter has an own forward
+    values = WAYS[update.way](Pass(model, bare(model), head, after, temperature), samples)
     return values[:, 0], values[:, 1].detach()
 
 

@@ -27,9 +27,6 @@ from strop_verify.core import files
 from strop_verify.core.errors import UserError
 from strop_verify.core.ids import derive_seed, rng
 
-RELEASE_EVERY = 8
-"""Updates after which freed memory goes back to the kernel."""
-
 Compared = tuple[list[Row], list[Row]]
 """Of one task the answers that passed, and those that failed."""
 
@@ -120,7 +117,7 @@ def fit(recipe: Recipe, judge: RewardModel, examples: Sequence[Compared], show: 
     def seed(step: int, left: int) -> int:
         return derive_seed(recipe.seed, "reward", step, left)
 
-    fit_examples(recipe, config, model, examples, learn, show, seed=seed, release_every=RELEASE_EVERY)
+    fit_examples(recipe, config, model, examples, learn, show, seed=seed)
 
 
 def _rows(tasks: Sequence[Compared]) -> list[Row]:
