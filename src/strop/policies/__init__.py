@@ -15,10 +15,11 @@ from contextlib import suppress
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 
-def _keep_freed_memory() -> None:
+def keep_freed_memory(below: int) -> None:
+    """Has blocks of fewer bytes stay here when they are freed, and larger ones go back to the kernel at once."""
     with suppress(OSError, AttributeError):  # another C library: its own policy stays
         libc = ctypes.CDLL("libc.so.6")
-        libc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+        libc.mallopt(_M_MMAP_THRESHOLD, below)
         libc.mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
 
 
@@ -30,4 +31,4 @@ def release_memory() -> None:
 
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "2000")
-_keep_freed_memory()
+keep_freed_memory(below=32 << 20)

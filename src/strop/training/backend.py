@@ -20,6 +20,7 @@ from transformers import GenerationConfig, PreTrainedModel
 
 from strop.config.model import LoraConfig
 from strop.config.schema import Recipe
+from strop.policies import keep_freed_memory
 from strop.policies.loading import has_fast_bfloat16, load_model, named_weights, resolve_dtype
 from strop.policies.proof import PROMPT, plain_logps, random_ids
 from strop.training.checkpoints import OPTIMISER
@@ -27,6 +28,11 @@ from strop.training.logps import no_dropout
 from strop.training.ranks import Ranks
 from strop_verify.core.errors import UserError
 
+SMALL = 256 << 10
+"""Bytes of blocks that stay with the process under adapters. Their gradients, small and kept, lie between large
+activations that are freed, as weights in four bits lie between those that they were made from, and the heap would grow
+by the gaps.
+"""
 MAMBAS = ("falcon_h1", "mamba", "mamba2", "falcon_mamba", "nemotron_h")
 """Model types of which PEFT refuses adapters for `out_proj`."""
 WARM = "warm"
@@ -64,6 +70,8 @@ class TrainingBackend:
 
         Raises UserError where there is none.
         """
+        if recipe.model.lora.rank:
+            keep_freed_memory(below=SMALL)
         model = _loaded(recipe, folder, cls.home)
         if ends and (generation := model.generation_config):
             generation.eos_token_id, generation._from_model_config = sorted(ends), False

@@ -21,6 +21,8 @@ CHUNK = 64
 OWN, BETWEEN, LARGE = 0.45e9, 0.3, 32 << 20
 """Bytes of RAM that torch's kernels keep, and the share of activations that lies free between them, where these are not
 so large that each goes back to the kernel (`strop.policies`): measured."""
+LITTLE = 0.18e9
+"""The same in place of both where all blocks go back (`training.backend.SMALL`)."""
 USED = 0.8
 """Share of a sampling GPU that its server takes, where the recipe does not say: vLLM's own default is .9."""
 
@@ -139,11 +141,7 @@ def memory_plan(
             "cache of one answer": float(cached * longest) / policy.spread,
         }
     if not gpu:
-        small = _tokens(recipe) * shape.widest * types.computed < LARGE
-        freed = (
-            BETWEEN * (updating.get("activations", 0.0) + updating.get("one layer", 0.0)) if small else 0.0
-        )
-        held["torch's own"] = OWN + freed
+        held["torch's own"] = _kept_by_torch(recipe, shape, types, updating)
     training = DevicePlan("training", world, held, sampling, updating, at_once, share, gpu)
     if not launch.servers or not gpu:
         return [training]
@@ -152,6 +150,14 @@ def memory_plan(
     serving = {"weights": copy / spread, "cache of one answer": float(cached * longest) / spread}
     used = getattr(policy, "gpu_memory_utilization", USED)
     return [training, DevicePlan("sampling", launch.servers * spread, {}, serving, {}, share=used)]
+
+
+def _kept_by_torch(recipe: Recipe, shape: ModelShape, types: "_Types", updating: dict[str, float]) -> float:
+    if recipe.model.lora.rank:
+        return LITTLE
+    small = _tokens(recipe) * shape.widest * types.computed < LARGE
+    activations = updating.get("activations", 0.0) + updating.get("one layer", 0.0)
+    return OWN + (BETWEEN * activations if small else 0.0)
 
 
 @dataclass(frozen=True)
