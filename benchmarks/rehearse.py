@@ -86,7 +86,7 @@ class Stage:
     """Where recipes are rehearsed: repositories, data, a model, a folder for each."""
 
     def __init__(self, folder: Path, repositories: Path) -> None:
-        self.folder = folder
+        self.folder, repositories = folder, repositories.resolve()
         self.repositories = sorted(repositories.glob("*.bundle")) or sorted(
             p for p in repositories.iterdir() if p.is_dir()
         )
