@@ -25,7 +25,7 @@ from strop_verify.core.registry import Registry
 from strop_verify.core.text import printable
 
 COMMANDS = (
-    "init", "recipes", "train", "launch", "sft", "train-reward", "online", "eval", "scale", "answer", "play",
+    "init", "recipes", "train", "launch", "distill", "sft", "train-reward", "online", "eval", "scale", "answer", "play",
     "verify",
     "serve-verifier", "serve-sampler", "serve-policy", "serve-environment", "search", "serve-search", "serve-edits",
     "attack", "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "repair", "doctor",

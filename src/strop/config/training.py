@@ -59,6 +59,34 @@ def _usual_correction(given: dict[str, Any]) -> Correction:
     return TokenTruncated() if name == "token-truncated" else NoCorrection()
 
 
+class TeacherConfig(Section):
+    """Whose log-probabilities of the policy's own tokens are part of their advantages: on-policy distillation (GKD,
+    arXiv 2306.13649). The formula is in training/teacher.py."""
+
+    name: str | None = None
+    """Hub id or local folder of a model with the policy's tokenizer; null: the policy itself, which is shown more."""
+    revision: str | None = None
+    """Branch, tag or commit on the Hub; null takes the default branch."""
+    weight: float = Field(default=1.0, gt=0)
+    """Of the difference of log-probabilities, in nats, against advantages of rewards."""
+    rewards: bool = True
+    """Whether rewards have advantages too; false: distillation alone, and rewards are logged."""
+    on: Literal["all", "failed"] = "all"
+    """Which answers it teaches: all, their rewards' advantages added; or those that did not pass, in place of these
+    (SRPO, arXiv 2604.02288)."""
+    shows: Literal["nothing", "reference", "feedback"] = "nothing"
+    """What the teacher sees behind the statement: the reference solution (OPSD, arXiv 2601.18734), or why this answer
+    failed (SDPO, arXiv 2601.20802); an answer for which there is neither keeps its reward's advantage."""
+
+    def complaints(self) -> Iterator[Complaint]:
+        """The policy itself learns nothing from what it would say anyway."""
+        if not self.name and self.shows == "nothing":
+            yield (
+                "name",
+                "is empty: name a teacher, or let the policy teach itself with shows: reference or feedback",
+            )
+
+
 class GrpoConfig(Section):
     """Group relative policy optimisation (DeepSeekMath, arXiv 2402.03300) and its later forms."""
 
@@ -66,6 +94,8 @@ class GrpoConfig(Section):
     """The policy-gradient loss, and how its tokens are averaged."""
     advantage: AdvantageConfig = GroupAdvantage()
     """What a rollout's reward is held against."""
+    teacher: TeacherConfig | None = None
+    """A model that weighs tokens beside the rewards, or in their place; null for none."""
     beta: float = Field(default=0.0, ge=0)
     """Weight of the k3 estimate of the KL to the model that this training starts from (after a warm start, if there is
     one), per token; 0 needs no reference model, nor do adapters, which are left out instead."""
@@ -102,11 +132,10 @@ class GrpoConfig(Section):
                 f"{self.minibatches} do not divide the {self.tasks_per_step} groups of a step (grpo.tasks_per_step)",
             )
         if self.refill and not self.compares:
-            yield (
-                "refill",
-                f"replaces groups of equal rewards, but advantage {self.advantage.type} learns from them",
-            )
-        alone = isinstance(self.advantage, RunningBaselineAdvantage | AddedAdvantage)
+            other = "a teacher" if self.teacher else f"advantage {self.advantage.type}"
+            yield "refill", f"replaces groups of equal rewards, but {other} learns from them"
+        taught = self.teacher is not None and not self.teacher.rewards
+        alone = taught or isinstance(self.advantage, RunningBaselineAdvantage | AddedAdvantage)
         if self.group_size < 2 and not alone:
             yield (
                 "group_size",
@@ -124,6 +153,8 @@ class GrpoConfig(Section):
         """Whether a group whose rewards are all equal has no advantages. Of an advantage of one's own `refill` says it:
         whether such groups are dropped.
         """
+        if self.teacher:
+            return False
         if isinstance(self.advantage, AddedAdvantage):
             return self.refill
         if isinstance(self.advantage, PerTurnAdvantage):

@@ -119,7 +119,7 @@ METRICS = fields(
             "reward", "pass_rate", "completion_tokens", "truncated", "duplicates", "refused", "error_rate",
             "groups_played", "groups_with_signal", "rollouts", "disagreements", "entropy", "sampling_surprise", "loss",
             "grad_norm", "clip_ratio", "kl", "learning_rate", "seconds", "seconds_sampling", "seconds_verifying",
-            "seconds_rewards", "seconds_update", "seconds_sampler_idle", "seconds_update_idle", "steps",
+            "teacher_kl", "seconds_rewards", "seconds_update", "seconds_sampler_idle", "seconds_update_idle", "steps",
             "rewards_failed", "updates_not_finite", "turns", "effects", "turns_with_effects", "seconds_effects",
         ),
         "rewards": table(number),

@@ -1,6 +1,6 @@
 """From a step's groups to the batch that the update consumes: what is too old, advantages, masks, minibatches."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from strop.algorithms.advantages import Stateful, find_advantage, weighed
@@ -46,14 +46,25 @@ class Advantages:
             self._kind.load(state)
 
 
-def batch_of(groups: Sequence[Group], grpo: GrpoConfig) -> Batch:
+def _as_they_are(drawn: Sequence[tuple[Rollout, Sample]]) -> list[Sample]:
+    return [sample for _, sample in drawn]
+
+
+def batch_of(
+    groups: Sequence[Group],
+    grpo: GrpoConfig,
+    taught: Callable[[Sequence[tuple[Rollout, Sample]]], Sequence[Sample]] = _as_they_are,
+) -> Batch:
     """The batch of groups that have advantages. Each minibatch gets its part of the groups with signal. Plays in which
     nothing was sampled have no part in it.
+
+    taught  gives a minibatch's samples what a teacher adds to their advantages
     """
     ordered = sorted(groups, key=lambda group: not group.has_signal)
     parts = (ordered[number :: grpo.minibatches] for number in range(grpo.minibatches))
     played = ([r for group in part for r in group.rollouts if r.turns] for part in parts)
-    return Batch(tuple(tuple(s for r in part for s in samples_of(r, grpo.mask_truncated)) for part in played))
+    drawn = ([(r, s) for r in part for s in samples_of(r, grpo.mask_truncated)] for part in played)
+    return Batch(tuple(tuple(taught(part)) for part in drawn))
 
 
 def samples_of(rollout: Rollout, mask_truncated: bool) -> list[Sample]:

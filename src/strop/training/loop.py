@@ -23,6 +23,7 @@ from strop.training.failures import RunStopped
 from strop.training.feed import Feed, StepGroups, TaskFeed
 from strop.training.learner import Learner
 from strop.training.setup import RunParts
+from strop.training.teacher import Teacher
 from strop_verify.core.errors import StropError, TooManyErrors
 from strop_verify.core.progress import PROGRESS
 from strop_verify.core.rollout import Group, Rollout
@@ -150,6 +151,8 @@ class Loop:
         self._idle = 0
         """Steps in a row without anything to learn from."""
         self.learner = Learner(parts.backend, recipe)
+        teacher = recipe.grpo.teacher
+        self._teacher = Teacher(recipe, teacher, parts) if teacher else None
         self._updates = update_of(checkpoint)
         self.begins_after = self._stage().step_of(self._updates)[0]
         """Steps that were done before."""
@@ -195,10 +198,12 @@ class Loop:
             learnt, played = self._weighed(groups, stage, number)
             measured = self._measured(groups, learnt, stage, number)
             notes = self._notes(learnt, played, stage)
-            batch = batch_of(learnt, stage.recipe.grpo)
+            teacher = [self._teacher.taught] if self._teacher else []
+            batch = batch_of(learnt, stage.recipe.grpo, *teacher)
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
             masked = stage.recipe.grpo.mask_truncated
             metrics = step_metrics(played, learnt, mask_truncated=masked) | measured | updated
+            metrics |= self._teacher.measured() if self._teacher else {}
             done = time.perf_counter()
             self.feed.wait()
             ended = time.perf_counter()

@@ -129,7 +129,7 @@ def memory_plan(
         rows, tokens = map(max, zip(*(_in_cache(one, world) for one in stages), strict=True))
         sampling = {
             "cache": float(cached * tokens),
-            "plays between turns": float(cached * policy.batch[1]) if _has_turns(recipe) else 0.0,
+            "plays between turns": float(cached * policy.batch[1]) if has_turns(recipe) else 0.0,
             "logits": 3.0 * FLOAT32 * rows * shape.vocabulary,
         }
     elif share and not gpu:
@@ -208,10 +208,18 @@ def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
     divided = 1 if launch.engine == "ddp" else world
     return {
         "weights": (weights + FLOAT32 * adapters) / parts,
+        "teacher": _teacher(recipe, types),
         "Adam": 2 * trained * (FLOAT32 if deepspeed else width) / divided,
         "DeepSpeed's float32 weights": FLOAT32 * trained / divided if deepspeed else 0.0,
         "reference": weights / parts if recipe.grpo.beta and not adapters else 0.0,
     }
+
+
+def _teacher(recipe: Recipe, types: _Types) -> float:
+    """Bytes of a teacher of its own, each process has it whole; 0 also where its config.json cannot be read."""
+    config = recipe.grpo.teacher
+    shape = ModelShape.read(config.name, config.revision) if config and config.name else None
+    return float(types.sampled * shape.parameters) if shape else 0.0
 
 
 def _trained(recipe: Recipe, shape: ModelShape, types: _Types) -> tuple[int, int]:
@@ -336,7 +344,7 @@ def _gathered(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
     return most
 
 
-def _has_turns(recipe: Recipe) -> bool:
+def has_turns(recipe: Recipe) -> bool:
     """Whether plays wait for a next turn; the transformers engine keeps what it computed of them."""
     sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
     return any(one.environment.type != "single-turn" for one in sets)

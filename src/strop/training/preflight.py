@@ -17,7 +17,7 @@ from strop.config.run_stages import stages_of
 from strop.config.schema import Recipe
 from strop.environments.registry import played_by
 from strop.policies.model_files import ModelFiles, check_tokenizer, is_converted
-from strop.policies.open import check_trainable, is_installed, local_tokenizer, longest_play
+from strop.policies.open import check_trainable, is_installed, local_tokenizer, longest_play, tokenizer_of
 from strop.reports.run_folder import RunFolder
 from strop.rewards.rubric import WeightedRubric
 from strop.rollouts.encoding import check_prompts
@@ -173,6 +173,11 @@ class Preflight:
             self.model = ModelFiles.read(config.name, config.revision)
             if self.model is not None:
                 check_tokenizer(self.model.folder)
+        if self.recipe.grpo.teacher and self.samples:
+            from strop.training.teacher import check_teacher
+
+            with self.noting():
+                check_teacher(self.recipe, tokenizer_of(self.recipe).inner)
         model = self.model
         if model is None:
             if not is_converted(config.name):

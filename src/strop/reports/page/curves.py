@@ -103,6 +103,9 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
             "Clip fraction", "Share of tokens whose probability ratio was clipped.", value=("clip_ratio",)
         ),
         "kl": Curve("KL", "Divergence from the reference model, nats a token."),
+        "teacher_kl": Curve(
+            "KL to the teacher", "Of the policy that sampled, estimated, nats a token.", zero=False
+        ),
         "learning_rate": Curve("Learning rate", "Of the optimiser."),
     },
     "Time": {

@@ -1,0 +1,42 @@
+"""`strop distill`: training on a teacher's judgement of the policy's own tokens."""
+
+from typing import Annotated, Literal
+
+from typer import Option
+
+from strop.cli.options import Plain, Recipes
+from strop.cli.train import train
+from strop_verify.core.errors import UserError
+
+
+def distill(
+    recipe: Recipes,
+    teacher: Annotated[
+        str | None,
+        Option(
+            help="folder or Hub id of a model with the same tokenizer; without it the policy teaches itself"
+        ),
+    ] = None,
+    shows: Annotated[
+        Literal["nothing", "reference", "feedback"],
+        Option(help="what the teacher sees besides: the reference solution, or why the answer failed"),
+    ] = "nothing",
+    with_rewards: Annotated[
+        bool, Option("--with-rewards", help="learn from the recipe's rewards too; else they are logged")
+    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="check all that a run needs, then stop")] = False,
+    plain: Plain = False,
+) -> None:
+    """Train a recipe's model towards a teacher on its own samples (grpo.teacher)."""
+    if teacher is None and shows == "nothing":
+        raise UserError(
+            "name a teacher with --teacher, or let the policy teach itself: --shows reference or feedback"
+        )
+    words = [
+        f"grpo.teacher.shows={shows}",
+        f"grpo.teacher.rewards={str(with_rewards).lower()}",
+        "grpo.refill=false",
+    ]
+    if teacher is not None:
+        words.append(f"grpo.teacher.name={teacher}")
+    train([*words, *recipe], dry_run=dry_run, plain=plain)

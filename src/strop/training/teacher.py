@@ -1,0 +1,202 @@
+"""Teachers: distillation on the policy's own samples, as one more part of each token's advantage.
+
+A teacher reads what the policy sampled and gives its log-probabilities T. To the advantage of a sampled token comes
+
+    weight * (T - mu),    mu: the log-probability with which it was sampled
+
+whose expected gradient is that of the reverse KL of the policy to the teacher at that token (GKD, arXiv 2306.13649; as
+an advantage: Thinking Machines' On-Policy Distillation, October 2025). It is never differentiated through: the gradient
+of the estimate log pi - T itself is 0 in expectation.
+
+The teacher is another model of the same tokenizer, or the policy itself as it is now, which then sees more than it did
+when it sampled: the reference solution (OPSD, arXiv 2601.18734) or why this answer failed (SDPO, arXiv 2601.20802).
+With `on: failed` failed answers are the teacher's and the others the reward's (SRPO, arXiv 2604.02288, section 3).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from strop.config.schema import Recipe
+from strop.config.training import TeacherConfig
+from strop.environments.feedback import clipped, failures
+from strop.policies.loading import load_model, load_tokenizer, resolve_dtype
+from strop.policies.open import longest_answers, longest_play
+from strop.rollouts.encoding import opening_ids
+from strop.tasks.prompts import render
+from strop.training.backend import computes_in_bfloat16
+from strop.training.learner import update_ways
+from strop.training.logps import micro_batches, no_dropout, token_logps, update_of
+from strop.training.memory import has_turns
+from strop.training.setup import RunParts
+from strop_verify.core.errors import UserError
+from strop_verify.core.play import Opening
+from strop_verify.core.progress import PROGRESS
+from strop_verify.core.rollout import Rollout, Sample, end_to_end
+from strop_verify.core.task import Task
+
+MOST_FEEDBACK = 2000
+"""Characters that a teacher is shown of why an answer failed."""
+PROBE = "def f(x):\n\treturn x  # \u00e9\u4e2d\U0001f600 1234567\r\n\f<|im_start|><think></s> if  a!=b:"
+"""Text on which two tokenizers are compared."""
+Drawn = tuple[Rollout, Sample]
+
+
+class Teacher:
+    """Gives the samples of a run their teacher's part of the advantages. Collective, as the learner is."""
+
+    def __init__(self, recipe: Recipe, config: TeacherConfig, parts: RunParts) -> None:
+        """Loads it. Raises UserError for a model that is no teacher of this policy."""
+        self.config, self._recipe, self._parts = config, recipe, parts
+        self._tasks = {task.id: task for task in parts.train}
+        self._sets = {task.id: one.recipe.task_set for one in parts.sets for task in one.train}
+        self._own = None if config.name else parts.backend
+        self._model: Any = None
+        if config.name:
+            dtype = resolve_dtype(recipe.model.sampling_dtype)
+            device = str(parts.backend.device)
+            model = load_model(config.name, dtype=dtype, revision=config.revision, device=device)
+            self._model = model.requires_grad_(False)
+        elif parts.backend.in_parts:
+            raise UserError(f"grpo.teacher: launch.engine={recipe.launch.engine} trains a model in parts, which cannot "
+                            "be its own teacher; set grpo.teacher.name")  # fmt: skip
+        found = update_of(
+            self._model or parts.backend.model,
+            ways=update_ways(recipe),
+            longest=longest_play(longest_answers(recipe)),
+        )
+        self._padded = found.padded
+        self._gap = self._count = 0.0
+
+    def taught(self, drawn: Sequence[Drawn]) -> list[Sample]:
+        """The samples with advantages for what the teacher says of them."""
+        seen = [self._seen(rollout, sample) for rollout, sample in drawn]
+        values = self._logps([one for one in seen if one is not None])
+        left, found = iter(values), list[Sample]()
+        for (_, sample), one in zip(drawn, seen, strict=True):
+            if one is not None:
+                found.append(self._with(sample, next(left)))
+            else:
+                keeps = self.config.rewards
+                found.append(sample if keeps else replace(sample, advantages=[0.0] * len(sample.ids)))
+        return found
+
+    def measured(self) -> dict[str, float]:
+        """Since the last call: the mean of mu - T, which estimates the reverse KL, nats a token."""
+        found = {"teacher_kl": self._gap / self._count} if self._count else {}
+        self._gap = self._count = 0.0
+        return found
+
+    def _with(self, sample: Sample, values: Sequence[float]) -> Sample:
+        keeps = self.config.rewards and self.config.on == "all"
+        advantages, left = list[float](sample.advantages), iter(values)
+        for place, keep in enumerate(sample.mask):
+            if keep:
+                gap = next(left) - sample.logprobs[place]
+                advantages[place] = keeps * advantages[place] + self.config.weight * gap
+                self._gap, self._count = self._gap - gap, self._count + 1
+        return replace(sample, advantages=advantages)
+
+    def _seen(self, rollout: Rollout, sample: Sample) -> Sample | None:
+        """A sample as the teacher reads it; None where it says nothing: the reward's advantage stays."""
+        passed = rollout.verdict is not None and rollout.verdict.passed
+        if not sample.tokens or (passed and self.config.on == "failed"):
+            return None
+        if self.config.shows == "nothing":
+            return sample
+        task = self._tasks[rollout.task_id]
+        if not (more := shown(task, rollout, self.config.shows)):
+            return None
+        ids, mask = end_to_end(turn.tokens for turn in rollout.turns)
+        prompt = self._prompt(task, more)
+        if prompt == rollout.prompt_ids:
+            raise UserError(
+                f"grpo.teacher.shows={self.config.shows}: the prompt of task {task.id} has no place for it, as its "
+                "template shows no statement; take another tasks.template"
+            )
+        ids, mask = (
+            [*prompt, *ids[len(rollout.prompt_ids) :]],
+            [*([0] * len(prompt)), *sample.mask[sample.prompt :]],
+        )
+        nothing = [0] * len(ids)
+        return Sample(ids, mask, nothing, nothing, nothing, len(prompt))
+
+    def _prompt(self, task: Task, more: str) -> list[int]:
+        """With more behind the statement or, where a text goes on, in comments before it."""
+        config = self._sets[task.id]
+        told = task.model_copy(update={"statement": f"{task.statement}\n\n{more}"})
+        prompt = render(told, config.style, config.template, config.answer)
+        if not prompt.messages:
+            mark = "//" if task.language == "rust" else "#"
+            said = "".join(f"{mark} {line}".rstrip() + "\n" for line in more.splitlines())
+            text = render(task, config.style, config.template, config.answer).text
+            return self._parts.tokenizer.encode_text(f"{said}\n{text}")
+        opening = Opening(messages=tuple(prompt.messages), prefill=prompt.prefill)
+        return opening_ids(opening, self._parts.tokenizer)
+
+    @torch.no_grad()
+    def _logps(self, seen: Sequence[Sample]) -> list[list[float]]:
+        """Of each sample's tokens with loss, by this process and its peers."""
+        ranks, recipe = self._parts.ranks, self._recipe
+        number_of = {id(sample): number for number, sample in enumerate(seen)}
+        parts = list(micro_batches(seen, recipe.optim.micro_batch_tokens, padded=self._padded))
+        model = self._own.wrapped if self._own else self._model
+        head = self._own.head(model) if self._own else model.get_output_embeddings()
+        if self._own:
+            no_dropout(model)
+        mine: list[tuple[int, list[float]]] = []
+        bfloat16 = computes_in_bfloat16(recipe)
+        for part in parts[ranks.rank :: ranks.world]:
+            PROGRESS.beat()
+            with torch.autocast(self._parts.backend.device.type, dtype=torch.bfloat16, enabled=bfloat16):
+                logps, _ = token_logps(model, part, head=head, temperature=recipe.sampling.temperature)
+            values = logps.float().split([sample.tokens for sample in part])
+            mine += [(number_of[id(one)], each.tolist()) for one, each in zip(part, values, strict=True)]
+        found = dict(pair for share in ranks.gather(mine) for pair in share)
+        return [found[number] for number in range(len(seen))]
+
+
+def shown(task: Task, rollout: Rollout, shows: str) -> str:
+    """What a teacher sees beside the task; "" where there is nothing to show."""
+    if shows == "reference":
+        code = task.reference.strip()
+        return f"A correct solution:\n```{task.language}\n{code}\n```" if code else ""
+    said = failures(task, rollout.verdict) if rollout.verdict is not None else ""
+    return f"An earlier answer failed:\n{clipped(said, MOST_FEEDBACK)}" if said else ""
+
+
+def check_teacher(recipe: Recipe, policy: Any) -> None:
+    """Raises UserError for a teacher that would not understand the policy's tokens, and one that cannot be shown what
+    it should see. `policy` is the policy's tokenizer.
+    """
+    config = recipe.grpo.teacher
+    if config is None:
+        return
+    if config.shows != "nothing" and has_turns(recipe):
+        raise UserError(
+            f"grpo.teacher.shows={config.shows}: plays of several turns cannot be shown again; take tasks.environment "
+            "single-turn, or shows=nothing"
+        )
+    if config.name and (fault := tokenizer_fault(config.name, config.revision, policy)):
+        raise UserError(
+            f"grpo.teacher.name={config.name}: {fault}; a teacher needs the policy's own tokenizer"
+        )
+
+
+def tokenizer_fault(name: str, revision: str | None, policy: Any) -> str:
+    """In which way a teacher's tokenizer is not the policy's, "" where it is the same. Raises UserError without one."""
+    try:
+        own = load_tokenizer(name, revision)
+    except UserError as error:
+        raise UserError(str(error).replace("model.name=", "grpo.teacher.name=")) from error
+    theirs, ours = own.get_vocab(), policy.get_vocab()
+    if theirs != ours:
+        word = min(
+            (word for word in theirs.keys() | ours.keys() if theirs.get(word) != ours.get(word)), key=str
+        )
+        return f"token {word!r} has the id {theirs.get(word)}, and {ours.get(word)} in the policy's"
+    if own(PROBE)["input_ids"] != policy(PROBE)["input_ids"]:
+        return "it divides text into other tokens"
+    return ""

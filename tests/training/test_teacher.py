@@ -1,0 +1,165 @@
+"""A teacher's part of the advantages: its numbers, what it teaches, and what is no teacher."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.small_models import byte_tokenizer, write_speaker
+from tests.warm import strop
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from strop.config.load import load_recipe
+from strop.environments.feedback import failures
+from strop.policies.loading import load_model, load_tokenizer
+from strop.tasks.prompts import render
+from strop.tasks.task_sets import task_sets
+from strop.training.run import train
+from strop.training.teacher import Drawn, Teacher
+from strop_verify.core.rollout import Sample
+
+from .conftest import metrics, stopped_after, weights
+
+FEW = {
+    "grpo__refill": "false", "optim__steps": 2, "run__save_every": 1, "run__keep_checkpoints": 9,
+    "evaluation__before": "false", "evaluation__after": "false",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def teacher(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another model of the policy's tokenizer, wider than the policy."""
+    folder, tokenizer = tmp_path_factory.mktemp("teacher"), load_tokenizer(str(tiny_model))
+    torch.manual_seed(1)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=48, intermediate_size=64, num_hidden_layers=1, num_attention_heads=4,
+        num_key_value_heads=2, eos_token_id=tokenizer.eos_token_id, pad_token_id=0,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def plain(model: Any, ids: Sequence[int], start: int, temperature: float) -> torch.Tensor:
+    """Log-probabilities of the tokens from `start` on by the model's own forward pass."""
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor([list(ids)])).logits[0].float() / temperature
+    whole = logits.log_softmax(-1)
+    return torch.stack([whole[at - 1, ids[at]] for at in range(start, len(ids))])
+
+
+@pytest.mark.train(20)
+@pytest.mark.parametrize(
+    ("own", "shows", "on", "rewards", "style"),
+    [(False, "nothing", "all", False, "chat"), (False, "nothing", "failed", True, "continue"),
+     (True, "reference", "all", True, "continue"), (True, "feedback", "failed", True, "continue"),
+     (True, "feedback", "all", False, "chat"), (False, "reference", "failed", False, "chat")],
+)  # fmt: skip
+def test_a_token_s_advantage_is_what_the_teacher_thinks_of_it(
+    recipe_words: Callable[..., list[str]], teacher: Path, peaked_model: Path, monkeypatch: pytest.MonkeyPatch,
+    own: bool, shows: str, on: str, rewards: bool, style: str,
+) -> None:  # fmt: skip
+    seen: list[tuple[list[Drawn], list[Sample]]] = []
+    taught = Teacher.taught
+
+    def noted(self: Teacher, drawn: Sequence[Drawn]) -> list[Sample]:
+        seen.append((list(drawn), taught(self, drawn)))
+        return seen[-1][1]
+
+    monkeypatch.setattr(Teacher, "taught", noted)
+    words = recipe_words("run", **{**FEW, "optim__steps": 1}, sampling__temperature=0.7, tasks__style=style)
+    words += [f"grpo.teacher.{key}={value}" for key, value in
+              {"name": "null" if own else teacher, "shows": shows, "on": on, "rewards": str(rewards).lower(),
+               "weight": 0.25}.items()]  # fmt: skip
+    recipe = load_recipe(words[:1], words[1:])
+    train(recipe, say=print, show=print)
+    model = load_model(str(peaked_model if own else teacher), device="cpu")
+    tokenizer = load_tokenizer(str(peaked_model))
+    tasks = {task.id: task for one in task_sets(recipe) for task in one.tasks}
+    ((drawn, samples),) = seen
+    counts = {True: 0, False: 0}
+    for (rollout, before), after in zip(drawn, samples, strict=True):
+        assert rollout.verdict is not None
+        task, passed, more = tasks[rollout.task_id], rollout.verdict.passed, ""
+        if shows == "reference":
+            more = f"A correct solution:\n```python\n{task.reference.strip()}\n```"
+        elif shows == "feedback":
+            more = f"An earlier answer failed:\n{failures(task, rollout.verdict)}"
+        if style == "continue":
+            more = "".join(f"# {line}".rstrip() + "\n" for line in more.splitlines()) + "\n" * bool(more)
+            prompt = tokenizer(more + render(task, style).text)["input_ids"]
+        else:
+            asked = task.model_copy(
+                update={"statement": f"{task.statement}\n\n{more}" if more else task.statement}
+            )
+            messages = [{"role": one.role, "content": one.content} for one in render(asked, style).messages]
+            text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            prompt = tokenizer(text, add_special_tokens=False)["input_ids"]
+        answer = list(before.ids)[before.prompt :]
+        silent = passed and (on == "failed" or shows == "feedback")
+        counts[silent] += 1
+        base = torch.tensor(before.advantages[before.prompt :])
+        base = base if rewards and (silent or on == "all") else torch.zeros_like(base)
+        values = plain(model, [*prompt, *answer], len(prompt), 0.7)
+        gap = values - torch.tensor(before.logprobs[before.prompt :])
+        expected = base if silent else base + 0.25 * gap
+        assert torch.allclose(torch.tensor(after.advantages[before.prompt :]), expected, atol=2e-4)
+        assert not any(after.advantages[: before.prompt])
+    assert counts[False] == 16
+
+
+@pytest.mark.train(40)
+def test_the_policy_nears_its_teacher_and_goes_on_from_a_checkpoint_with_the_same_bits(
+    recipe_words: Callable[..., list[str]], teacher: Path, tmp_path: Path
+) -> None:
+    changes = {**FEW, "optim__steps": 15, "optim__learning_rate": 0.01}
+    done = strop("distill", "--teacher", teacher, *recipe_words("run", **changes))
+    assert done.returncode == 0, done.stderr
+    run = tmp_path / "run"
+    lines, final = metrics(run), weights(run)
+    gaps = [line["teacher_kl"] for line in lines]
+    assert sum(gaps[-3:]) < 0.7 * sum(gaps[:3]) and gaps[0] > 1, gaps
+    stopped_after(run, 7)
+    done = strop("train", "--resume", run)
+    assert done.returncode == 0, done.stderr
+    assert metrics(run) == lines and weights(run) == final
+
+
+def test_the_expected_gradient_is_that_of_the_reverse_kl() -> None:
+    torch.manual_seed(3)
+    logits = torch.randn(7, 23, dtype=torch.float64, requires_grad=True)
+    target = torch.randn(7, 23, dtype=torch.float64).log_softmax(-1)
+    logps = logits.log_softmax(-1)
+    advantages = (target - logps).detach()  # of every token that may be sampled
+    surrogate = -(logps.exp().detach() * advantages * logps).sum()
+    (ours,) = torch.autograd.grad(surrogate, logits, retain_graph=True)
+    (theirs,) = torch.autograd.grad((logps.exp() * (logps - target)).sum(), logits)
+    assert torch.allclose(ours, theirs, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["grpo.teacher.weight=1"], "name a teacher"),
+        (["grpo.teacher.shows=reference", "grpo.refill=true"], "a teacher learns from them"),
+        (["grpo.teacher.shows=reference", "tasks.environment=feedback"], "several turns"),
+    ],
+)
+def test_what_is_no_teacher(recipe_words: Callable[..., list[str]], words: list[str], said: str) -> None:
+    done = strop("train", "--dry-run", *recipe_words("run", **FEW), *words)
+    assert done.returncode and said in " ".join(done.stderr.split()), done.stderr
+
+
+def test_another_tokenizer_is_refused(recipe_words: Callable[..., list[str]], tmp_path: Path) -> None:
+    other = write_speaker(tmp_path / "other", byte_tokenizer(), "x", [65])
+    done = strop("train", "--dry-run", *recipe_words("run", **FEW, grpo__teacher__name=other))
+    assert done.returncode and "a teacher needs the policy's own tokenizer" in done.stderr, done.stderr
+
+
+def test_its_memory_is_planned(recipe_words: Callable[..., list[str]], teacher: Path) -> None:
+    done = strop("distill", "--dry-run", "--teacher", teacher, *recipe_words("run", **FEW))
+    size = sum(weight.numel() for weight in load_model(str(teacher), device="cpu").parameters())
+    assert done.returncode == 0 and f"teacher {4 * size / 1e9:.3f} GB" in done.stdout, (
+        done.stdout + done.stderr
+    )
