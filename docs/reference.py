@@ -19,6 +19,7 @@ from strop.algorithms.losses import LOSSES
 from strop.cli import app
 from strop.config import algorithms
 from strop.config.explain import Key, bounds_of, keys, type_text, value_text
+from strop.config.forms import Forms
 from strop.config.layers import PRESETS, preset_names
 from strop.config.model import POLICIES
 from strop.environments.registry import ENVIRONMENTS
@@ -32,6 +33,7 @@ from strop_tasks.curation.commands import build
 from strop_tasks.curation.pipeline.read import STEPS
 from strop_verify.core.checks import CHECKS
 from strop_verify.core.registry import added
+from strop_verify.core.section import Section
 from strop_verify.verification.toolchains import OTHERS
 
 FOLDER = Path(__file__).parent / "reference"
@@ -156,7 +158,7 @@ def _groups() -> Iterator[Group]:
     def about(named: Mapping[str, Any], of: Callable[[Any], str] = _first) -> dict[str, str]:
         return {name: of(named[name]) for name in named}
 
-    def forms(named: Mapping[str, Any], sections: algorithms.Forms) -> dict[str, str]:
+    def forms(named: Mapping[str, Any], sections: Forms[Section]) -> dict[str, str]:
         """Ours are described where their keys are."""
         return {n: _first(named[n] if sections[n] is sections.other else sections[n]) for n in named}
 

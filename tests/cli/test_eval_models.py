@@ -1,6 +1,7 @@
 """`strop eval` over models of several engines: real small models, a real server on loopback, answers from files."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -255,3 +256,19 @@ def test_a_server_without_a_list_of_models_counts_as_there(serve):
     server.status = 401
     with pytest.raises(ConfigError, match="requires a key in OPENAI_API_KEY"):
         check_there(recipes)
+
+
+@pytest.mark.parametrize(
+    ("word", "remedy"),
+    [
+        (
+            "tasks.jsonl",
+            "tasks.jsonl: a file of tasks, not a model; name a model first, then --tasks tasks.jsonl",
+        ),
+        ("smolm2-135m", "smolm2-135m: there is no model of that name; did you mean smollm2-135m?"),
+    ],
+)
+def test_a_word_that_is_no_model_is_said_before_the_hub_is_asked(word, remedy):
+    with pytest.raises(ConfigError, match=re.escape(remedy)):
+        check_there(recipes_of(read_models([word], "transformers", None), [], []))
+    check_there(recipes_of(read_models(["qwen/qwen2.5-coder-1.5b-instruct"], "transformers", None), [], []))

@@ -103,6 +103,7 @@ def test_a_packaged_recipe_has_its_files_and_takes_the_users(recipe: Path, tmp_p
         ("dmeo", "did you mean demo?"),
         ("rust-strict", "did you mean rubrics/rust-strict?"),
         ("zzz", "there are "),
+        ("optim.steps", "a key is set by optim.steps=VALUE"),
     ],
 )
 def test_an_unknown_name_is_one_line(word: str, remedy: str) -> None:
@@ -112,6 +113,14 @@ def test_an_unknown_name_is_one_line(word: str, remedy: str) -> None:
     assert len(caught.value.faults) == 1
     with pytest.raises(UserError, match="no pipeline named 'demo'"):
         find_recipe("demo", "curate")
+
+
+@pytest.mark.parametrize("word", ["tasks.jsonl", "made/tasks.jsonl.gz", "a.parquet"])
+def test_data_is_no_recipe(word: str) -> None:
+    with pytest.raises(ConfigError, match=f"no recipe; tasks are named in one, as tasks.source={word}$"):
+        load_recipe([word])
+    with pytest.raises(UserError, match=f"no pipeline; tasks are named in one, as source: {word}$"):
+        find_recipe(word, "curate")
 
 
 @pytest.mark.parametrize("name", recipe_names())

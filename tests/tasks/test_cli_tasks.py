@@ -39,6 +39,7 @@ def test_list_and_show():
 def test_mistakes_are_user_errors(tmp_path):
     for arguments, wanted in (
         (["show", "revers_text"], "did you mean 'reverse_text'"),
+        (["show", "jsonl:a.jsonl"], "is a task set, not a task: `strop tasks list jsonl:a.jsonl` shows"),
         (["import", "humaneval", "-o", str(tmp_path / "no" / "x")], "cannot write"),
         (["list", "x.jsonl", "-c", "tests"], "PART=COLUMN"),
     ):

@@ -18,6 +18,7 @@ import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from strop.cli.options import EngineOptions
@@ -202,10 +203,14 @@ def _folder_fault(name: str) -> str:
         if any((folder / file).is_file() for file in _WEIGHTS):
             return damage(folder) if (folder / MARKER).is_file() else ""
         return f"the folder {name} holds no model (it has no config.json); name a model's folder or a run"
+    if is_jsonl(folder):
+        return f"a file of tasks, not a model; name a model first, then --tasks {name}"
     if folder.is_file():
         return ""  # a GGUF file, or it is said when it is read
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
         return f"there is no folder or file {name}"
+    if "/" not in name and (close := get_close_matches(name, preset_names("model"), 1, cutoff=0.9)):
+        return f"there is no model of that name; did you mean {close[0]}?"
     return ""
 
 

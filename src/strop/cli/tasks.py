@@ -148,6 +148,7 @@ def _show_format(name: str) -> None:
 
 def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
     """The task with that id, else the one whose source ends in that name."""
+    from strop.tasks.row_sources import is_place
     from strop.tasks.rows import suggestion
 
     names: set[str] = set()
@@ -159,6 +160,11 @@ def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
         by_name = task if name == wanted else by_name
         names |= {task.id, name}
     if by_name is None:
+        if is_place(wanted):
+            remedy = (
+                f"`strop tasks list {wanted}` shows its tasks, `strop tasks show ID -s {wanted}` one of them"
+            )
+            raise UserError(f"{wanted!r} is a task set, not a task: {remedy}")
         hint = suggestion(wanted, sorted(names))
         raise UserError(f"no task {wanted!r} in {source!r}{hint}: `strop tasks list {source}` shows them")
     return by_name

@@ -30,10 +30,13 @@ def train(
         bool,
         Option("--dry-run", help="check all that a run needs, then stop"),
     ] = False,
+    controls: Annotated[
+        str, Option(help="what the run is held against at equal time: some of ssd,rft,warm,room")
+    ] = "",
     plain: Plain = False,
 ) -> None:
     """Train a model by GRPO on verdicts from executing its code."""
-    words = recipe or []
+    words = [*_held_against(controls), *(recipe or [])]
     if resume is not None:
         if print_config or dry_run:
             raise UserError(
@@ -57,6 +60,14 @@ def train(
         _check(resolved)
         return
     _run(resolved.run.folder, resolved, plain)
+
+
+def _held_against(controls: str) -> list[str]:
+    names = [name.strip() for name in controls.split(",") if name.strip()]
+    trained = [name for name in names if name != "room"]
+    return [f"evaluation.controls=[{','.join(trained)}]"] * bool(trained) + ["evaluation.room=4"] * (
+        "room" in names
+    )
 
 
 def _check(recipe: "Recipe") -> None:

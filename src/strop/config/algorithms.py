@@ -5,15 +5,12 @@ advantage of one's own is; it checks its options itself, where it is looked up.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from strop_verify.core.registry import added
+from strop.config.forms import ADDED_TAG, Forms, by_key
 from strop_verify.core.section import Complaint, Section
-
-ADDED_TAG = "added"
-"""What pydantic calls a form that is none of these."""
 
 
 class AddedForm(Section):
@@ -23,39 +20,6 @@ class AddedForm(Section):
 
     type: str
     """Name of an entry point in strop.losses or strop.advantages (docs/api.md), or file.py:Name."""
-
-
-def _by_type(union: object) -> dict[str, type[Section]]:
-    return {section.model_fields["type"].default: section for section in get_args(union)}
-
-
-class Forms(Mapping[str, type[Section]]):
-    """The section class of each form, the built-in ones first, then of those that packages add, and of any
-    `file.py:Name`.
-    """
-
-    def __init__(self, group: str, builtin: object, other: type[Section]) -> None:
-        """`group` is that of the entry points, `builtin` a union of sections."""
-        self._group, self.other = group, other
-        self._builtin: dict[str, type[Section]] = _by_type(builtin)
-
-    def __getitem__(self, name: str) -> type[Section]:
-        if name not in self._builtin and (":" in name or name in added(self._group)):
-            return self.other
-        return self._builtin[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._builtin, *added(self._group))))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-    def tag(self, value: Any) -> str | None:
-        """What pydantic calls the form of a section, or of its data."""
-        name = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-        if name is None:
-            return None
-        return ADDED_TAG if self.get(str(name)) is self.other else str(name)
 
 
 class ClipRange(Section):
@@ -146,7 +110,7 @@ class AddedLoss(AddedForm):
 
 
 _Losses = GrpoLoss | DapoLoss | DrGrpoLoss | GspoLoss | CispoLoss | ReinforceLoss | SequenceWeightedLoss
-LOSSES = Forms("losses", _Losses, AddedLoss)
+LOSSES: Forms[Section] = Forms("losses", _Losses, AddedLoss)
 Loss = _Losses | AddedLoss
 LossConfig = Annotated[
     Annotated[GrpoLoss, Tag("grpo")]
@@ -231,7 +195,7 @@ class AddedAdvantage(AddedForm):
 _Advantages = (
     GroupAdvantage | LeaveOneOutAdvantage | RunningBaselineAdvantage | PerTurnAdvantage | ProcessAdvantage
 )
-ADVANTAGES = Forms("advantages", _Advantages, AddedAdvantage)
+ADVANTAGES: Forms[Section] = Forms("advantages", _Advantages, AddedAdvantage)
 Advantage = _Advantages | AddedAdvantage
 AdvantageConfig = Annotated[
     Annotated[GroupAdvantage, Tag("group")]
@@ -307,7 +271,7 @@ CorrectionConfig = Annotated[Correction, Field(discriminator="type")]
 """What makes up for a sampler whose numbers or weights are not quite the trainer's."""
 
 
-CORRECTIONS = _by_type(Correction)
+CORRECTIONS: Mapping[str, type[Section]] = by_key(Correction)
 
 
 def usual_correction(loss: str, max_staleness: object, older: object) -> str:

@@ -9,9 +9,8 @@ from typing import Union as AnyOf
 import annotated_types
 from pydantic_core import PydanticUndefined
 
-from strop.config.algorithms import AddedAdvantage, AddedLoss, Forms
+from strop.config.forms import Forms
 from strop.config.messages import ALIASES
-from strop.config.model import AddedPolicyConfig
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig
 from strop.config.unions import UNIONS, Union
@@ -126,14 +125,12 @@ def _of_section(
 def _of_union(place: str, union: Union) -> Iterator[Key]:
     """The key that says the kind, and the keys of each kind; those of several kinds that are alike once."""
     name = f"{place}.{union.key}"
-    classes = {
-        k: c for k, c in union.classes.items() if c not in (AddedPolicyConfig, AddedLoss, AddedAdvantage)
-    }
+    classes = union.classes.builtin if isinstance(union.classes, Forms) else union.classes
     described = " ".join(
         f"{kind}: {' '.join((inner.__doc__ or '').split())}" for kind, inner in classes.items()
     )
     default = "by grpo.max_staleness and grpo.older" if place == "grpo.correction" else union.default
-    own = ", another package's, or file.py:Name" if isinstance(union.classes, Forms) else ""
+    own = ", another package's, or file.py:Name" if "file.py:Name" in union.classes else ""
     yield Key(name, f"one of {', '.join(classes)}{own}", "", default, "", f"Which of them. {described}")
     kinds: dict[Key, list[str]] = {}
     for kind, inner in classes.items():

@@ -6,7 +6,6 @@ from typing import Any, get_args
 
 from pydantic_core import ErrorDetails
 
-from strop.config.algorithms import Forms
 from strop.config.layers import shorten
 from strop.config.schema import Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig
@@ -198,7 +197,7 @@ def cause(error: ErrorDetails, path: Path, kinds: Kinds) -> str:
         if kind == "union_tag_invalid":
             union = UNIONS.get(path[:-1]) or UNIONS["policy",]  # the policy of a curation step
             value, allowed = context["tag"], list(union.classes)
-            own = "; one of your own is file.py:Name" if isinstance(union.classes, Forms) else ""
+            own = "; one of your own is file.py:Name" if "file.py:Name" in union.classes else ""
         else:
             allowed = str(context["expected"]).replace("' or '", "', '").strip("'").split("', '")
         close = get_close_matches(str(value), allowed, 1)

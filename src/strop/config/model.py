@@ -1,11 +1,11 @@
 """Recipe sections `model` and `policy`: what is trained, and what samples from it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from strop_verify.core.registry import added
+from strop.config.forms import ADDED_TAG, Forms
 from strop_verify.core.section import Complaint, Section, day_fault
 
 DType = Literal["auto", "float32", "bfloat16"]
@@ -276,42 +276,14 @@ class AddedPolicyConfig(EngineConfig):
     """What that package asks for."""
 
 
-class EngineSections(Mapping[str, type[EngineConfig]]):
-    """The section class of each engine, the built-in ones first, then those that packages add."""
-
-    _builtin: Mapping[str, type[EngineConfig]] = {
-        "transformers": TransformersPolicyConfig,
-        "vllm": VllmPolicyConfig,
-        "vllm-server": VllmServerPolicyConfig,
-        "openai": OpenAIPolicyConfig,
-        "scripted": ScriptedPolicyConfig,
-    }
-
-    def __getitem__(self, engine: str) -> type[EngineConfig]:
-        if engine in self._builtin:
-            return self._builtin[engine]
-        if engine in added("policies"):
-            return AddedPolicyConfig
-        raise KeyError(engine)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*self._builtin, *added("policies"))))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-
-POLICIES = EngineSections()
-ADDED_TAG = "added"
-
-
-def _tag(value: Any) -> str | None:
-    engine = value.get("engine") if isinstance(value, dict) else getattr(value, "engine", None)
-    if not isinstance(engine, str):
-        return None
-    return ADDED_TAG if POLICIES.get(engine) is AddedPolicyConfig else engine
-
-
+_Engines = (
+    TransformersPolicyConfig
+    | VllmPolicyConfig
+    | VllmServerPolicyConfig
+    | OpenAIPolicyConfig
+    | ScriptedPolicyConfig
+)
+POLICIES: Forms[EngineConfig] = Forms("policies", _Engines, AddedPolicyConfig, key="engine", files=False)
 PolicyConfig = Annotated[
     Annotated[TransformersPolicyConfig, Tag("transformers")]
     | Annotated[VllmPolicyConfig, Tag("vllm")]
@@ -319,6 +291,6 @@ PolicyConfig = Annotated[
     | Annotated[OpenAIPolicyConfig, Tag("openai")]
     | Annotated[ScriptedPolicyConfig, Tag("scripted")]
     | Annotated[AddedPolicyConfig, Tag(ADDED_TAG)],
-    Discriminator(_tag),
+    Discriminator(POLICIES.tag),
 ]
 """Who answers; `engine` says which class it is."""

@@ -20,6 +20,8 @@ RECIPES = Path(__file__).parents[1] / "recipes"
 GENERATED = ("openenv", "tool-worlds", "verifiers", "hub")
 """What stands before the colon of a task source whose rest is no path, beside what packages add."""
 _FILES = (".yaml", ".yml")
+_DATA = re.compile(r".+\.(jsonl|ndjson|csv|parquet)(\.gz|\.zst)?")
+_KEY = re.compile(r"[a-z_]+(\.[a-z_]+)+")
 _FACT = re.compile(r"# (What|Needs|Time|Result|Measured): (.+)")
 
 
@@ -38,6 +40,9 @@ def find_recipe(word: str | Path, kind: str = "") -> Path:
     path, name = Path(word), str(word)
     if (found := _packaged(name, kind)) is not None:
         return found
+    what, source = ("pipeline", "source: ") if kind else ("recipe", "tasks.source=")
+    if _DATA.fullmatch(name):
+        raise UserError(f"{name}: a file of data is no {what}; tasks are named in one, as {source}{name}")
     if os.path.exists(path) or path.is_absolute():
         return path
     known = [*recipe_names(kind), *(f"rubrics/{one}" for one in recipe_names("rubrics") if not kind)]
@@ -45,8 +50,10 @@ def find_recipe(word: str | Path, kind: str = "") -> Path:
     hint = f"; did you mean {close[0]}?" if close else ""
     if name.endswith(_FILES):
         raise UserError(f"{name}: there is no such file{hint}")
+    if not hint and _KEY.fullmatch(name):
+        hint = f"; a key is set by {name}=VALUE"
     listed = f"; there are {', '.join(recipe_names(kind))}; one of your own is a file, such as mine.yaml"
-    raise UserError(f"no {'pipeline' if kind else 'recipe'} named {name!r}{hint or listed}")
+    raise UserError(f"no {what} named {name!r}{hint or listed}")
 
 
 def facts_of(path: Path) -> dict[str, str]:

@@ -151,6 +151,9 @@ class EvaluationConfig(Section):
     room: int = Field(default=1, ge=1)
     """Above 1: a control for `greedy`. The model as it comes also answers greedily with this many times
     sampling.max_tokens, and the trained one is held against it: what was learned beyond coming to an end in time."""
+    controls: list[Literal["ssd", "rft", "warm"]] = Field(default=[])
+    """Trained after the run from the same start, on the same tasks, for as long as its steps took, and held against it:
+    ssd, on the model's own answers as they are; rft, on those that passed; warm, on the references."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many held-out tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
@@ -176,6 +179,10 @@ class EvaluationConfig(Section):
                 "room",
                 "needs evaluation.greedy and after, and before true or last; set those, or room to 1",
             )
+        if self.controls and not self.after:
+            yield "controls", "are held against the trained model: set evaluation.after=true"
+        for name in _repeated(self.controls):
+            yield "controls", f"{name} is named twice"
         for name in _repeated(extra.name for extra in self.extra):
             yield "extra", f"two sets are named {name!r}; names are keys in summary.json"
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from strop.config.algorithms import ADVANTAGES, CORRECTIONS, LOSSES, usual_correction
-from strop.config.model import ADDED_TAG, POLICIES
+from strop.config.forms import ADDED_TAG, Forms
+from strop.config.model import POLICIES
 from strop_verify.core.section import Path, Section
 from strop_verify.verification.config import VERIFIERS
 
@@ -31,7 +32,6 @@ Kinds = Mapping[Path, str]
 """By its place, what a recipe says that a section is."""
 DEFAULT_KINDS: Kinds = {path: union.default for path, union in UNIONS.items()}
 
-_MAY_BE_ADDED: tuple[Path, ...] = (("policy",), ("grpo", "loss"), ("grpo", "advantage"))
 TASK_SET_TAGS = ("one", "several")
 """What pydantic calls the two forms of `tasks`."""
 
@@ -55,7 +55,7 @@ def without_tags(loc: Path) -> Path:
     """The place of a value as a recipe writes it: pydantic adds which kind of section it took it for."""
     tags: dict[Path, tuple[str, ...]] = {path: tuple(union.classes) for path, union in UNIONS.items()}
     tags["tasks",] = TASK_SET_TAGS
-    tags |= {place: (*tags[place], ADDED_TAG) for place in _MAY_BE_ADDED}
+    tags |= {p: (*tags[p], ADDED_TAG) for p, union in UNIONS.items() if isinstance(union.classes, Forms)}
     for path, names in tags.items():
         depth = len(path)
         if loc[:depth] == path and len(loc) > depth and loc[depth] in names:

@@ -225,8 +225,9 @@ def whole(value: torch.Tensor) -> torch.Tensor:
 
 
 def keeps_warm(recipe: Recipe) -> bool:
-    """Whether checkpoints need the model after the warm start beside them: as KL reference, or under adapters."""
-    return recipe.sft.warm_start and bool(recipe.grpo.beta or recipe.model.lora.rank)
+    """Whether the model after the warm start is needed later: as KL reference, under adapters, or by controls."""
+    later = recipe.grpo.beta or recipe.model.lora.rank or recipe.evaluation.controls
+    return recipe.sft.warm_start and bool(later)
 
 
 def computes_in_bfloat16(recipe: Recipe) -> bool:

@@ -141,9 +141,10 @@ class Evaluations:
             return Evaluation.model_validate_json(text)
         release_memory()
         if what:
-            when = "before" if name == ROOM else name.partition("-")[0]
+            when = "before training" if name == ROOM else f"{name.partition('-')[0]} training"
+            when = name.replace("_", " ") if name.startswith("control_") else when
             more = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
-            self._say(f"evaluating {when} training on {len(tasks)} {what} tasks{more} ...")
+            self._say(f"evaluating {when} on {len(tasks)} {what} tasks{more} ...")
         with PROGRESS.at(f"evaluation {name}", most=longest_wait(recipe)):
             result, rollouts = self._play(play, tasks, recipe)
         if name == "after" and self._saved(ROOM).is_file():

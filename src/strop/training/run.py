@@ -27,6 +27,7 @@ from strop.tasks.task_sets import each, tasks_of
 from strop.training import checkpoints
 from strop.training.backend import WARM, keeps_warm
 from strop.training.caller_overrides import GIVEN, NOTHING, Overrides
+from strop.training.controls import trained_controls
 from strop.training.evaluations import Evaluations, Status, evaluation_summary
 from strop.training.failures import error_kept
 from strop.training.loop import Loop, NotFinite, TrainedStep
@@ -43,6 +44,8 @@ from strop_verify.core.progress import PROGRESS
 from strop_verify.core.rollout import Group
 
 Say = Callable[[str], None]
+Named = dict[str, Evaluation]
+"""By the set's name."""
 Show = Callable[[dict[str, Any]], None]
 FINAL = "final"
 """Folder of a run with the trained model, as transformers loads it."""
@@ -186,7 +189,7 @@ class _Job:
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
         recipe = self._recipe
         before = self._evaluations.all("before") if recipe.evaluation.before is True else {}
-        warm: dict[str, Evaluation] = {}
+        warm: Named = {}
         if recipe.sft.warm_start:
             if checkpoint is None:
                 self._warm_up()
@@ -201,14 +204,15 @@ class _Job:
         after = self._evaluations.all("after") if recipe.evaluation.after else {}
         if "" in after and not known:
             self._ring(self._watch.evaluated(recipe.optim.steps, after[""].as_json(per_task=False)))
-        return self._summarise(before, warm, after)
+        against = (recipe, self._run, self._parts, self._evaluations, self._say)
+        return self._summarise(before, warm, after, trained_controls(*against, after.get("")))
 
     def request_checkpoint(self) -> None:
         """Has the loop save one after the step that is going on; nothing outside of training."""
         if self._loop is not None:
             self._loop.request_checkpoint()
 
-    def _before_last(self) -> dict[str, Evaluation]:
+    def _before_last(self) -> Named:
         with ExitStack() as stack:
             with PROGRESS.at("loading the untrained model", busy=True):
                 parts = untrained_parts(self._recipe, self._parts, stack)
@@ -368,7 +372,7 @@ class _Job:
 
     @PROGRESS.at("the summary", busy=True)
     def _summarise(
-        self, before: dict[str, Evaluation], warm: dict[str, Evaluation], after: dict[str, Evaluation]
+        self, before: Named, warm: Named, after: Named, controls: dict[str, Any]
     ) -> dict[str, Any]:
         hacks = self._parts.ranks.from_main(self._audit) if after else {}
         curve = hacking_curve(self._run.iter_metrics())
@@ -379,6 +383,7 @@ class _Job:
             "steps": self._recipe.optim.steps,
             "resumed_at": self._resumed_at,
             "evaluation": evaluation_summary(before, warm, after, self._parts.sets),
+            **({"controls": controls} if controls else {}),
             **({"hack_audit": hacks} if hacks else {}),
             **({"hacking_curve": curve} if curve else {}),
             **({"tasks_set_aside": list(self._set_aside)} if self._set_aside else {}),

@@ -102,9 +102,11 @@ def set_up(
     return RunParts(backend, policy, tokenizer, play, ranks, sets, given)
 
 
-def untrained_parts(recipe: Recipe, parts: RunParts, stack: ExitStack) -> RunParts:
-    """The parts with the model as it was before training, loaded anew."""
-    backend = load_backend(recipe, parts.ranks)
+def untrained_parts(
+    recipe: Recipe, parts: RunParts, stack: ExitStack, folder: Path | None = None
+) -> RunParts:
+    """The parts with the model as it was before training, loaded anew, from `folder` or the recipe's own."""
+    backend = load_backend(recipe, parts.ranks, folder=folder)
     policy = open_trainable(recipe, backend.model)
     stack.callback(getattr(policy, "close", lambda: None))
     player = parts.play.player.copy_with(policy, environment_of(parts.sets, parts.given.environment))

@@ -1,0 +1,47 @@
+"""The forms that a section of a recipe can have, those that packages add among them; one key of it says which."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar, get_args
+
+from strop_verify.core.registry import added
+from strop_verify.core.section import Section
+
+ADDED_TAG = "another package's"
+"""What pydantic calls a form that is none of the built-in ones; no form has that name."""
+
+S = TypeVar("S", bound=Section)
+
+
+def by_key(union: object, key: str = "type") -> dict[str, type[Any]]:
+    """The section classes of a union, by what `key` says in each."""
+    return {section.model_fields[key].default: section for section in get_args(union)}
+
+
+class Forms(Mapping[str, type[S]]):
+    """The section class of each form: the built-in ones first, then `other` for those that packages add."""
+
+    def __init__(
+        self, group: str, builtin: object, other: type[S], *, key: str = "type", files: bool = True
+    ) -> None:
+        """`group` is that of the entry points, `builtin` a union of sections; `files`: any file.py:Name is a form."""
+        self._group, self._key, self._files = group, key, files
+        self.builtin: Mapping[str, type[S]] = by_key(builtin, key)
+        self.other = other
+
+    def __getitem__(self, name: str) -> type[S]:
+        if name not in self.builtin and ((self._files and ":" in name) or name in added(self._group)):
+            return self.other
+        return self.builtin[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self.builtin, *added(self._group))))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def tag(self, value: Any) -> str | None:
+        """What pydantic calls the form of a section, or of its data."""
+        name = value.get(self._key) if isinstance(value, dict) else getattr(value, self._key, None)
+        if name is None:
+            return None
+        return ADDED_TAG if self.get(str(name)) is self.other else str(name)
