@@ -33,6 +33,9 @@ def train(
     controls: Annotated[
         str, Option(help="what the run is held against at equal time: some of ssd,rft,warm,room")
     ] = "",
+    seeds: Annotated[
+        int, Option(min=1, help="train as many times, with other seeds, and pool the differences")
+    ] = 1,
     plain: Plain = False,
 ) -> None:
     """Train a model by GRPO on verdicts from executing its code."""
@@ -58,6 +61,11 @@ def train(
         raise UserError(f"reward_model.pairs is set, so this is for: strop train-reward {shlex.join(words)}")
     if dry_run:
         _check(resolved)
+        return
+    if seeds > 1:
+        from strop.cli.seeds import train_seeds
+
+        train_seeds(words, seeds, plain)
         return
     _run(resolved.run.folder, resolved, plain)
 

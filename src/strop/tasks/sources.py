@@ -205,7 +205,10 @@ def _refuse_unknown_topics(tasks: Iterable[Task], topics: Collection[str] | None
     for topic in topics or ():
         if topic not in known:
             listed = ", ".join(filter(None, known)) or "none"
-            raise UserError(f"unknown topic {topic!r}{suggestion(topic, known)}: there are {listed}")
+            raise UserError(
+                f"tasks.topics: unknown topic {topic!r}{suggestion(topic, known)}: there are {listed}; tasks.topics=[] "
+                "takes all"
+            )
 
 
 def _listed(values: Collection[object] | None) -> str:
