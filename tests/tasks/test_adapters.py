@@ -23,7 +23,7 @@ def sample_tasks(name: str) -> list[Task]:
 def test_the_formats_are_all_there():
     assert {
         "acecode", "apps", "evalplus", "exercism-rust", "harbor", "humaneval", "infilling", "livecodebench", "mbpp",
-        "prime", "quixbugs", "strop", "sven", "swe-bench", "taco", "trl", "verl",
+        "prime", "quixbugs", "r2e", "strop", "sven", "swe-bench", "taco", "trl", "verl",
     } <= set(ADAPTERS)  # fmt: skip
     assert "base" not in ADAPTERS and "humaneval_x" not in ADAPTERS and len(ADAPTERS) == len(list(ADAPTERS))
     for name, adapter in ADAPTERS.items():

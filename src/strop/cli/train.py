@@ -63,9 +63,9 @@ def train(
         _check(resolved)
         return
     if seeds > 1:
-        from strop.cli.seeds import train_seeds
+        from strop.launch.seeds import train_seeds
 
-        train_seeds(words, seeds, plain)
+        train_seeds(resolved, words, seeds, plain)
         return
     _run(resolved.run.folder, resolved, plain)
 

@@ -200,7 +200,8 @@ _HELD = {"instance_id", "problem_statement", "patch", "repo", "test_patch", *_TE
 """Fields that a task holds elsewhere."""
 
 
-def _task(row: Row, where: str, patch: str, check: WorkspaceCheck, **metadata: Any) -> Task:
+def issue_task(row: Row, where: str, patch: str, check: WorkspaceCheck, **metadata: Any) -> Task:
+    """The record of an issue that `patch` solves; fields without a place are kept. Raises UserError."""
     name = text(row, "instance_id", where)
     kept = {str(field): plain(value) for field, value in row.items() if field not in _HELD}
     return Task(
@@ -226,7 +227,7 @@ def _read_swe_bench(row: Row, where: str) -> Iterator[Task]:
         patch=ended(text(row, "test_patch", where, "")),
         **_tests_of(row, where),
     )
-    yield _task(row, where, patch, check)
+    yield issue_task(row, where, patch, check)
 
 
 SWE_BENCH = Adapter(
@@ -251,7 +252,7 @@ def _read_swe_smith(row: Row, where: str) -> Iterator[Task]:
         commit=text(row, "base_commit", where, name),
         **_tests_of(row, where),
     )
-    yield _task(row, where, fix, check, bug_patch=bug)
+    yield issue_task(row, where, fix, check, bug_patch=bug)
 
 
 SWE_SMITH = Adapter(

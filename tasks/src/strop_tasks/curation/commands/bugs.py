@@ -11,7 +11,7 @@ from typer import Argument
 
 from strop.cli.options import grouped, say
 from strop_tasks.curation.bugs import LAYOUT, BugModels, BugSettings, ProjectChoice, TaskChoice
-from strop_tasks.curation.engine.output import Build, File, Verifying, edit_format
+from strop_tasks.curation.engine.output import Build, File, PromptLimit, Verifying, edit_format
 from strop_tasks.curation.engine.tally import Tally
 from strop_verify.core.errors import UserError
 
@@ -39,6 +39,7 @@ def bugs(
     task_choice: TaskChoice,
     models: BugModels,
     verifying: Verifying,
+    prompts: PromptLimit,
 ) -> None:
     """Make repair tasks: put faults into code and keep those that its tests catch.
 
@@ -48,7 +49,7 @@ def bugs(
     from strop_tasks.curation.bugs.models import open_models
     from strop_tasks.curation.bugs.project_bugs import judging
 
-    build = Build(output, LAYOUT)
+    build = Build(output, LAYOUT, prompts)
     tally = build.tally
     settings.at_once()
     edit_format(settings.format)
@@ -70,7 +71,7 @@ def bugs(
         told,
         f"{tally.tasks} repair tasks from {tally.originals} originals in {build.seconds():.0f} s, by {operators} "
         f"operators; {said}left out: "
-        f"{tally.told('skipped' if project else 'unusable')}",
+        f"{tally.told('skipped', 'unusable')}",
         **({"tests_a_task": tests} if tests else {}),
         **asked.manifest(),
     )

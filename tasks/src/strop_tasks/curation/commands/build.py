@@ -18,7 +18,7 @@ from strop_tasks.curation.commands.implement import implement
 from strop_tasks.curation.commands.next_edit import next_edit
 from strop_tasks.curation.commands.preferences import preferences
 from strop_tasks.curation.commands.retrieval import retrieval
-from strop_tasks.curation.engine.output import Build, ChosenTasks, File, Verifying
+from strop_tasks.curation.engine.output import Build, ChosenTasks, File, PromptLimit, Verifying
 from strop_tasks.curation.rust_build import RustBuildSettings
 from strop_verify.core.errors import UserError
 from strop_verify.core.registry import Registry
@@ -40,6 +40,7 @@ def rust_fix(
     output: File,
     chosen: ChosenTasks,
     verifying: Verifying,
+    prompts: PromptLimit,
     source: Annotated[
         str, Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
     ] = "rust-functions",
@@ -61,7 +62,7 @@ def rust_fix(
     from strop_verify.sandbox.limits import Limits
     from strop_verify.verification import open_verifier
 
-    build, wanted = Build(output, LAYOUT), _kinds(kinds)
+    build, wanted = Build(output, LAYOUT, prompts), _kinds(kinds)
     tally = build.tally
     tasks = load_tasks(source, **chosen.filters())
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from strop.cli.options import grouped, say
 from strop_tasks.curation.commands.env import Folder
-from strop_tasks.curation.engine.output import Build, HeldOut, Verifying, edit_format
+from strop_tasks.curation.engine.output import Build, HeldOut, PromptLimit, Verifying, edit_format
 from strop_tasks.curation.engine.tally import Tally
 from strop_tasks.curation.histories import LAYOUT, HistorySettings
 from strop_verify.core.errors import UserError
@@ -27,14 +27,15 @@ def commits(
     settings: HistorySettings,
     split: HeldOut,
     verifying: Verifying,
+    prompts: PromptLimit,
     repositories: Annotated[
         Path | None, Option(help="folder of clones: the source is rows, such as swe-bench:FILE")
     ] = (None),
 ) -> None:
     """Make repair tasks of commits that change programs and tests, judged by these tests.
 
-    With --repositories of issues instead, rows of SWE-bench, SWE-Gym or SWE-smith: where the project can be installed
-    here as of the issue's date, its own tests judge in the jail; of each other row it is said why not.
+    With --repositories of issues instead, rows of SWE-bench, SWE-Gym, SWE-smith or R2E: where the project can be
+    installed here as of the issue's date, its own tests judge in the jail; of each other row it is said why not.
 
     Writes OUTPUT/tasks.jsonl.gz, the snapshots that the tasks name beside it, and OUTPUT/manifest.json, with counts and
     reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
@@ -51,7 +52,7 @@ def commits(
         raise UserError(f"{missing}: no such repository or bundle{hint}")
     with files.writing(output):
         output.mkdir(parents=True, exist_ok=True)
-    build = Build(output / "tasks.jsonl.gz", LAYOUT, manifest=output / "manifest.json")
+    build = Build(output / "tasks.jsonl.gz", LAYOUT, prompts, manifest=output / "manifest.json")
     tally = build.tally
     rows = _rows(sources[0], repositories, tally) if repositories is not None else None
     made, stopped = list["Task"](), None
@@ -67,6 +68,7 @@ def commits(
     for instance, why in rows.left_out.items() if rows else ():
         say(f"not judged: {instance}: {why}")
     build.write(tasks, f"no commit of {', '.join(sources)} makes a task", "there is none")
+    tasks = [task for task in tasks if task.id not in build.too_long]
     build.finish(
         {"sources": sources, **asdict(settings), **asdict(split)},
         f"{len(tasks)} tasks ({tally.told('repositories')}) from {tally.considered} commits in "

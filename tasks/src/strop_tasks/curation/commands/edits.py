@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from strop.cli.options import grouped
 from strop_tasks.curation.edits import LAYOUT, EditSettings
-from strop_tasks.curation.engine.output import Build, File, edit_format
+from strop_tasks.curation.engine.output import Build, File, PromptLimit, edit_format
 from strop_tasks.curation.engine.tally import Tally
 from strop_verify.core.errors import UserError
 
@@ -40,6 +40,7 @@ def edits(
     output: File,
     family: Annotated[Family, Option(help="kind of task to make")],
     settings: EditSettings,
+    prompts: PromptLimit,
 ) -> None:
     """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
 
@@ -48,7 +49,7 @@ def edits(
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.edits.program_pairs import pairs
 
-    build = Build(output, LAYOUT)
+    build = Build(output, LAYOUT, prompts)
     tally = build.tally
     settings = replace(settings, format=_format(settings.format, family))
     with ExitStack() as stack:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from strop.cli.options import grouped
-from strop_tasks.curation.engine.output import Build, File, Verifying
+from strop_tasks.curation.engine.output import Build, File, PromptLimit, Verifying
 from strop_tasks.curation.engine.tally import Tally
 from strop_tasks.curation.implement import LAYOUT, ImplementSettings
 
@@ -31,6 +31,7 @@ def implement(
     output: File,
     settings: ImplementSettings,
     verifying: Verifying,
+    prompts: PromptLimit,
 ) -> None:
     """Make implementation tasks: a function is masked in its file, and its docstring says what it does.
 
@@ -44,7 +45,7 @@ def implement(
     from strop_verify.verification.project import open_project
 
     archive = output.with_name(f"{output.name}.project.tar.gz")
-    build, filters = Build(output, LAYOUT, archive), chosen(settings.filters)
+    build, filters = Build(output, LAYOUT, prompts, archive), chosen(settings.filters)
     tally = build.tally
     with ExitStack() as stack:
         progress = stack.enter_context(Progress("files"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from strop.cli.options import grouped
-from strop_tasks.curation.engine.output import Build, File, HeldOut
+from strop_tasks.curation.engine.output import Build, File, HeldOut, PromptLimit
 from strop_tasks.curation.engine.tally import Tally, once
 from strop_tasks.curation.next_edit import LAYOUT, NextEditSettings
 
@@ -23,6 +23,7 @@ def next_edit(
     output: File,
     settings: NextEditSettings,
     split: HeldOut,
+    prompts: PromptLimit,
 ) -> None:
     """Make next-edit tasks: a commit is cut into edits; what comes next after some of them, or silence?
 
@@ -30,7 +31,7 @@ def next_edit(
     """
     from strop_tasks.curation.next_edit.states import balanced
 
-    build = Build(output, LAYOUT)
+    build = Build(output, LAYOUT, prompts)
     tally = build.tally
     made = list(once(_states(sources, settings, tally), tally))
     sides = split.sides(made)

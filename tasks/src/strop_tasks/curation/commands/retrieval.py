@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from strop.cli.options import grouped
-from strop_tasks.curation.engine.output import Build, File, HeldOut
+from strop_tasks.curation.engine.output import Build, File, HeldOut, PromptLimit
 from strop_tasks.curation.engine.tally import Tally, once
 from strop_tasks.curation.retrieval import LAYOUT, RetrievalSettings
 from strop_verify.core.errors import UserError
@@ -29,6 +29,7 @@ def retrieval(
     output: File,
     settings: RetrievalSettings,
     split: HeldOut,
+    prompts: PromptLimit,
 ) -> None:
     """Make search tasks: a commit's message is the request, and the lines that it changes are what to find.
 
@@ -37,7 +38,7 @@ def retrieval(
     """
     plain = output.name.removesuffix(".gz").removesuffix(".jsonl")
     store = output.with_name(f"{plain}.trees.git")
-    build = Build(output, LAYOUT)
+    build = Build(output, LAYOUT, prompts)
     tally = build.tally
     part = store.with_name(f".{store.name}.part")
     try:

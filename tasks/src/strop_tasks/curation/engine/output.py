@@ -2,8 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,10 +78,44 @@ class HeldOut:
         return list(split_of(tasks, self.held_out or [], self.newest_share)) if tasks else []
 
 
+@dataclass(frozen=True)
+class PromptLimit:
+    """Which tasks are left out because their prompts are too long."""
+
+    max_prompt_tokens: Annotated[
+        int | None,
+        Option(min=1, help="leave out tasks whose prompt, as a chat, has more tokens of --tokenizer"),
+    ] = None
+    tokenizer: Annotated[
+        str | None,
+        Option(metavar="MODEL", help="whose tokens --max-prompt-tokens counts: a model's name or folder"),
+    ] = None
+
+    def fits(self) -> "Callable[[Task], bool] | None":
+        """Whether a task's prompt is short enough; None where nothing is asked. Raises UserError."""
+        most, name = self.max_prompt_tokens, self.tokenizer
+        if most is None and name is None:
+            return None
+        if most is None or name is None:
+            raise UserError("--max-prompt-tokens N and --tokenizer MODEL belong together: give both")
+        from strop.config.model import ModelConfig
+        from strop_tasks.curation.engine.prompt_length import token_counter
+
+        count = token_counter(ModelConfig(name=name))
+        return lambda task: count(task) <= most
+
+
 class Build:
     """One build: what it counts, its file of tasks and its manifest. Raises UserError where these cannot be written."""
 
-    def __init__(self, path: Path, layout: TallyLayout, *beside: Path, manifest: Path | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        layout: TallyLayout,
+        prompts: PromptLimit,
+        *beside: Path,
+        manifest: Path | None = None,
+    ) -> None:
         """`beside`: further files that the build writes. The manifest's name is PATH.manifest.json by default."""
         from strop_verify.core import files
 
@@ -91,13 +125,26 @@ class Build:
         self._manifest = manifest or path.with_name(f"{path.name}.manifest.json")
         for each in (path, self._manifest, *beside):
             files.check_writable(each)
+        self._prompts, self._fits = prompts, prompts.fits()
+        self.too_long: set[str] = set()
+        """Ids of the tasks that were left out for their prompts."""
         self._started = time.monotonic()
 
     def write(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> None:
-        """Writes the tasks. Raises UserError where there is none: `nothing`, and the reasons or `otherwise`."""
+        """Writes the tasks, without those whose prompts are too long. Raises UserError where there is none: `nothing`,
+        and the reasons or `otherwise`.
+        """
         from strop.tasks import write_tasks
 
-        write_tasks(self.tally.some(made, nothing, otherwise), self.path)
+        write_tasks(self.tally.some(self._fitting(made), nothing, otherwise), self.path)
+
+    def _fitting(self, made: "Iterable[Task]") -> "Iterator[Task]":
+        for task in made:
+            if self._fits is None or self._fits(task):
+                yield task
+            else:
+                self.too_long.add(task.id)
+                self.tally.take_back(task, "too long")
 
     def shown(self, progress: "Progress", originals: int) -> Callable[[int], None]:
         """A callback that takes the number of tasks made from each original and shows progress."""
@@ -118,7 +165,8 @@ class Build:
         """Writes the manifest, settings, counts and `more`, and prints a line."""
         from strop_verify.core import files
 
-        files.write_json(self._manifest, {"settings": settings, **self.tally.manifest(), **more})
+        told = {**settings, **(asdict(self._prompts) if self._fits else {})}
+        files.write_json(self._manifest, {"settings": told, **self.tally.manifest(), **more})
         print(printable(f"{line}; {self.path}"))
 
 

@@ -63,6 +63,13 @@ class Tally:
             self.counts[name][key] += 1
         return task
 
+    def take_back(self, task: "Task", reason: str) -> None:
+        """Counts a task that was made as one that is none."""
+        self.tasks -= 1
+        for name, key in self._layout.marks(task):
+            self.counts[name] -= Counter({key: 1})
+        self.counts["left_out" if "left_out" in self._layout.names else "unusable"][reason] += 1
+
     def drop(self, operators: Iterable[str], reason: str) -> None:
         """Counts what was judged and is no task."""
         for name in operators:
@@ -89,9 +96,10 @@ class Tally:
         found += sum(self.dropped.values(), Counter())
         return listed(dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))))
 
-    def told(self, name: str) -> str:
-        """The counts of a name in one line."""
-        return listed(self.manifest()[name]) or "none"
+    def told(self, *names: str) -> str:
+        """The counts of some names in one line."""
+        found = self.manifest()
+        return ", ".join(filter(None, (listed(found[name]) for name in names))) or "none"
 
     def manifest(self) -> dict[str, Any]:
         """All counts, sorted."""

@@ -7,11 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from strop.config.model import ModelConfig
-from strop.rollouts.encoding import opening_ids
-from strop.tasks.prompts import render
+from strop_tasks.curation.engine.prompt_length import token_counter
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_verify.core.errors import UserError
-from strop_verify.core.play import Opening
 from strop_verify.core.section import Section
 from strop_verify.core.task import Task
 
@@ -44,17 +42,11 @@ class PromptTokens(Step[PromptTokensConfig]):
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """See `Step.run`."""
-        from strop.config.schema import Recipe
-        from strop.policies.open import tokenizer_of
-
         config = self.config
-        tokenizer = tokenizer_of(Recipe(model=config.model))
+        tokens = token_counter(config.model, config.style, config.template)
         for done, task in enumerate(read(), start=1):
             context.progress(done, context.size)
-            asked = render(task, config.style, config.template)
-            opening = Opening(asked.text, tuple(asked.messages), asked.prefill, sections=asked.sections)
-            count = len(opening_ids(opening, tokenizer))
-            if count <= config.most:
+            if (count := tokens(task)) <= config.most:
                 yield task
             else:
                 yield drop(task, f"a prompt of more than {config.most} tokens", f"{count} tokens")

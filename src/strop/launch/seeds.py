@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from strop.cli.options import recipe_of
+from strop.config.schema import Recipe
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import write_json
 
@@ -19,12 +19,11 @@ CONTROL = "control_"
 """What begins the name of a control's evaluation."""
 
 
-def train_seeds(words: Sequence[str], seeds: int, plain: bool) -> None:
-    """Trains a recipe with as many seeds from its own on, each in a process and a folder RUN-seed-S of its own, and
-    shows the pooled differences, which RUN-seeds.json keeps. Seeds that are finished are not repeated, one that was
-    stopped goes on.
+def train_seeds(recipe: Recipe, words: Sequence[str], seeds: int, plain: bool) -> None:
+    """Trains the recipe of these words with as many seeds from its own on, each in a process and a folder of its own,
+    RUN-seed-S, and shows the pooled differences, which RUN-seeds.json keeps. Seeds that are finished are not repeated,
+    one that was stopped goes on.
     """
-    recipe = recipe_of(list(words))
     base = recipe.run.folder
     folders = {
         seed: base.with_name(f"{base.name}-seed-{seed}") for seed in range(recipe.seed, recipe.seed + seeds)
