@@ -33,6 +33,7 @@ def test_controls_are_trained_held_against_the_run_and_not_repeated(
         assert took["seconds_budget"] == pytest.approx(budget) and took["updates"] >= 1
         assert one["difference"].keys() == summary["evaluation"]["paired"].keys() and record["counts"]
         assert f"the trained model against control {name}" in done.stdout
+    assert "| control_ssd | control_warm |" in (run / "final" / "README.md").read_text()
     if "rft" not in summary["controls"]:
         assert "control rft: none of" in done.stdout
     ssd = summary["controls"]["ssd"]["took"]

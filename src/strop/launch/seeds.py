@@ -12,11 +12,7 @@ from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import write_json
 
 if TYPE_CHECKING:
-    from strop.evaluation.result import Evaluation
     from strop.evaluation.seeds import Pooled
-
-CONTROL = "control_"
-"""What begins the name of a control's evaluation."""
 
 
 def train_seeds(recipe: Recipe, words: Sequence[str], seeds: int, plain: bool) -> None:
@@ -57,26 +53,13 @@ def train_seeds(recipe: Recipe, words: Sequence[str], seeds: int, plain: bool) -
 def pooled_runs(folders: Sequence[Path]) -> "dict[str, dict[str, Pooled]]":
     """{what after training is held against: {rate: difference}}, for what all of the runs have."""
     from strop.evaluation.seeds import pooled
+    from strop.training.evaluations import read_evaluations
 
-    evaluations = [_evaluations(folder) for folder in folders]
+    evaluations = [read_evaluations(folder).get("", ({}, None))[0] for folder in folders]
     names = [name for name in evaluations[0] if name != "after" and all(name in one for one in evaluations)]
     if not all("after" in one for one in evaluations):
         return {}
     return {name: pooled([(one[name], one["after"]) for one in evaluations]) for name in names}
-
-
-def _evaluations(folder: Path) -> "dict[str, Evaluation]":
-    from strop.evaluation.result import Evaluation
-
-    order = ("before", "warm", CONTROL, "after")
-    found = {
-        path.name.removesuffix(".record.json"): Evaluation.model_validate_json(path.read_text())
-        for path in sorted((folder / "evaluation").glob("*.record.json"))
-    }
-    kept = {name: one for name, one in found.items() if name in order or name.startswith(CONTROL)}
-    return dict(
-        sorted(kept.items(), key=lambda pair: order.index(CONTROL if CONTROL in pair[0] else pair[0]))
-    )
 
 
 def _show(found: "Mapping[str, Mapping[str, Any]]") -> None:

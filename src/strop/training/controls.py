@@ -23,7 +23,7 @@ from strop.evaluation.result import Evaluation, compare, paired_json
 from strop.policies.open import longest_play
 from strop.reports.run_folder import RunFolder
 from strop.training.backend import WARM
-from strop.training.evaluations import Evaluations
+from strop.training.evaluations import CONTROL, Evaluations
 from strop.training.setup import RunParts, untrained_parts
 from strop.training.supervised import Example, examples_of, fit
 from strop_verify.core.errors import UserError
@@ -64,7 +64,7 @@ def trained_controls(
                 except NoControl as error:
                     say(f"{error}; it is left out")
                     continue
-            result = evaluations.all(f"control_{name}", extra=False, parts=own)[""]
+            result = evaluations.all(f"{CONTROL}{name}", extra=False, parts=own)[""]
         if parts.ranks.main:
             write_json(done, took)
         better = compare(result, after)

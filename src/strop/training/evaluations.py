@@ -36,6 +36,8 @@ Status = Callable[[str, int, int], None]
 Sides = dict[str, Evaluation]
 """{"before", "warm", "after": evaluation} of one task set, those that there are."""
 SIDES = ("before", "warm", "after")
+CONTROL = "control_"
+"""What begins the name of a trained control's evaluation (`training.controls`)."""
 ROOM = "room"
 """Name of the control with more tokens: see `EvaluationConfig.room`."""
 
@@ -142,7 +144,7 @@ class Evaluations:
         release_memory()
         if what:
             when = "before training" if name == ROOM else f"{name.partition('-')[0]} training"
-            when = name.replace("_", " ") if name.startswith("control_") else when
+            when = name.replace("_", " ") if name.startswith(CONTROL) else when
             more = f", {recipe.sampling.max_tokens} tokens" if name == ROOM else ""
             self._say(f"evaluating {when} on {len(tasks)} {what} tasks{more} ...")
         with PROGRESS.at(f"evaluation {name}", most=longest_wait(recipe)):
@@ -236,22 +238,29 @@ def _headline(result: Evaluation) -> dict[str, Any]:
 
 
 def read_evaluations(folder: Path) -> dict[str, tuple[dict[str, Evaluation], dict[str, Any] | None]]:
-    """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set.
+    """{set name: ({"before": ..., "after": ...}, paired differences or None)}; "" is the held-out set. Trained controls
+    stand before "after".
 
     Evaluations made during training, on some of the tasks, are not among them.
     """
     found: dict[str, dict[str, Evaluation]] = {}
     for path in (folder / "evaluation").glob("*.record.json"):
         side, _, name = path.name.removesuffix(".record.json").partition("-")
-        if side in SIDES:
+        if side in SIDES or side.startswith(CONTROL):
             found.setdefault(name, {})[side] = Evaluation.model_validate_json(path.read_text())
     return {
         name: (
-            {side: sides[side] for side in SIDES if side in sides},
+            dict(
+                sorted(sides.items(), key=lambda pair: (*SIDES[:2], CONTROL, "after").index(_kind(pair[0])))
+            ),
             compare(sides["before"], sides["after"]) if {"before", "after"} <= sides.keys() else None,
         )
         for name, sides in sorted(found.items())
     }
+
+
+def _kind(side: str) -> str:
+    return CONTROL if side.startswith(CONTROL) else side
 
 
 def evaluation_summary(

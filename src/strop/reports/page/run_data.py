@@ -126,7 +126,7 @@ def _evaluation(
     match = _NAME.fullmatch(file) if models is None else None
     name, number, extra = match.groups() if match else (file, None, None)
     step = int(number) if number else {"before": 0, "room": 0, "warm": 0, "after": last_step}.get(name)
-    label = _LABELS.get(name) or (f"after step {step}" if number else name)
+    label = _LABELS.get(name) or (f"after step {step}" if number else name.replace("control_", "control: "))
     label = f"{label}, {extra}" if extra else label
     if models is not None:
         step, label = None, str((models.get(file) or {}).get("word") or file)
