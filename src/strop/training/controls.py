@@ -4,9 +4,9 @@
     rft   on those of its own answers that passed, each text once (rejection fine-tuning, arXiv 2308.01825)
     warm  on the references, as in a warm start that goes on
 
-The budget is the wall time of the run's steps, without evaluations. Own answers are at most half as many as the run
-sampled; updates fill what is left of the budget, by the time that one takes. Their number is written down before they
-begin, so that a run that goes on after a kill repeats the same ones. Learning rate, schedule and batch are those of the
+The budget is the wall time of the run's steps, without evaluations. Own answers are sampled for half of it; updates
+fill what is left, by the time that one takes. How many there were of both is written down, so that a run that goes on
+after a kill repeats the same ones. Learning rate, schedule and batch are those of the
 section sft; answers that were cut off teach nothing where grpo.mask_truncated says so for the run.
 """
 
@@ -32,6 +32,8 @@ from strop_verify.core.ids import rng
 from strop_verify.core.progress import PROGRESS
 from strop_verify.core.rollout import Rollout
 
+ROUND = 128
+"""Answers that are sampled side by side."""
 Say = Callable[[str], None]
 
 
@@ -85,61 +87,75 @@ def _trained(
 ) -> tuple[RunParts, dict[str, Any]]:
     """(parts with the trained control, what it took). Raises NoControl. Collective.
 
-    What it took: seconds of the budget, of sampling and of training; answers, examples and updates.
+    What it took: seconds of the budget, of sampling and of training; rounds of answers, examples and updates.
     """
     budget = sum(float(line["seconds"]) for line in run.iter_metrics())
     start = run.path / WARM if recipe.sft.warm_start else None
+    plan = run.path / "controls" / f"{name}.json"
+    known: dict[str, Any] = parts.ranks.from_main(partial(_read, plan))
     with ExitStack() as first:
         own, began = untrained_parts(recipe, parts, first, start), time.perf_counter()
-        answers, examples = _examples(name, recipe, own)
+        rounds, examples = _examples(name, recipe, own, known.get("rounds"), budget / 2)
         sampling = time.perf_counter() - began
         if not examples:
-            raise NoControl(f"control {name}: none of {answers} answers can be learnt from")
-        plan = run.path / "controls" / f"{name}.json"
-
-        def planned() -> dict[str, Any]:
-            if known := _read(plan):
-                return known
-            began = time.perf_counter()
-            fit(_with_steps(recipe, 1), own.backend.model, examples, lambda metrics: None)
-            updates = max(1, int((budget - sampling) / (time.perf_counter() - began)))
-            found: dict[str, Any] = {"answers": answers, "examples": len(examples), "updates": updates}
-            found |= {"seconds_budget": budget, "seconds_sampling": sampling}
-            plan.parent.mkdir(exist_ok=True)
-            write_json(plan, found)
-            return found
-
-        took: dict[str, Any] = parts.ranks.from_main(planned)
+            raise NoControl(f"control {name}: no answer can be learnt from")
+        found = known or {
+            "rounds": rounds,
+            "examples": len(examples),
+            "updates": max(1, int((budget - sampling) / _seconds_of_update(recipe, own, examples))),
+            "seconds_budget": budget,
+            "seconds_sampling": sampling,
+        }
+        found = parts.ranks.from_main(lambda: found)
+    if parts.ranks.main:
+        plan.parent.mkdir(exist_ok=True)
+        write_json(plan, found)
     say(
-        f"control {name}: {took['updates']} updates on {len(examples)} examples, in {budget:.0f} s as the run had"
+        f"control {name}: {found['updates']} updates on {len(examples)} examples, in {budget:.0f} s as the run had"
     )
     own, began = untrained_parts(recipe, parts, stack, start), time.perf_counter()
-    fit(_with_steps(recipe, took["updates"]), own.backend.model, examples, lambda metrics: None)
-    return own, {**took, "seconds_training": time.perf_counter() - began}
+    fit(_with_steps(recipe, found["updates"]), own.backend.model, examples, lambda metrics: None)
+    return own, {**found, "seconds_training": time.perf_counter() - began}
+
+
+def _seconds_of_update(recipe: Recipe, parts: RunParts, examples: Sequence[Example]) -> float:
+    """Of the second one: the first has to prove how it computes."""
+    seconds: list[float] = []
+    fit(
+        _with_steps(recipe, 2),
+        parts.backend.model,
+        examples,
+        lambda metrics: seconds.append(metrics["seconds"]),
+    )
+    return seconds[-1]
 
 
 def _with_steps(recipe: Recipe, steps: int) -> Recipe:
     return recipe.model_copy(update={"sft": recipe.sft.model_copy(update={"steps": steps})})
 
 
-def _examples(name: str, recipe: Recipe, parts: RunParts) -> tuple[int, list[Example]]:
-    """(answers that were sampled, what is learnt)."""
+def _examples(
+    name: str, recipe: Recipe, parts: RunParts, rounds: int | None, seconds: float
+) -> tuple[int, list[Example]]:
+    """(rounds of sampling, what is learnt). Without `rounds` they go on for these seconds, or through all tasks."""
     if name == "warm":
         return 0, examples_of(parts.sets, parts.tokenizer)
-    grpo = recipe.grpo
-    each = 1 if name == "ssd" else grpo.group_size
-    most = recipe.optim.steps * grpo.tasks_per_step * grpo.group_size // 2
+    each = 1 if name == "ssd" else recipe.grpo.group_size
     tasks = sorted(parts.train, key=lambda task: rng(recipe.seed, "control", task.id).random())
+    size, answers, done = max(1, ROUND // each), list[Rollout](), 0
     parts.publish(0)
-    params = recipe.sampling.params()
-    chosen = tasks[: max(1, most // each)]
-    played = parts.play.rollouts(chosen, each, params, seed=recipe.seed, tag=f"control {name}")
-    answers = sorted(played, key=lambda rollout: (rollout.task_id, rollout.index))
-    examples = list(_learnt(answers, passed=name == "rft", whole=grpo.mask_truncated))
-    most_tokens = longest_play(recipe)
-    return len(answers), [
-        one for one in examples if sum(len(part) for turn in one for part in turn) <= most_tokens
-    ]
+    began = time.perf_counter()
+    while done * size < len(tasks) and (done < rounds if rounds is not None else True):
+        some, tag = tasks[done * size : (done + 1) * size], f"control {name} {done}"
+        played = parts.play.rollouts(some, each, recipe.sampling.params(), seed=recipe.seed, tag=tag)
+        answers += sorted(played, key=lambda rollout: (rollout.task_id, rollout.index))
+        done += 1
+        late = parts.ranks.from_main(lambda: time.perf_counter() - began > seconds)
+        if rounds is None and late:
+            break
+    found = _learnt(answers, passed=name == "rft", whole=recipe.grpo.mask_truncated)
+    most = longest_play(recipe)
+    return done, [one for one in found if sum(len(part) for turn in one for part in turn) <= most]
 
 
 def _learnt(answers: Sequence[Rollout], *, passed: bool, whole: bool) -> Iterator[Example]:
