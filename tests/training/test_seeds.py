@@ -10,6 +10,8 @@ import pytest
 from tests.warm import strop
 
 from strop.evaluation.seeds import crossed
+from strop.launch.seeds import swept
+from strop_verify.core.errors import UserError
 
 FEW = {"optim__steps": 1, "run__save_every": 9, "tasks__held_out_fraction": 0.3, "grpo__refill": "false"}
 
@@ -61,3 +63,44 @@ def test_seeds_are_trained_once_and_pooled(recipe_words: Callable[..., list[str]
     path = tmp_path / "run-seed-0" / "summary.json"
     assert path.stat().st_mtime_ns == before[path]
     assert json.loads((tmp_path / "run-seeds.json").read_text())["pooled"] == kept["pooled"]
+
+
+def test_a_sweep_s_values_are_told_apart() -> None:
+    found = swept(["optim.learning_rate=1e-5, 3e-5", "sampling.stop=[a,b],['c,d']"])
+    assert [words for _, words in found] == [
+        [f"optim.learning_rate={rate}", f"sampling.stop={stop}"]
+        for rate in ("1e-5", "3e-5")
+        for stop in ("[a,b]", "['c,d']")
+    ]
+    assert found[0][0] == "learning_rate-1e-5-stop-_a_b" and len({name for name, _ in found}) == 4
+    assert swept([]) == [("", [])]
+    for bad in ("optim.steps", "optim.steps=4", "=1,2"):
+        with pytest.raises(UserError, match="KEY=VALUE,VALUE"):
+            swept([bad])
+
+
+@pytest.mark.train(40)
+def test_a_sweep_trains_each_value_and_lists_them(
+    recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    off = {"evaluation__before": "false", "evaluation__after": "false"}
+    done = strop(
+        "train", "--plain", "--sweep", "optim.learning_rate=0.001,0.003", *recipe_words("run", **FEW, **off)
+    )
+    assert done.returncode == 0, done.stderr
+    folders = [tmp_path / f"run-learning_rate-{rate}" for rate in ("0.001", "0.003")]
+    assert all((folder / "summary.json").is_file() for folder in folders)
+    table = done.stdout.splitlines()[-12:]
+    assert (
+        any("optim.learning_rate" in line for line in table) and sum("0.003" in line for line in table) >= 1
+    )
+    listed = strop(
+        "runs", tmp_path, "--columns", "run,optim.learning_rate,reward", "--sort", "-optim.learning_rate"
+    )
+    assert listed.returncode == 0, listed.stderr
+    assert (
+        listed.stdout.index("rate-0.003") < listed.stdout.index("rate-0.001")
+        and "last change" not in listed.stdout
+    )
+    wrong = strop("runs", tmp_path, "--columns", "run,optim.learning_rat")
+    assert wrong.returncode == 2 and "no column 'optim.learning_rat'" in wrong.stderr, wrong.stderr

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
+from strop_verify.core.errors import UserError
 from strop_verify.core.text import printable
 
 _HEADS = ("run", "state", "steps", "reward", "held out", "difference", "time", "last change", "alarms")
@@ -17,6 +18,14 @@ def runs(
         Argument(metavar="[DIR...]", help="folders that contain runs, or runs", show_default="runs"),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="print a JSON list instead")] = False,
+    columns: Annotated[
+        str,
+        Option(
+            metavar="NAME,...",
+            help=f"of {', '.join(_HEADS)}, and keys of the recipe, such as optim.learning_rate",
+        ),
+    ] = ",".join(_HEADS),
+    sort: Annotated[str, Option(metavar="NAME", help="column by which they are sorted; -NAME: falling")] = "",
 ) -> None:
     """List runs, newest first: state, steps, reward, held-out result before and after, time, alarms.
 
@@ -24,19 +33,29 @@ def runs(
     """
     from strop.reports.terminal.run_list import find_runs, list_row
 
-    asked = folders or [Path("runs")]
+    asked, names = folders or [Path("runs")], [name.strip() for name in columns.split(",") if name.strip()]
     rows = [list_row(folder) for folder in find_runs(asked)]
+    for name in (*names, sort.removeprefix("-")) if rows else ():
+        if name and name not in _HEADS and all(_setting(row, name) is None for row in rows):
+            raise UserError(
+                f"no column {name!r}: there are {', '.join(_HEADS)}, and keys that a run's recipe sets"
+            )
+    if by := sort.removeprefix("-"):
+        values = {row["folder"]: _sortable(row, by) for row in rows}
+        known = [row for row in rows if values[row["folder"]] is not None]
+        known.sort(key=lambda row: values[row["folder"]], reverse=sort.startswith("-"))
+        rows = [*known, *(row for row in rows if values[row["folder"]] is None)]
     if as_json:
         from strop_verify.core.files import json_text
 
         print(json.dumps(json.loads(json_text(rows)), indent=2))  # ASCII: names may hold control characters
     elif rows:
-        _print(rows)
+        _print(rows, names)
     else:
         print(f"no runs in {', '.join(map(str, asked))}; make one with: strop train demo")
 
 
-def _print(rows: list[dict[str, Any]]) -> None:
+def _print(rows: list[dict[str, Any]], names: list[str]) -> None:
     """A table if it fits or there is no terminal, else a block of lines per run."""
     from rich.text import Text
 
@@ -45,16 +64,17 @@ def _print(rows: list[dict[str, Any]]) -> None:
 
     out = console()
     table = new_table(out)
-    for head in _HEADS:
-        table.add_column(head, no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, _cells(row)))
+    cells = [[_cell(row, name) for name in names] for row in rows]
+    for name in names:
+        table.add_column(name, no_wrap=True)
+    for line in cells:
+        table.add_row(*map(Text, line))
     if fits(out, table):
         out.print(table)
     else:
-        for row in rows:
-            out.print(_cells(row)[0], style="bold", markup=False)
-            for head, cell in list(zip(_HEADS, _cells(row), strict=True))[1:]:
+        for line in cells:
+            out.print(line[0], style="bold", markup=False)
+            for head, cell in list(zip(names, line, strict=True))[1:]:
                 if cell:
                     out.print(f"  {head}: {cell}", markup=False)
     for row in rows:
@@ -82,6 +102,38 @@ def _cells(row: dict[str, Any]) -> list[str]:
         changed,
         printable(", ".join(alarms[:2]) + (f" +{len(alarms) - 2}" if len(alarms) > 2 else "")),
     ]
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    if name in _HEADS:
+        return _cells(row)[_HEADS.index(name)]
+    value = _setting(row, name)
+    return "" if value is None else printable(str(value))
+
+
+def _setting(row: dict[str, Any], key: str) -> Any:
+    """What a run's recipe has under a key."""
+    from strop.config.yaml12 import read_yaml
+
+    path = Path(row["folder"]) / "recipe.yaml"
+    value: Any = read_yaml(path.read_text(), lambda *_: None) if path.is_file() else None
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _sortable(row: dict[str, Any], name: str) -> Any:
+    """Of a column: a number, or its text; None where there is none."""
+    numbers = {
+        "steps": row["steps"], "reward": row["reward_last"], "time": row["wall_seconds"], "last change": row["changed"],
+        "held out": (row["after"] or [None])[0], "difference": (row["difference"] or [None])[0],
+    }  # fmt: skip
+    value = (
+        numbers[name] if name in numbers else _setting(row, name) if name not in _HEADS else _cell(row, name)
+    )
+    return (
+        (1, 0.0, str(value)) if isinstance(value, str) else None if value is None else (0, float(value), "")
+    )
 
 
 def _held_out(row: dict[str, Any]) -> str:

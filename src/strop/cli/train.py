@@ -36,6 +36,10 @@ def train(
     seeds: Annotated[
         int, Option(min=1, help="train as many times, with other seeds, and pool the differences")
     ] = 1,
+    sweep: Annotated[
+        list[str] | None,
+        Option(metavar="KEY=VALUE,VALUE", help="train with each value; several sweeps make all combinations"),
+    ] = None,
     plain: Plain = False,
 ) -> None:
     """Train a model by GRPO on verdicts from executing its code."""
@@ -62,10 +66,13 @@ def train(
     if dry_run:
         _check(resolved)
         return
-    if seeds > 1:
-        from strop.launch.seeds import train_seeds
+    if seeds > 1 or sweep:
+        from strop.cli.runs import runs
+        from strop.launch.seeds import train_all
 
-        train_seeds(resolved, words, seeds, plain)
+        swept = [one.partition("=")[0].strip() for one in sweep or ()]
+        folders = train_all(resolved, words, sweep or (), seeds, plain)
+        runs(folders, columns=",".join(["run", *swept, "steps", "reward", "held out", "difference"]))
         return
     _run(resolved.run.folder, resolved, plain)
 

@@ -1,9 +1,11 @@
-"""`strop train --seeds N`: one recipe several times, its differences pooled over tasks and seeds."""
+"""`strop train --seeds N --sweep KEY=A,B`: one recipe several times, its differences pooled over tasks and seeds."""
 
+import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,35 +17,75 @@ if TYPE_CHECKING:
     from strop.evaluation.seeds import Pooled
 
 
-def train_seeds(recipe: Recipe, words: Sequence[str], seeds: int, plain: bool) -> None:
-    """Trains the recipe of these words with as many seeds from its own on, each in a process and a folder of its own,
-    RUN-seed-S, and shows the pooled differences, which RUN-seeds.json keeps. Seeds that are finished are not repeated,
-    one that was stopped goes on.
+def train_all(
+    recipe: Recipe, words: Sequence[str], sweeps: Sequence[str], seeds: int, plain: bool
+) -> list[Path]:
+    """Trains the recipe of these words with every combination of the swept values, each with as many seeds from the
+    recipe's own on; returns the runs' folders.
+
+    Each run has a process and a folder of its own, RUN-KEY-VALUE-seed-S. Finished ones are not repeated, one that was
+    stopped goes on. The differences of several seeds are pooled and shown, and kept in RUN-KEY-VALUE-seeds.json.
     """
-    base = recipe.run.folder
-    folders = {
-        seed: base.with_name(f"{base.name}-seed-{seed}") for seed in range(recipe.seed, recipe.seed + seeds)
-    }
-    for number, (seed, folder) in enumerate(folders.items(), 1):
-        print(f"seed {seed} ({number} of {seeds}): {folder}", flush=True)
-        if (folder / "summary.json").is_file():
-            continue
-        again = ["--resume", str(folder)] if (folder / "recipe.yaml").is_file() else [
-            *words, f"seed={seed}", f"run.dir={folder}"
-        ]  # fmt: skip
-        command = [sys.executable, "-m", "strop.cli", "train", *again, *(["--plain"] if plain else [])]
-        if code := subprocess.run(command).returncode:
-            done = f"go on with: strop train {shlex.join(words)} --seeds {seeds}"
-            if code in (130, -2):
-                raise KeyboardInterrupt(done)
-            raise StropError(f"seed {seed} ended with status {code}; {done}")
-    found = pooled_runs(list(folders.values()))
+    told = [*words, *(word for sweep in sweeps for word in ("--sweep", sweep)), "--seeds", str(seeds)]
+    variants, found = swept(sweeps), list[Path]()
+    for number, (name, more) in enumerate(variants, 1):
+        base = recipe.run.folder.with_name("-".join(filter(None, (recipe.run.folder.name, name))))
+        several = {
+            base.with_name(f"{base.name}-seed-{one}"): one for one in range(recipe.seed, recipe.seed + seeds)
+        }
+        folders = several if seeds > 1 else {base: recipe.seed}
+        for folder, seed in folders.items():
+            print(f"{name or 'run'} ({number} of {len(variants)}), seed {seed}: {folder}", flush=True)
+            _train([*words, *more, f"seed={seed}"], folder, shlex.join(["strop", "train", *told]), plain)
+        found += folders
+        if seeds > 1:
+            _pool(base, folders)
+    return found
+
+
+def swept(sweeps: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """(part of a run's name, overrides) of each combination of KEY=VALUE,VALUE,... Commas within brackets and quotes
+    are the value's own. Raises UserError.
+    """
+    axes: list[list[str]] = []
+    for sweep in sweeps:
+        key, is_one, values = sweep.partition("=")
+        parts = [
+            one.strip()
+            for one in re.findall(r"(?:[^,\[{'\"]|\[[^\]]*\]|{[^}]*}|'[^']*'|\"[^\"]*\")+", values)
+        ]
+        if not (key.strip() and is_one and len(parts) > 1):
+            raise UserError(f"--sweep {sweep}: write KEY=VALUE,VALUE, such as optim.learning_rate=1e-5,3e-5")
+        axes.append([f"{key.strip()}={part}" for part in parts])
+    return [("-".join(map(_name, words)), list(words)) for words in product(*axes)]
+
+
+def _name(word: str) -> str:
+    key, _, value = word.partition("=")
+    return re.sub(r"[^\w.+-]+", "_", f"{key.rpartition('.')[2]}-{value}").strip("_")
+
+
+def _train(words: Sequence[str], folder: Path, again: str, plain: bool) -> None:
+    if (folder / "summary.json").is_file():
+        return
+    begun = (folder / "recipe.yaml").is_file()
+    given = ["--resume", str(folder)] if begun else [*words, f"run.dir={folder}"]
+    command = [sys.executable, "-m", "strop.cli", "train", *given, *(["--plain"] if plain else [])]
+    if code := subprocess.run(command).returncode:
+        if code in (130, -2):
+            raise KeyboardInterrupt(f"go on with: {again}")
+        raise StropError(f"{folder} ended with status {code}; go on with: {again}")
+
+
+def _pool(base: Path, folders: Mapping[Path, int]) -> None:
+    found = pooled_runs(list(folders))
     if not found:
-        raise UserError("evaluation.before and after are off: there is nothing to pool")
+        print("evaluation.before and after are off: there is nothing to pool")
+        return
     target = base.with_name(f"{base.name}-seeds.json")
     write_json(target, {
-        "seeds": list(folders),
-        "runs": [str(folder) for folder in folders.values()],
+        "seeds": list(folders.values()),
+        "runs": [str(folder) for folder in folders],
         "pooled": {against: {key: one._asdict() for key, one in by_key.items()} for against, by_key in found.items()},
     })  # fmt: skip
     _show(found)
