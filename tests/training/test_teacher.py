@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 import torch
+from benchmarks import ranks
 from tests.small_models import byte_tokenizer, write_speaker
 from tests.warm import strop
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from strop.algorithms.losses import Tokens, UpdateSize, find_loss, objective
 from strop.config.load import load_recipe
+from strop.config.training import GrpoConfig
 from strop.environments.feedback import failures
 from strop.policies.loading import load_model, load_tokenizer
 from strop.tasks.prompts import render
@@ -126,16 +129,59 @@ def test_the_policy_nears_its_teacher_and_goes_on_from_a_checkpoint_with_the_sam
     assert metrics(run) == lines and weights(run) == final
 
 
-def test_the_expected_gradient_is_that_of_the_reverse_kl() -> None:
+def test_the_expected_gradient_is_that_of_trl_s_reverse_kl() -> None:
+    from trl.experimental.gkd import GKDTrainer
+
     torch.manual_seed(3)
-    logits = torch.randn(7, 23, dtype=torch.float64, requires_grad=True)
-    target = torch.randn(7, 23, dtype=torch.float64).log_softmax(-1)
-    logps = logits.log_softmax(-1)
-    advantages = (target - logps).detach()  # of every token that may be sampled
+    logits = torch.randn(1, 7, 23, dtype=torch.float64, requires_grad=True)
+    target = torch.randn(1, 7, 23, dtype=torch.float64)
+    logps = (logits / 0.7).log_softmax(-1)
+    advantages = ((target / 0.7).log_softmax(-1) - logps).detach()  # of every token that may be sampled
     surrogate = -(logps.exp().detach() * advantages * logps).sum()
     (ours,) = torch.autograd.grad(surrogate, logits, retain_graph=True)
-    (theirs,) = torch.autograd.grad((logps.exp() * (logps - target)).sum(), logits)
-    assert torch.allclose(ours, theirs, atol=1e-12)
+    theirs = GKDTrainer.generalized_jsd_loss(logits, target, beta=1, temperature=0.7, reduction="sum")
+    assert torch.allclose(ours, torch.autograd.grad(theirs, logits)[0], atol=1e-12)
+
+
+def test_the_gradient_on_sampled_tokens_is_that_of_trl_s_sdpo() -> None:
+    from trl.experimental.sdpo.loss_utils import compute_sampled_token_self_distillation_loss as sampled
+
+    torch.manual_seed(4)
+    logits = torch.randn(3, 5, 19, dtype=torch.float64, requires_grad=True)
+    target, ids = torch.randn(3, 5, 19, dtype=torch.float64), torch.randint(19, (3, 5))
+    logps, of_teacher = (one.log_softmax(-1).gather(-1, ids[..., None])[..., 0] for one in (logits, target))
+    flat = logps.flatten()
+    tokens = Tokens(
+        logps=flat,
+        old=flat.detach(),
+        sampled=flat.detach(),
+        advantages=(of_teacher - logps).detach().flatten(),  # as Teacher writes them
+        rows=torch.arange(3).repeat_interleave(5),
+        count=3,
+    )
+    grpo = GrpoConfig(refill=False)
+    loss, _ = objective(grpo, find_loss(grpo.loss), tokens, UpdateSize(rows=3, tokens=15, longest=5))
+    (ours,) = torch.autograd.grad(loss, logits, retain_graph=True)
+    theirs = sampled(logits, target, ids, distillation_alpha=1.0).mean()
+    assert torch.allclose(ours, torch.autograd.grad(theirs, logits)[0], atol=1e-12)
+
+
+@pytest.mark.train(40)
+def test_two_processes_learn_what_one_does(peaked_model: Path, teacher: Path, tmp_path: Path) -> None:
+    found = []
+    for count in (1, 2):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        more = [f"{key.replace('__', '.')}={value}" for key, value in FEW.items()]
+        words = [
+            *ranks.words(folder, peaked_model, 2),
+            *more,
+            f"grpo.teacher.name={teacher}",
+            f"run.dir={folder}/run",
+        ]
+        ranks.finished(ranks.launched(count, words))
+        found.append([line["teacher_kl"] for line in metrics(folder / "run")])
+    assert found[0] == pytest.approx(found[1], abs=1e-3) and len(found[0]) == 2
 
 
 @pytest.mark.parametrize(
