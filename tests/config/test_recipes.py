@@ -7,6 +7,7 @@ import pytest
 from strop.config.load import dump_recipe, load_recipe
 from strop.config.recipes import GENERATED, RECIPES, facts_of, find_recipe, is_recipe, recipe_names
 from strop.tasks import sources
+from strop.tasks.task_sets import tasks_of
 from strop_verify.core.errors import ConfigError, UserError
 from strop_verify.core.registry import added
 
@@ -133,3 +134,15 @@ def test_every_recipe_says_what_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", recipe_names("rubrics"))
 def test_every_overlay_says_what_it_is(name: str) -> None:
     assert set(facts_of(RECIPES / f"rubrics/{name}.yaml")) == {"what"}
+
+
+def test_a_packaged_recipe_without_its_tasks_says_where_they_come_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        UserError, match=r"no such file: .*tasks\.jsonl; how it is made: strop recipes repair-small$"
+    ):
+        tasks_of(load_recipe(["repair-small"]))
+    with pytest.raises(UserError, match=r"no such file: .*mine\.jsonl$"):
+        tasks_of(load_recipe(["demo"], ["tasks.source=jsonl:mine.jsonl"]))

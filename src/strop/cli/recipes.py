@@ -1,10 +1,19 @@
 """`strop recipes`: the recipes that come with the package."""
 
+from typing import Annotated
 
-def recipes() -> None:
-    """List the packaged recipes: what each does, needs and takes, and what came of it."""
-    from strop.config.recipes import RECIPES, facts_of, recipe_names
+from typer import Argument
 
+
+def recipes(
+    name: Annotated[str | None, Argument(help="a recipe to print, with how its tasks are made")] = None,
+) -> None:
+    """List the packaged recipes: what each does, needs and takes, and what came of it; or print one."""
+    from strop.config.recipes import RECIPES, facts_of, find_recipe, recipe_names
+
+    if name is not None:
+        print(find_recipe(name).read_text(encoding="utf-8"), end="")
+        return
     known = {name: facts_of(RECIPES / f"{name}.yaml") for name in recipe_names()}
     for name, facts in sorted(known.items(), key=lambda item: item[1]["measured"] == "no"):
         measured = "measured" if facts["measured"] == "yes" else "not measured"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from strop.config.recipes import find_recipe, recipe_names
 from strop.config.schema import HELD_OUT, ExtraEvaluation, Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig, WindowConfig
 from strop.tasks.rust_prompts import judged_by_own_tests
@@ -195,14 +196,21 @@ def tasks_source(recipe: Recipe) -> str:
 def tasks_of(recipe: Recipe, judge: str | None = None) -> list[Task]:
     """Every task of the recipe's source, each with its split; `judge` takes the place of tasks.judge."""
     config = recipe.task_set
-    tasks = load_tasks(
-        tasks_source(recipe),
-        columns=config.columns or None,
-        limit=config.limit,
-        topics=config.topics or None,
-        levels=config.levels or None,
-        held_out_fraction=config.held_out_fraction,
-    )
+    try:
+        tasks = load_tasks(
+            tasks_source(recipe),
+            columns=config.columns or None,
+            limit=config.limit,
+            topics=config.topics or None,
+            levels=config.levels or None,
+            held_out_fraction=config.held_out_fraction,
+        )
+    except UserError as error:
+        name, file = recipe.run.name, config.source.rpartition("/")[2]
+        own = name in recipe_names() and file in find_recipe(name).read_text(encoding="utf-8")
+        if not (str(error).startswith("no such file") and own):
+            raise
+        raise UserError(f"{error}; how it is made: strop recipes {name}") from error
     return [judged_by_own_tests(task) for task in tasks] if (judge or config.judge) == "own" else tasks
 
 
