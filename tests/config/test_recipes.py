@@ -15,6 +15,7 @@ RECIPE = """
 model: {name: ./model, chat_template: chat.jinja}
 tasks: {source: "edits:apps:data/rows.jsonl", template: ../prompt.txt, environment: {type: desk.py:Desk, tools: t.py:T}}
 rewards: [{name: r.py:short}, {name: passed}]
+grpo: {refill: false, teacher: {name: ./model}}
 sft: {source: python-functions, demos: demos.jsonl}
 evaluation: {extra: [{name: own, source: held.jsonl}, {name: hub, source: "apps:hub:org/name@test"}]}
 """
@@ -34,6 +35,7 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_paths_in_a_file_start_at_its_folder(recipe: Path, tmp_path: Path, absolute: bool) -> None:
     found = load_recipe([recipe if absolute else "../there/recipe.yaml"])
     there = tmp_path / "there"
+    assert found.grpo.teacher and found.grpo.teacher.name == str(there / "model")
     assert found.model.name == f"{there}/model" and found.model.chat_template == f"{there}/chat.jinja"
     assert found.task_set.source == f"edits:apps:{there}/data/rows.jsonl"
     assert found.task_set.template == f"{tmp_path}/prompt.txt"

@@ -35,7 +35,7 @@ def test_controls_are_trained_held_against_the_run_and_not_repeated(
         assert f"the trained model against control {name}" in done.stdout
     assert "| control_ssd | control_warm |" in (run / "final" / "README.md").read_text()
     if "rft" not in summary["controls"]:
-        assert "control rft: no answer" in done.stdout
+        assert "control rft is left out: no answer" in done.stdout
     assert (
         summary["controls"]["ssd"]["took"]["rounds"] == 1
         and not summary["controls"]["warm"]["took"]["rounds"]
@@ -69,3 +69,26 @@ def test_controls_need_the_trained_model_s_evaluation(recipe_words: Callable[...
     assert done.returncode and "set evaluation.after=true" in done.stderr, done.stderr
     done = strop("train", "--dry-run", "--controls", "sdd", *recipe_words("run"))
     assert done.returncode and "controls" in done.stderr and "rft" in done.stderr, done.stderr
+
+
+@pytest.mark.train(20)
+def test_a_control_without_anything_to_learn_from_is_left_out(
+    recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    check = {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]}
+    tasks = (
+        {"statement": f"Add {n} to x.", "signature": "def f(x: int) -> int:", "check": check}
+        for n in range(4)
+    )
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    few = {
+        "optim__steps": 1,
+        "grpo__refill": "false",
+        "grpo__tasks_per_step": 2,
+        "tasks__held_out_fraction": 0.4,
+    }
+    words = recipe_words("run", **few, tasks__source=tmp_path / "tasks.jsonl")
+    done = strop("train", "--controls", "warm", *words)
+    assert done.returncode == 0, done.stderr
+    assert "control warm is left out: none of the tasks has a reference" in done.stdout
+    assert (tmp_path / "run" / "summary.json").is_file()

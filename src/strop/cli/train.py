@@ -45,10 +45,9 @@ def train(
     """Train a model by GRPO on verdicts from executing its code."""
     words = [*_held_against(controls), *(recipe or [])]
     if resume is not None:
-        if print_config or dry_run:
-            raise UserError(
-                "--resume uses the recipe in the run folder; leave out --print-config and --dry-run"
-            )
+        if print_config or dry_run or seeds > 1 or sweep:
+            others = "--print-config, --dry-run, --seeds and --sweep"
+            raise UserError(f"--resume uses the recipe in the run folder; leave out {others}")
         _run(resume, None, plain, words)
         return
     from strop.config.load import dump_recipe

@@ -6,8 +6,8 @@
 
 The budget is the wall time of the run's steps, without evaluations. Own answers are sampled for half of it; updates
 fill what is left, by the time that one takes. How many there were of both is written down, so that a run that goes on
-after a kill repeats the same ones. Learning rate, schedule and batch are those of the
-section sft; answers that were cut off teach nothing where grpo.mask_truncated says so for the run.
+after a kill repeats the same ones. Learning rate, schedule and batch are those of the section sft; answers that were
+cut off teach nothing where grpo.mask_truncated says so for the run.
 """
 
 import json
@@ -37,10 +37,6 @@ ROUND = 128
 Say = Callable[[str], None]
 
 
-class NoControl(UserError):
-    """A control that has nothing to learn from; says why."""
-
-
 def trained_controls(
     recipe: Recipe,
     run: RunFolder,
@@ -63,8 +59,8 @@ def trained_controls(
                 try:
                     with PROGRESS.at(f"control {name}", busy=True):
                         own, took = _trained(name, recipe, run, parts, stack, say)
-                except NoControl as error:
-                    say(f"{error}; it is left out")
+                except UserError as error:  # nothing to learn from; the run itself is done
+                    say(f"control {name} is left out: {error}")
                     continue
             result = evaluations.all(f"{CONTROL}{name}", extra=False, parts=own)[""]
         if parts.ranks.main:
@@ -85,7 +81,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _trained(
     name: str, recipe: Recipe, run: RunFolder, parts: RunParts, stack: ExitStack, say: Say
 ) -> tuple[RunParts, dict[str, Any]]:
-    """(parts with the trained control, what it took). Raises NoControl. Collective.
+    """(parts with the trained control, what it took). Raises UserError without anything to learn from. Collective.
 
     What it took: seconds of the budget, of sampling and of training; rounds of answers, examples and updates.
     """
@@ -98,7 +94,7 @@ def _trained(
         rounds, examples = _examples(name, recipe, own, known.get("rounds"), budget / 2)
         sampling = time.perf_counter() - began
         if not examples:
-            raise NoControl(f"control {name}: no answer can be learnt from")
+            raise UserError("no answer can be learnt from")
         found = known or {
             "rounds": rounds,
             "examples": len(examples),

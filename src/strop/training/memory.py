@@ -209,6 +209,7 @@ def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
     return {
         "weights": (weights + FLOAT32 * adapters) / parts,
         "teacher": _teacher(recipe, types),
+        "the run's model beside controls": weights if recipe.evaluation.controls else 0.0,
         "Adam": 2 * trained * (FLOAT32 if deepspeed else width) / divided,
         "DeepSpeed's float32 weights": FLOAT32 * trained / divided if deepspeed else 0.0,
         "reference": weights / parts if recipe.grpo.beta and not adapters else 0.0,
