@@ -77,15 +77,18 @@ def test_a_control_without_anything_to_learn_from_is_left_out(
 ) -> None:
     check = {"kind": "cases", "entry_point": "f", "cases": [{"args": [1], "expected": 2}]}
     tasks = (
-        {"statement": f"Add {n} to x.", "signature": "def f(x: int) -> int:", "check": check}
-        for n in range(4)
+        {"statement": said, "signature": "def f(x: int) -> int:", "check": check, "split": side}
+        for said, side in (
+            ("Add one to x.", "train"),
+            ("Count up.", "train"),
+            ("What follows x?", "held-out"),
+        )
     )
     (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
     few = {
         "optim__steps": 1,
         "grpo__refill": "false",
         "grpo__tasks_per_step": 2,
-        "tasks__held_out_fraction": 0.4,
     }
     words = recipe_words("run", **few, tasks__source=tmp_path / "tasks.jsonl")
     done = strop("train", "--controls", "warm", *words)
