@@ -28,13 +28,13 @@ from strop.rollouts.encoding import opening_ids
 from strop.tasks.prompts import render
 from strop.training.backend import computes_in_bfloat16
 from strop.training.learner import update_ways
-from strop.training.logps import micro_batches, no_dropout, token_logps, update_of
+from strop.training.logps import micro_batches, token_logps, update_of
 from strop.training.memory import has_turns
 from strop.training.setup import RunParts
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Opening
 from strop_verify.core.progress import PROGRESS
-from strop_verify.core.rollout import Rollout, Sample, end_to_end
+from strop_verify.core.rollout import Rollout, Sample
 from strop_verify.core.task import Task
 
 MOST_FEEDBACK = 2000
@@ -109,17 +109,14 @@ class Teacher:
         task = self._tasks[rollout.task_id]
         if not (more := shown(task, rollout, self.config.shows)):
             return None
-        ids, mask = end_to_end(turn.tokens for turn in rollout.turns)
         prompt = self._prompt(task, more)
         if prompt == rollout.prompt_ids:
             raise UserError(
                 f"grpo.teacher.shows={self.config.shows}: the prompt of task {task.id} has no place for it, as its "
                 "template shows no statement; take another tasks.template"
             )
-        ids, mask = (
-            [*prompt, *ids[len(rollout.prompt_ids) :]],
-            [*([0] * len(prompt)), *sample.mask[sample.prompt :]],
-        )
+        ids = [*prompt, *sample.ids[sample.prompt :]]
+        mask = [*([0] * len(prompt)), *sample.mask[sample.prompt :]]
         nothing = [0] * len(ids)
         return Sample(ids, mask, nothing, nothing, nothing, len(prompt))
 
@@ -144,8 +141,7 @@ class Teacher:
         parts = list(micro_batches(seen, recipe.optim.micro_batch_tokens, padded=self._padded))
         model = self._own.wrapped if self._own else self._model
         head = self._own.head(model) if self._own else model.get_output_embeddings()
-        if self._own:
-            no_dropout(model)
+        model.eval()
         mine: list[tuple[int, list[float]]] = []
         bfloat16 = computes_in_bfloat16(recipe)
         for part in parts[ranks.rank :: ranks.world]:
