@@ -247,7 +247,7 @@ def gaps_of(model: Any, tokenizer: Any, pairs: list[tuple[list[int], Any]], dtyp
     """
     import torch
 
-    from strop.training.logps import row_logps
+    from strop.training.logps import token_logps
     from strop_verify.core.rollout import Sample
 
     samples = []
@@ -259,7 +259,9 @@ def gaps_of(model: Any, tokenizer: Any, pairs: list[tuple[list[int], Any]], dtyp
         samples.append(Sample(ids, mask, logprobs, blank, [0] * len(ids), before))
     on = next(model.parameters()).device
     with torch.no_grad(), torch.autocast(on.type, dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
-        found, _ = row_logps(model, samples, head=model.get_output_embeddings(), temperature=1.0)
+        found, _ = token_logps(
+            model, samples, head=model.get_output_embeddings(), temperature=1.0, way="rows"
+        )
     given = torch.tensor([p for _, completion in pairs for p in completion.logprobs], device=on)
     return (found.float() - given).abs()
 

@@ -24,7 +24,7 @@ from strop.policies.attention import prefix_tree
 from strop.policies.loading import load_model
 from strop.reports.run_folder import RunFolder
 from strop.training.batch import sample_of
-from strop.training.logps import micro_batches, row_logps, token_logps
+from strop.training.logps import micro_batches, token_logps
 from strop_verify.core.rollout import Sample
 
 
@@ -73,7 +73,9 @@ def main() -> None:
     model.train()
 
     def rows(part: list[Sample]) -> torch.Tensor:
-        return torch.cat([row_logps(model, [one], head=head, temperature=1.0)[0] for one in part])
+        return torch.cat(
+            [token_logps(model, [one], head=head, temperature=1.0, way="rows")[0] for one in part]
+        )
 
     def tree(part: list[Sample]) -> torch.Tensor:
         return token_logps(model, part, head=head, temperature=1.0)[0]

@@ -10,6 +10,7 @@ import tempfile
 import time
 import warnings
 from dataclasses import astuple, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from strop.policies.proof import plain_logps
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.training.backend import unadaptable
-from strop.training.logps import row_logps, token_logps, update_of
+from strop.training.logps import token_logps, update_of
 from strop_verify.core.errors import UserError
 from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import Sample, SamplingParams
@@ -136,7 +137,10 @@ def _updated(config: Any) -> str:
         way = update_of(model).way
     except UserError:
         return "refused"
-    far = max(_update_gap(model, plain, token_logps), _update_gap(build(config), build(config), row_logps))
+    far = max(
+        _update_gap(model, plain, token_logps),
+        _update_gap(build(config), build(config), partial(token_logps, way="rows")),
+    )
     return way if far <= BOUND else f"{SILENT} by {far:.2g}"
 
 

@@ -162,16 +162,19 @@ def _slopes(values: torch.Tensor, inputs: list[tuple[torch.Tensor, torch.Tensor]
     return found.detach()
 
 
-def token_logps(model: Any, samples: Sequence[Sample], *, head: Any, temperature: float) -> Values:
-    """Of every token with loss, sample after sample, by the way of `update_of`.
+def token_logps(
+    model: Any, samples: Sequence[Sample], *, head: Any, temperature: float, way: str | None = None
+) -> Values:
+    """Of every token with loss, sample after sample.
 
     model  wrapped or not
     head   its output embedding
     temperature  of the sampling distribution, whose log-probabilities these are
+    way    a key of WAYS; None for that of `update_of`
     """
     update = update_of(model)
     after = update.head if type(head) is torch.nn.Linear else None  # an adapter has an own forward
-    values = WAYS[update.way](Pass(model, bare(model), head, after, temperature), samples)
+    values = WAYS[way or update.way](Pass(model, bare(model), head, after, temperature), samples)
     return values[:, 0], values[:, 1].detach()
 
 
