@@ -31,12 +31,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from strop.environments.registry import bind, find_environment
 from strop.environments.task_tree import tree_of
-from strop.environments.toolbox import installed
 from strop.environments.workspace import Workspace
 from strop.policies.scripted import ScriptedPolicy
 from strop.rollouts.dispatcher import Dispatcher
@@ -115,7 +115,7 @@ def played(tasks: list[Task], verifier: Any, at_once: int) -> tuple[float, float
     dispatcher = Dispatcher(
         Slow(expert(tasks)), verifier, bind(find_environment(Timed), "chat"),
         limits=PlayLimits(plays=at_once, setups=at_once), order="as-ready",
-        open_folder=lambda: Folder(limits=_FOLDER, read=installed().read),
+        open_folder=partial(Folder, limits=_FOLDER),
     )  # fmt: skip
     Timed.setups.clear()
     began = time.monotonic()
@@ -135,7 +135,7 @@ def set_ups(files: Files, plays: int, verifier: Any) -> list[float]:
     dispatcher = Dispatcher(
         ScriptedPolicy(lambda prompt, seed, index: "<finish></finish>"), verifier,
         bind(find_environment(Timed), "chat"), limits=PlayLimits(plays=1, setups=0),
-        open_folder=lambda: Folder(limits=_FOLDER, read=installed().read),
+        open_folder=partial(Folder, limits=_FOLDER),
     )  # fmt: skip
     list(dispatcher.play([task], plays, SamplingParams(), seed=1))
     return list(Timed.setups)

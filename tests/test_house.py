@@ -1,10 +1,12 @@
 """Rules of the house that no linter knows."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -71,3 +73,18 @@ def test_import_strop_is_light() -> None:
 def test_licence_is_apache_2() -> None:
     text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     assert "Apache License" in text and "Version 2.0, January 2004" in text
+
+
+def test_scripts_import_what_there_is() -> None:
+    """No type checker reads benchmarks, examples and the scripts of the docs."""
+    gone = []
+    for path in sorted(
+        path for place in ("benchmarks", "examples", "docs") for path in (ROOT / place).glob("*.py")
+    ):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0].startswith("strop"):
+                module = importlib.import_module(str(node.module))
+                for name in (alias.name for alias in node.names):
+                    if not hasattr(module, name) and not find_spec(f"{node.module}.{name}"):
+                        gone.append(f"{path.name}: {node.module}.{name}")
+    assert gone == []
