@@ -194,7 +194,7 @@ def fit(recipe: Recipe, model: Any, examples: Sequence[Example], show: Show) -> 
             loss = _loss(model, some, recipe) / tokens
             loss.backward()
             total += float(loss.detach())
-            release_memory()  # micro-batches of unlike sizes leave gaps: a tenth of the time for a sixth of the memory
+            release_memory()  # micro-batches of unlike sizes leave gaps: a tenth of the time for a tenth of the memory
         return {"loss": total}
 
     def seed(step: int, left: int) -> int:
