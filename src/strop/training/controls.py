@@ -49,8 +49,9 @@ def trained_controls(
     of evaluation.controls. What is done is read from the run's folder. Collective.
     """
     found: dict[str, Any] = {}
-    for name in recipe.evaluation.controls if after else ():
-        assert after is not None
+    if after is None:
+        return found
+    for name in recipe.evaluation.controls:
         done = run.path / "controls" / f"{name}.done.json"
         took: dict[str, Any] = parts.ranks.from_main(partial(_read, done))
         with ExitStack() as stack:
