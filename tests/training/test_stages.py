@@ -73,6 +73,26 @@ def test_adapters_and_a_reference_model_go_through_stages(
     assert (run / "final" / "adapter_model.safetensors").read_bytes() == adapter
 
 
+@pytest.mark.train(30)
+def test_a_stage_s_settings_act_as_the_recipe_s_own(
+    recipe_words: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    values = {
+        "sampling": "{temperature: 0.6, top_p: 0.95, max_tokens: 6}",
+        "grpo": "{mask_truncated: false, group_size: 6, tasks_per_step: 4, iterations: 2, minibatches: 2, refill: true,"
+        " max_refill_rounds: 1, loss: {epsilon_low: 0.1, epsilon_high: 0.2}}",
+        "optim": "{learning_rate: 0.002, max_grad_norm: 0.5, micro_batch_tokens: 64}",
+    }
+    words = recipe_words("whole", **{**SHORT, **values, "stages": "[]"})
+    staged = "[{" + ", ".join(f"{key}: {value}" for key, value in values.items()) + "}]"
+    for more in (words, recipe_words("staged", **{**SHORT, "stages": staged})):
+        done = strop("train", *more)
+        assert done.returncode == 0, done.stderr
+    whole, stage = metrics(tmp_path / "whole"), metrics(tmp_path / "staged")
+    assert [{**line, "recipe_stage": 1} for line in whole] == [{**line, "recipe_stage": 1} for line in stage]
+    assert weights(tmp_path / "whole") == weights(tmp_path / "staged")
+
+
 def test_dry_run_prints_the_stages(recipe_words: Callable[..., list[str]]) -> None:
     done = strop("train", "--dry-run", *recipe_words("run", **SHORT))
     assert done.returncode == 0, done.stderr

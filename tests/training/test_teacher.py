@@ -13,6 +13,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.algorithms.losses import Tokens, UpdateSize, find_loss, objective
 from strop.config.load import load_recipe
+from strop.config.schema import Recipe
 from strop.config.training import GrpoConfig
 from strop.environments.feedback import failures
 from strop.policies.loading import load_model, load_tokenizer
@@ -66,8 +67,8 @@ def test_a_token_s_advantage_is_what_the_teacher_thinks_of_it(
     seen: list[tuple[list[Drawn], list[Sample]]] = []
     taught = Teacher.taught
 
-    def noted(self: Teacher, drawn: Sequence[Drawn]) -> list[Sample]:
-        seen.append((list(drawn), taught(self, drawn)))
+    def noted(self: Teacher, recipe: Recipe, drawn: Sequence[Drawn]) -> list[Sample]:
+        seen.append((list(drawn), taught(self, recipe, drawn)))
         return seen[-1][1]
 
     monkeypatch.setattr(Teacher, "taught", noted)
@@ -127,6 +128,18 @@ def test_the_policy_nears_its_teacher_and_goes_on_from_a_checkpoint_with_the_sam
     done = strop("train", "--resume", run)
     assert done.returncode == 0, done.stderr
     assert metrics(run) == lines and weights(run) == final
+
+
+@pytest.mark.train(20)
+def test_it_is_asked_at_the_temperature_of_the_stage(
+    recipe_words: Callable[..., list[str]], teacher: Path, tmp_path: Path
+) -> None:
+    found = []
+    for words in (["sampling.temperature=0.7"], ["stages=[{sampling: {temperature: 0.7}}]"]):
+        done = strop("distill", "--teacher", teacher, *recipe_words(f"run{len(found)}", **FEW), *words)
+        assert done.returncode == 0, done.stderr
+        found.append([line["teacher_kl"] for line in metrics(tmp_path / f"run{len(found)}")])
+    assert found[0] == found[1]
 
 
 def test_the_expected_gradient_is_that_of_trl_s_reverse_kl() -> None:

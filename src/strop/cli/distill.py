@@ -17,6 +17,10 @@ def distill(
             help="folder or Hub id of a model with the same tokenizer; without it the policy teaches itself"
         ),
     ] = None,
+    url: Annotated[
+        str | None,
+        Option(help="server that serves the teacher, such as vLLM's at http://127.0.0.1:8000/v1"),
+    ] = None,
     shows: Annotated[
         Literal["nothing", "reference", "feedback"],
         Option(help="what the teacher sees besides: the reference solution, or why the answer failed"),
@@ -28,7 +32,7 @@ def distill(
     plain: Plain = False,
 ) -> None:
     """Train a recipe's model towards a teacher on its own samples (grpo.teacher)."""
-    if teacher is None and shows == "nothing":
+    if teacher is None and (url or shows == "nothing"):
         raise UserError(
             "name a teacher with --teacher, or let the policy teach itself: --shows reference or feedback"
         )
@@ -39,4 +43,6 @@ def distill(
     ]
     if teacher is not None:
         words.append(f"grpo.teacher.name={teacher}")
+    if url is not None:
+        words.append(f"grpo.teacher.url={url}")
     train([*words, *recipe], dry_run=dry_run, plain=plain)

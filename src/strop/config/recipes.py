@@ -148,6 +148,7 @@ _READERS: Mapping[str, Callable[[str, Path], str]] = {
     "grpo.loss.type": _code,
     "model.name": _model,
     "grpo.teacher.name": _model,
+    "grpo.teacher.tokenizer": _model,
     "model.chat_template": _file,
     "policy.answers": _file,
     "tasks.source": _source,

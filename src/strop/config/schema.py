@@ -291,7 +291,13 @@ def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:
 
 
 def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """An answer fits into the engine."""
+    """An answer fits into the engine, and a teacher on a server is asked at the one temperature that it has."""
+    teacher, temperature = recipe.grpo.teacher, recipe.sampling.temperature
+    if teacher and teacher.url and temperature != 1:
+        yield (
+            "sampling.temperature",
+            f"{temperature:g} with a teacher on a server, whose log-probabilities are of temperature 1; set 1",
+        )
     longest = getattr(recipe.policy, "max_model_len", None)
     if longest is not None and longest <= recipe.sampling.max_tokens:
         yield (

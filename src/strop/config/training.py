@@ -67,6 +67,13 @@ class TeacherConfig(Section):
     """Hub id or local folder of a model with the policy's tokenizer; null: the policy itself, which is shown more."""
     revision: str | None = None
     """Branch, tag or commit on the Hub; null takes the default branch."""
+    url: str | None = None
+    """Address up to /v1 of a server that serves the teacher and gives log-probabilities of prompts, such as vLLM's;
+    `name` is then what it calls the model. Needs sampling.temperature 1."""
+    tokenizer: str | None = None
+    """Hub id or folder of the tokenizer of a teacher on a server; null: `name` is one too."""
+    api_key_env: str = "OPENAI_API_KEY"
+    """Environment variable that holds the server's key; the key itself is never in a recipe."""
     weight: float = Field(default=1.0, gt=0)
     """Of the difference of log-probabilities, in nats, against advantages of rewards."""
     rewards: bool = True
@@ -79,8 +86,12 @@ class TeacherConfig(Section):
     failed (SDPO, arXiv 2601.20802); an answer for which there is neither keeps its reward's advantage."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The policy itself learns nothing from what it would say anyway."""
-        if not self.name and self.shows == "nothing":
+        """The policy itself learns nothing from what it would say anyway, and a server serves more than one model."""
+        if self.url and not self.name:
+            yield "name", "is empty: name the model as the server at grpo.teacher.url calls it"
+        if self.tokenizer and not self.url:
+            yield "tokenizer", "is of a teacher on a server, and grpo.teacher.url names none"
+        if not self.name and not self.url and self.shows == "nothing":
             yield (
                 "name",
                 "is empty: name a teacher, or let the policy teach itself with shows: reference or feedback",

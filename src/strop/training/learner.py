@@ -64,11 +64,11 @@ class Learner:
         parts = [_Part(list(samples), stage, self._ranks, padded) for samples in batch.minibatches]
         if grpo.updates_per_step > 1:
             for part in parts:
-                part.old = [logps for logps, _ in self._no_gradient(backend.wrapped, part)]
+                part.old = [logps for logps, _ in self._no_gradient(backend.wrapped, part, stage)]
         if self._recipe.grpo.beta:
             with backend.reference() as reference:
                 for part in parts:
-                    part.reference = [logps for logps, _ in self._no_gradient(reference, part)]
+                    part.reference = [logps for logps, _ in self._no_gradient(reference, part, stage)]
         found = [
             self._one_update(parts[number % len(parts)], stage, done + number)
             for number in range(grpo.updates_per_step)
@@ -101,7 +101,7 @@ class Learner:
 
     def _micro_batch(self, part: "_Part", number: int, stage: RunStage, sums: dict[str, float]) -> None:
         """Adds one micro-batch's gradient, and to `sums` what is logged."""
-        logps, entropies = self._logps(self.backend.wrapped, part.mine[number])
+        logps, entropies = self._logps(self.backend.wrapped, part.mine[number], stage)
         grpo = stage.recipe.grpo
         loss, logged = objective(grpo, self._loss(grpo.loss), _tokens(part, number, logps), part.size)
         if number >= part.real:  # it only keeps this process in step with the others
@@ -113,16 +113,20 @@ class Learner:
                 sums[name] = sums.get(name, 0.0) + float(value)
             sums["tokens"] = sums.get("tokens", 0.0) + len(logps)
 
-    def _logps(self, model: Any, samples: Sequence[Sample]) -> tuple[torch.Tensor, torch.Tensor]:
-        temperature = self._recipe.sampling.temperature
+    def _logps(
+        self, model: Any, samples: Sequence[Sample], stage: RunStage
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        temperature = stage.recipe.sampling.temperature
         with torch.autocast(self.backend.device.type, dtype=torch.bfloat16, enabled=self._bfloat16):
             PROGRESS.beat()
             return token_logps(model, samples, head=self.backend.head(model), temperature=temperature)
 
     @torch.no_grad()
-    def _no_gradient(self, model: Any, part: "_Part") -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    def _no_gradient(
+        self, model: Any, part: "_Part", stage: RunStage
+    ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         for samples in part.mine:
-            yield self._logps(model, samples)
+            yield self._logps(model, samples, stage)
 
 
 def update_ways(recipe: Recipe) -> list[str]:

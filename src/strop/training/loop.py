@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ class Loop:
             learnt, played = self._weighed(groups, stage, number)
             measured = self._measured(groups, learnt, stage, number)
             notes = self._notes(learnt, played, stage)
-            teacher = [self._teacher.taught] if self._teacher else []
+            teacher = [partial(self._teacher.taught, stage.recipe)] if self._teacher else []
             batch = batch_of(learnt, stage.recipe.grpo, *teacher)
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
             masked = stage.recipe.grpo.mask_truncated

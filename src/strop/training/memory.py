@@ -219,7 +219,8 @@ def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
 def _teacher(recipe: Recipe, types: _Types) -> float:
     """Bytes of a teacher of its own, each process has it whole; 0 also where its config.json cannot be read."""
     config = recipe.grpo.teacher
-    shape = ModelShape.read(config.name, config.revision) if config and config.name else None
+    loaded = config if config and not config.url else None
+    shape = ModelShape.read(loaded.name, loaded.revision) if loaded and loaded.name else None
     return float(types.sampled * shape.parameters) if shape else 0.0
 
 

@@ -8,9 +8,10 @@ whose expected gradient is that of the reverse KL of the policy to the teacher a
 an advantage: Thinking Machines' On-Policy Distillation, October 2025). It is never differentiated through: the gradient
 of the estimate log pi - T itself is 0 in expectation.
 
-The teacher is another model of the same tokenizer, or the policy itself as it is now, which then sees more than it did
-when it sampled: the reference solution (OPSD, arXiv 2601.18734) or why this answer failed (SDPO, arXiv 2601.20802).
-With `on: failed` failed answers are the teacher's and the others the reward's (SRPO, arXiv 2604.02288, section 3).
+The teacher is another model of the same tokenizer, in this process or on a server, or the policy itself as it is now,
+which then sees more than it did when it sampled: the reference solution (OPSD, arXiv 2601.18734) or why this answer
+failed (SDPO, arXiv 2601.20802). With `on: failed` failed answers are the teacher's and the others the reward's (SRPO,
+arXiv 2604.02288, section 3).
 """
 
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ from strop.training.learner import update_ways
 from strop.training.logps import micro_batches, token_logps, update_of
 from strop.training.memory import has_turns
 from strop.training.setup import RunParts
+from strop.training.teacher_server import TeacherServer
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Opening
 from strop_verify.core.progress import PROGRESS
@@ -49,12 +51,13 @@ class Teacher:
 
     def __init__(self, recipe: Recipe, config: TeacherConfig, parts: RunParts) -> None:
         """Loads it. Raises UserError for a model that is no teacher of this policy."""
-        self.config, self._recipe, self._parts = config, recipe, parts
+        self.config, self._parts = config, parts
         self._tasks = {task.id: task for task in parts.train}
         self._sets = {task.id: one.recipe.task_set for one in parts.sets for task in one.train}
         self._own = None if config.name else parts.backend
         self._model: Any = None
-        if config.name:
+        self._server = TeacherServer(config) if config.url else None
+        if config.name and not config.url:
             dtype = resolve_dtype(recipe.model.sampling_dtype)
             device = str(parts.backend.device)
             model = load_model(config.name, dtype=dtype, revision=config.revision, device=device)
@@ -62,18 +65,16 @@ class Teacher:
         elif parts.backend.in_parts:
             raise UserError(f"grpo.teacher: launch.engine={recipe.launch.engine} trains a model in parts, which cannot "
                             "be its own teacher; set grpo.teacher.name")  # fmt: skip
-        found = update_of(
-            self._model or parts.backend.model,
-            ways=update_ways(recipe),
-            longest=longest_play(longest_answers(recipe)),
-        )
-        self._padded = found.padded
+        self._padded = False
+        if not self._server:
+            computed, longest = self._model or parts.backend.model, longest_play(longest_answers(recipe))
+            self._padded = update_of(computed, ways=update_ways(recipe), longest=longest).padded
         self._gap = self._count = 0.0
 
-    def taught(self, drawn: Sequence[Drawn]) -> list[Sample]:
-        """The samples with advantages for what the teacher says of them."""
+    def taught(self, recipe: Recipe, drawn: Sequence[Drawn]) -> list[Sample]:
+        """The samples with advantages for what the teacher says of them. `recipe`: of the stage that sampled them."""
         seen = [self._seen(rollout, sample) for rollout, sample in drawn]
-        values = self._logps([one for one in seen if one is not None])
+        values = self._logps(recipe, [one for one in seen if one is not None])
         left, found = iter(values), list[Sample]()
         for (_, sample), one in zip(drawn, seen, strict=True):
             if one is not None:
@@ -133,10 +134,21 @@ class Teacher:
         opening = Opening(messages=tuple(prompt.messages), prefill=prompt.prefill)
         return opening_ids(opening, self._parts.tokenizer)
 
-    @torch.no_grad()
-    def _logps(self, seen: Sequence[Sample]) -> list[list[float]]:
+    def _logps(self, recipe: Recipe, seen: Sequence[Sample]) -> list[list[float]]:
         """Of each sample's tokens with loss, by this process and its peers."""
-        ranks, recipe = self._parts.ranks, self._recipe
+        ranks = self._parts.ranks
+        numbers = range(ranks.rank, len(seen), ranks.world)
+        if self._server:
+            mine = list(zip(numbers, self._server.logps([seen[one] for one in numbers]), strict=True))
+        else:
+            mine = self._computed(recipe, seen)
+        found = dict(pair for share in ranks.gather(mine) for pair in share)
+        return [found[number] for number in range(len(seen))]
+
+    @torch.no_grad()
+    def _computed(self, recipe: Recipe, seen: Sequence[Sample]) -> list[tuple[int, list[float]]]:
+        """(number, log-probabilities) of the samples that this process computes."""
+        ranks = self._parts.ranks
         number_of = {id(sample): number for number, sample in enumerate(seen)}
         parts = list(micro_batches(seen, recipe.optim.micro_batch_tokens, padded=self._padded))
         model = self._own.wrapped if self._own else self._model
@@ -150,8 +162,7 @@ class Teacher:
                 logps, _ = token_logps(model, part, head=head, temperature=recipe.sampling.temperature)
             values = logps.float().split([sample.tokens for sample in part])
             mine += [(number_of[id(one)], each.tolist()) for one, each in zip(part, values, strict=True)]
-        found = dict(pair for share in ranks.gather(mine) for pair in share)
-        return [found[number] for number in range(len(seen))]
+        return mine
 
 
 def shown(task: Task, rollout: Rollout, shows: str) -> str:
@@ -175,18 +186,21 @@ def check_teacher(recipe: Recipe, policy: Any) -> None:
             f"grpo.teacher.shows={config.shows}: plays of several turns cannot be shown again; take tasks.environment "
             "single-turn, or shows=nothing"
         )
-    if config.name and (fault := tokenizer_fault(config.name, config.revision, policy)):
-        raise UserError(
-            f"grpo.teacher.name={config.name}: {fault}; a teacher needs the policy's own tokenizer"
-        )
+    key, place = ("tokenizer", config.tokenizer) if config.tokenizer else ("name", config.name)
+    if place and (fault := tokenizer_fault(place, config.revision, policy, key)):
+        raise UserError(f"grpo.teacher.{key}={place}: {fault}; a teacher needs the policy's own tokenizer")
+    if config.url:
+        TeacherServer(config).check(PROBE, policy(PROBE, add_special_tokens=False)["input_ids"])
 
 
-def tokenizer_fault(name: str, revision: str | None, policy: Any) -> str:
-    """In which way a teacher's tokenizer is not the policy's, "" where it is the same. Raises UserError without one."""
+def tokenizer_fault(name: str, revision: str | None, policy: Any, key: str = "name") -> str:
+    """In which way a teacher's tokenizer is not the policy's, "" where it is the same. `key` of grpo.teacher names it.
+    Raises UserError without one.
+    """
     try:
         own = load_tokenizer(name, revision)
     except UserError as error:
-        raise UserError(str(error).replace("model.name=", "grpo.teacher.name=")) from error
+        raise UserError(str(error).replace("model.name=", f"grpo.teacher.{key}=")) from error
     theirs, ours = own.get_vocab(), policy.get_vocab()
     if theirs != ours:
         word = min(
