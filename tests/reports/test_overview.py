@@ -109,3 +109,40 @@ def test_small_screens_and_themes(overview: Open, two: Path, scheme: str) -> Non
     assert colours[0] == colours[1]
     width = page.locator(".o-chart svg").first.evaluate("svg => svg.getBoundingClientRect().width")
     assert 250 < width <= 390
+
+
+def test_controls_stand_beside_the_trained_model(overview: Open, tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", steps=2, groups=2, size=2)
+    summary = json.loads((run / "summary.json").read_text())
+    summary["controls"] = {
+        name: {
+            "pass@1": 0.25, "intervals": {"pass@1": [0.2, 0.3]}, "took": {"updates": 7},
+            "difference": {"pass@1": {"delta": delta, "low": delta - 0.05, "high": delta + 0.05}},
+        }
+        for name, delta in (("ssd", 0.1), ("rft", -0.02), ("warm", -0.2))
+    }  # fmt: skip
+    (run / "summary.json").write_text(json.dumps(summary))
+    page = overview(report([run], tmp_path / "report.html", rollouts=4).path)
+    rows = page.locator(".o-trained tbody tr").all_text_contents()
+    assert [row.split(",")[0] for row in rows] == ["ssd", "rft", "warm"]
+    assert [re.findall(r"[▲○▼]", row) for row in rows] == [["▲"], ["○"], ["▼"]]
+    assert "25.0 [20.0, 30.0]" in rows[0] and "+10.0" in rows[0]
+
+
+def test_many_runs_are_a_table_in_the_order_of_any_column(overview: Open, tmp_path: Path) -> None:
+    rates = {"third": 0.003, "first": 0.001, "second": 0.02}
+    runs = [
+        make_run(tmp_path / name, steps=2, groups=2, size=2, overrides=[f"optim.learning_rate={rate}"])
+        for name, rate in rates.items()
+    ]
+    page = overview(report(runs, tmp_path / "report.html", rollouts=4).path)
+    names = lambda: page.locator(".o-runs tbody tr td:first-child").all_text_contents()  # noqa: E731
+    assert [name.strip() for name in names()] == ["first", "second", "third"]
+    head = page.locator(".o-runs thead")
+    head.get_by_role("button", name="optim.learning_rate").click()
+    assert [name.strip() for name in names()] == ["first", "third", "second"]
+    head.get_by_role("button", name="optim.learning_rate").click()
+    assert [name.strip() for name in names()] == ["second", "third", "first"]
+    page.locator(".o-runs summary").click()
+    page.get_by_label("optim.learning_rate", exact=True).uncheck()
+    assert "optim.learning_rate" not in head.inner_text()

@@ -111,6 +111,29 @@ def test_filters_find_what_they_say(made: Path, open_page: Open) -> None:
     wait_for_count(page, expected(rows, lambda one: one["task"] == task and one["evaluation"] == "before"))
 
 
+@pytest.mark.parametrize("sort", ["best", "worst", "longest", "shortest", "flagged"])
+def test_rows_are_in_the_order_that_strop_view_gives(made: Path, open_page: Open, sort: str) -> None:
+    from strop.reports.page.rollout_index import SORTS
+
+    rows = embedded(made.read_text(encoding="utf-8"))["runs"][0]["rollouts"]
+    page = open_page(made, "#view=rollouts")
+    page.get_by_role("search").get_by_label("first").select_option(sort)
+    page.wait_for_url(f"**sort={sort}**")
+    page.wait_for_selector(".body table")
+    links = page.locator(".body td.answer a").evaluate_all("all => all.map((one) => one.hash)")
+    found = [parse_qs(link.removeprefix("#"))["id"][0] for link in links]
+    expected_ids = [row["id"] for row in sorted(rows, key=SORTS[sort])]
+    assert found == expected_ids[: len(found)]
+    assert len(found) > 20
+
+
+def test_steps_have_their_mean_reward_where_it_says_more_than_who_passed(made: Path, open_page: Open) -> None:
+    metrics = embedded(made.read_text(encoding="utf-8"))["runs"][0]["metrics"]
+    page = open_page(made, "#view=rollouts")
+    shown = page.locator(".place-list .reward").all_text_contents()
+    assert [float(one) for one in shown] == pytest.approx([line["reward"] for line in metrics], abs=0.0051)
+
+
 def test_an_address_with_filters_opens_what_it_says(made: Path, open_page: Open) -> None:
     run = embedded(made.read_text(encoding="utf-8"))["runs"][0]
     page = open_page(made, "#view=rollouts&outcome=passed&kind=evaluation", width=390, height=844)

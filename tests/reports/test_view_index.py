@@ -1,5 +1,6 @@
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -112,3 +113,25 @@ def test_bounds_must_be_numbers(folder: Path) -> None:
         fits(row, "", "") and not fits(row | {"step": 1}, "", "") and not fits(row | {"reward": -1.1}, "", "")
     )
     assert not fits(row | {"reward": None}, "", "")
+
+
+@pytest.mark.parametrize(
+    ("sort", "key"),
+    [
+        ("best", lambda row: float("inf") if row["reward"] is None else -row["reward"]),
+        ("worst", lambda row: float("inf") if row["reward"] is None else row["reward"]),
+        ("longest", lambda row: -row["tokens"]),
+        ("shortest", lambda row: row["tokens"]),
+        ("flagged", lambda row: -len(row["flags"])),
+    ],
+)
+def test_rows_come_in_the_order_that_is_asked_for(folder: Path, sort: str, key: Any) -> None:
+    index = Index(folder)
+    index.scan(planned())
+    index.read()
+    rows = index.search({}, 1000)["rows"]
+    keys = [key(row) for row in rows]
+    assert keys != sorted(keys)
+    assert index.search({"sort": sort}, 7)["rows"] == sorted(rows, key=key)[:7]
+    with pytest.raises(UserError, match="is none of best, worst"):
+        index.search({"sort": "size"}, 7)

@@ -144,6 +144,7 @@ SUMMARY = fields(
         "name": text,
         "time_split": table(number),
         "hack_audit": _AUDIT,
+        "controls": table(fields({**_CONTROL, "took": table(number)})),
         "evaluation": fields({**_SET, "extra": table(fields(_SET)), "differences": table(_PAIRED)}),
     }
 )

@@ -146,9 +146,10 @@ class Index:
         return {"rows": block.rows, "tasks": block.tasks} if block else {"rows": [], "tasks": {}}
 
     def search(self, query: Mapping[str, str], limit: int) -> dict[str, Any]:
-        """The first `limit` rows that match, newest step first, their tasks, how many match, and the progress.
+        """The first `limit` rows that match, their tasks, how many match, and the progress.
 
-        Raises UserError for a bound that is no number.
+        The newest step is first, or what `sort` says: a key of `SORTS`, rows without that number last. Raises UserError
+        for another one and for a bound that is no number.
         """
         tasks, fits = self.tasks, matcher(query)
         found = [
@@ -157,6 +158,10 @@ class Index:
             for row, text in zip(block.rows, block.texts, strict=True)
             if fits(row, text, tasks.get(row["task"], {}).get("label", ""))
         ]
+        if sort := query.get("sort"):
+            if sort not in SORTS:
+                raise UserError(f"sort={sort[:40]!r} is none of {', '.join(SORTS)}")
+            found.sort(key=SORTS[sort])
         named = {row["task"]: tasks[row["task"]] for row in found[:limit] if row["task"] in tasks}
         return {"rows": found[:limit], "tasks": named, "matched": len(found), **self.progress()}
 
@@ -212,6 +217,14 @@ def members(rows: Iterable[Row], key: str) -> dict[Any, list[Row]]:
     return found
 
 
+SORTS: Mapping[str, Callable[[Row], Any]] = {
+    "best": lambda row: math.inf if row["reward"] is None else -row["reward"],
+    "worst": lambda row: math.inf if row["reward"] is None else row["reward"],
+    "longest": lambda row: -row["tokens"],
+    "shortest": lambda row: row["tokens"],
+    "flagged": lambda row: -len(row["flags"]),
+}
+"""Orders of rows, by reward, tokens and hack flags; source.js has the same."""
 _BOUNDS = (("min", "reward", 1), ("max", "reward", -1), ("from", "step", 1), ("to", "step", -1))
 
 

@@ -2,7 +2,8 @@
 "use strict";
 (() => {
   const el = Strop.el;
-  const NAMES = ["text", "flag", "outcome", "task", "min", "max", "from", "to", "kind"];
+  const NAMES = ["text", "flag", "outcome", "task", "min", "max", "from", "to", "kind", "sort"];
+  const SORTS = [["", "newest"], ["best", "highest reward"], ["worst", "lowest reward"], ["longest", "longest"], ["shortest", "shortest"], ["flagged", "flagged"]];
 
   // The filters among an address's parameters, or null when it asks for none. The evaluation alone is a place to browse.
   function among(params) {
@@ -61,11 +62,13 @@
       max: number("max", "reward to", "to"),
       from: number("from", "step from", "from"),
       to: number("to", "step to", "to"),
+      sort: el("select", { on: { change: say } }, SORTS.map(([value, text]) => option(value, text))),
     };
     renew(fields, run);
     choose(fields.where, params.evaluation ? `e:${params.evaluation}` : params.kind);
     choose(fields.outcome, params.outcome);
     choose(fields.flag, params.flag);
+    choose(fields.sort, params.sort);
     return fields;
   }
 
@@ -106,6 +109,7 @@
       field("task", fields.task),
       range("reward", fields.min, fields.max),
       range("steps", fields.from, fields.to),
+      field("first", fields.sort),
       el("button", { type: "button", on: { click: clear } }, "Clear"),
     ], among(params)),
   ];

@@ -9,7 +9,7 @@
     tab: 1,
     render: async (params, host) => {
       const page = await Strop.source.page();
-      host.parts = [headline, alarms, results, scaled, hacks, facts].map((build) => ({ build, node: el("section", { class: "o-part" }), seen: "" }));
+      host.parts = [headline, Strop.runTable, alarms, results, scaled, hacks, facts].map((build) => ({ build, node: el("section", { class: "o-part" }), seen: "" }));
       const curves = el("section", { class: "o-part" });
       host.append(...host.parts.map(({ node }) => node), el("section", { class: "o-curves", hidden: evaluations(page.runs) }, el("h2", {}, "Curves"), curves));
       host.curves = Strop.curves(curves);
@@ -176,7 +176,7 @@
   }
 
   function results(runs) {
-    const seen = [runs.map(({ name, evaluations, comparison, extra_comparisons }) => [name, evaluations, comparison, extra_comparisons])];
+    const seen = [runs.map(({ name, evaluations, comparison, extra_comparisons, summary }) => [name, evaluations, comparison, extra_comparisons, summary?.controls])];
     const nodes = () => {
       const made = Strop.results(runs);
       return made.length ? [el("h2", {}, evaluations(runs) ? "Models" : "Before and after"), el("div", { class: "panel" }, made)] : [];

@@ -19,12 +19,17 @@
     return shares;
   }
 
-  function item(text, share, link, here, absent, title) {
+  // Whether rewards say more than who passed: then the list shows their mean.
+  const fractions = (run) => run.metrics.some(({ reward, pass_rate: rate }) => Number.isFinite(reward) && Math.abs(reward - (rate ?? 0)) > 1e-6);
+
+  // `reward`: shown beside the share; undefined for none, null for one that is not known.
+  function item(text, share, link, here, absent, title, reward) {
     return el("li", {},
       el("a", { href: link, class: [absent && "absent", text.length > LONG && "long"].filter(Boolean).join(" ") || null, "aria-current": here ? "true" : null, title },
         el("span", { class: "name" }, text),
         Strop.bar(share, Strop.format.percent(share)),
-        el("span", { class: "num share" }, Strop.format.percent(share))));
+        el("span", { class: "num share" }, Strop.format.percent(share)),
+        reward !== undefined && el("span", { class: "num muted reward" }, Strop.format.number(reward, 2))));
   }
 
   const toEvaluation = (name) => Strop.link({ view: "rollouts", evaluation: name });
@@ -51,12 +56,13 @@
   function stepItems(run, here) {
     const shares = byStep(run);
     const present = run.here ? new Set(run.here) : null;
+    const rewarded = fractions(run);
     return near(run.steps, here).map((step) => {
       const { share, reward } = shares.get(step) ?? { share: null, reward: null };
       const absent = present !== null && !present.has(step);
       const why = Strop.get(run.lost, `t.${step}`) ?? (absent ? "its rollouts are not in this page" : "");
       const title = [`mean reward ${Strop.format.number(reward, 2)}`, why];
-      return item(`${step}${sign(run, `t.${step}`)}`, share, toStep(step), step === here.step, absent, title.filter(Boolean).join("; "));
+      return item(`${step}${sign(run, `t.${step}`)}`, share, toStep(step), step === here.step, absent, title.filter(Boolean).join("; "), rewarded ? reward : undefined);
     });
   }
 
@@ -89,7 +95,7 @@
     const scroll = host.querySelector(".place-list")?.scrollTop ?? 0;
     const all = el("nav", { class: "place-list", "aria-label": "Steps and evaluations", tabindex: -1 },
       list("Evaluations", evaluationItems(run, here)),
-      list("Steps", stepItems(run, here)));
+      list(fractions(run) ? "Steps: passed, mean reward" : "Steps", stepItems(run, here)));
     host.replaceChildren(picker(run, here), all);
     all.scrollTop = scroll;
     const current = all.querySelector("[aria-current]");

@@ -175,6 +175,38 @@
     );
   }
 
+  const TRAINED = {
+    ssd: "ssd: supervised training on its own answers, verified or not",
+    rft: "rft: on its own answers that passed",
+    warm: "warm: the warm start going on",
+  };
+
+  // What else was trained from the same start for as long, and by how much the trained model is better.
+  function trained(runs) {
+    const rows = runs.flatMap((run, index) => Object.entries(run.summary?.controls ?? {}).map(([name, found]) => ({ run, index, name, found })));
+    if (!rows.length) return null;
+    const body = rows.flatMap(({ run, index, name, found }) =>
+      ["pass@1", "greedy"].filter((key) => typeof found[key] === "number").map((key) => {
+        const better = Strop.get(found.difference, key);
+        return [
+          [runs.length > 1 && [Strop.runName(run, index), " "], `${name}, ${key}`],
+          valueCell(triple(found, key)),
+          valueCell(triple(resultOf(run, "", "after"), key)),
+          differenceCell(better && [better.delta, better.low, better.high]),
+        ];
+      }),
+    );
+    const names = [...new Set(rows.map(({ name }) => name))];
+    const said = names.map((name) => Strop.get(TRAINED, name)).filter(Boolean);
+    return el(
+      "div",
+      { class: "table-box o-trained" },
+      el("h3", {}, "Controls at equal time"),
+      grid(["%", "control", "trained model", "trained − control"], body, "data o-results"),
+      el("p", { class: "muted" }, `Trained from the same start on the same tasks for as long as the run's steps took. ${said.join("; ")}.`),
+    );
+  }
+
   // The result in a sentence a set: [text, what it means, kind]; kind is good, bad or muted. None without an evaluation.
   Strop.sentences = (run) => {
     const share = (found) => `${percent(found[0])} %${typeof found[1] === "number" ? ` [${percent(found[1])}, ${percent(found[2])}]` : ""}`;
@@ -297,11 +329,13 @@
     const sets = ["", ...new Set(extra)].filter((set) => runs.some((run) => comparisonOf(run, set).length));
     const modelled = models(runs);
     const against = controls(runs);
+    const beside = trained(runs);
     if (!sets.length) return [...modelled, against, ...(modelled.length ? [outcomes(runs)] : [])].filter(Boolean);
     const said = "A difference is paired: the same tasks before and after, in points. ▲ better, ▼ worse, ○ its interval holds zero.";
     return [
       ...sets.flatMap((set) => [table(runs, set), ...seen(runs, set)]),
       el("p", { class: "muted" }, said),
+      beside,
       ...modelled,
       against,
       topics(runs),

@@ -31,6 +31,23 @@
     return !text || holds(answer ?? row.text, text);
   }
 
+  const last = (row, sign) => (row.reward === null ? Infinity : sign * row.reward);
+
+  // Orders of rows, as reports/page/rollout_index.py has them.
+  const SORTS = {
+    best: (row) => last(row, -1),
+    worst: (row) => last(row, 1),
+    longest: (row) => -row.tokens,
+    shortest: (row) => row.tokens,
+    flagged: (row) => -(row.flags?.length ?? 0),
+  };
+
+  function sorted(rows, order) {
+    const key = Strop.get(SORTS, order);
+    const compare = (left, right) => (key(left) === key(right) ? 0 : key(left) - key(right));
+    return key ? rows.toSorted(compare) : rows;
+  }
+
   const given = (value) => value !== undefined && value !== null && value !== "";
   const holds = (text, part) => text.toLowerCase().includes(part.toLowerCase());
 
@@ -47,8 +64,9 @@
       rows: all.filter((row) =>
         evaluation ? row.kind === "evaluation" && row.evaluation === evaluation : row.kind === "train" && row.step === Number(step)),
     }),
-    search: ({ rollouts: all = [], details, tasks, total_rollouts: total = all.length }, { limit, ...filters }) => {
-      const found = all.filter((row) => matches(row, filters, Strop.get(details, row.id)?.answer, Strop.get(tasks, row.task)?.label));
+    search: ({ rollouts: all = [], details, tasks, total_rollouts: total = all.length }, { limit, sort, ...filters }) => {
+      const fits = (row) => matches(row, filters, Strop.get(details, row.id)?.answer, Strop.get(tasks, row.task)?.label);
+      const found = sorted(all.filter(fits), sort);
       return { rows: found.slice(0, limit), matched: found.length, looked_at: all.length, total };
     },
     task: ({ groups = [], rollouts: all = [] }, { task }) => ({
