@@ -195,6 +195,23 @@ def test_runs_are_overlaid_and_can_be_left_out(overview: Open, two: Path, folder
     assert straight([x for x, _, _ in points(page, "Loss")], ends)
 
 
+def test_seeds_of_one_recipe_have_their_mean(overview: Open, tmp_path: Path) -> None:
+    runs = [
+        make_run(tmp_path / f"run-{n}", steps=6 - n, planned=6, groups=2, size=2, seed=n) for n in range(3)
+    ]
+    other = make_run(tmp_path / "other", steps=6, groups=2, size=2, overrides=["optim.learning_rate=0.003"])
+    page = overview(report([*runs, other], tmp_path / "report.html", rollouts=4).path)
+    head, *rows = numbers(page, "Reward")
+    assert head == [
+        "step", "run-0", "mean", "run-1", "mean", "run-2", "mean", "other", "mean",
+        "mean of 3 seeds, run-0 …", "mean",
+    ]  # fmt: skip
+    rewards = [[line["reward"] for line in metrics(run)][:4] for run in runs]
+    means = [sum(each) / 3 for each in zip(*rewards, strict=True)]
+    assert [float(row[9]) for row in rows[:4]] == pytest.approx(means, abs=6e-5)
+    assert [row[9] for row in rows[4:]] == ["–", "–"]  # where one seed has no such step
+
+
 def test_new_data_is_drawn_in_place(overview: Open, one: Path) -> None:
     page = overview(one)
     before, after, kept, added = page.evaluate(

@@ -84,16 +84,36 @@
     }));
   }
 
+  // Runs of one recipe whose seeds differ and nothing else, by their places among `shown`.
+  function ofSeeds(shown) {
+    const same = ({ run }) => JSON.stringify(Object.entries(run.settings ?? {}).filter(([key]) => key !== "seed" && !key.startsWith("run.")).sort());
+    return [...Map.groupBy(shown.keys(), (at) => same(shown[at])).values()].filter((places) => places.length > 1);
+  }
+
+  // A line a run and, of the seeds of one recipe, their mean at the steps that all have.
+  function withMeans(lines, shown, window) {
+    const means = ofSeeds(shown).map((places) => {
+      const steps = [...Map.groupBy(places.flatMap((at) => lines[at]), ({ step }) => step)].filter(([, points]) => points.length === places.length);
+      const mean = (points, of) => points.reduce((sum, point) => sum + of(point), 0) / points.length;
+      const values = steps.map(([, points]) => mean(points, ({ value }) => value));
+      const rolling = Strop.rolling(values, window);
+      const label = `mean of ${places.length} seeds, ${shown[places[0]].name} …`;
+      const look = { colour: "var(--text)", dash: DASHES[1], run: label, label, series: `seeds ${places[0]}` };
+      return steps.map(([step, points], at) => ({ ...look, step, x: mean(points, ({ x }) => x), value: values[at], mean: rolling[at] }));
+    });
+    return [...lines, ...means];
+  }
+
   function line(meta, shown, axis, { window }) {
     const measure = measured(meta, meta.value[0].split("."));
-    return [{ lines: shown.map((look) => series(look, axis, window, measure)) }];
+    return [{ lines: withMeans(shown.map((look) => series(look, axis, window, measure)), shown, window) }];
   }
 
   function each(meta, shown, axis, { window }) {
     const group = meta.value[0].replace(".*", "");
     return namesOf(shown, group).map((name) => ({
       name,
-      lines: shown.map((look) => series(look, axis, window, measured(meta, [group, name]))),
+      lines: withMeans(shown.map((look) => series(look, axis, window, measured(meta, [group, name]))), shown, window),
     }));
   }
 
