@@ -209,7 +209,7 @@ def test_seeds_of_one_recipe_have_their_mean(overview: Open, tmp_path: Path) -> 
     rewards = [[line["reward"] for line in metrics(run)][:4] for run in runs]
     means = [sum(each) / 3 for each in zip(*rewards, strict=True)]
     assert [float(row[9]) for row in rows[:4]] == pytest.approx(means, abs=6e-5)
-    assert [row[9] for row in rows[4:]] == ["–", "–"]  # where one seed has no such step
+    assert [row[9] for row in rows[4:]] == ["\u2013", "\u2013"]  # where one seed has no such step
 
 
 def test_new_data_is_drawn_in_place(overview: Open, one: Path) -> None:

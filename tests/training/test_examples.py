@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.curation.test_preferences import run as judged  # noqa: F401
 from tests.small_models import byte_tokenizer, write_speaker
+from tests.warm import strop
 from tests.without import without
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -58,3 +60,23 @@ def test_a_trl_script_on_the_verifier_alone(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     means = re.findall(r"'rewards/passed/mean': '?([\d.]+|None)", done.stdout)
     assert sorted(means) == ["0", "1", "None"]
+
+
+@pytest.mark.train(30)
+def test_dpo_by_trl_on_the_pairs_of_a_run(tiny_model: Path, judged: Path, tmp_path: Path) -> None:  # noqa: F811
+    pytest.importorskip("trl")
+    done = strop(
+        "build", "preferences", judged, "-o", tmp_path / "p.jsonl", "--pairs", tmp_path / "pairs.jsonl"
+    )
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "trl_dpo.py"), str(tiny_model), "pairs.jsonl", "2"],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    losses = [float(one) for one in re.findall(r"'loss': '?([\d.]+)", done.stdout)]
+    assert len(losses) == 2 and losses[0] == pytest.approx(0.6931, abs=0.001)  # -log sigmoid(0)
+    assert (tmp_path / "trl-dpo" / "model.safetensors").is_file()
