@@ -1,5 +1,7 @@
 """What a recipe's word means, where the paths in a recipe start, and what packaged recipes say of themselves."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from strop.tasks.task_sets import tasks_of
 from strop_verify.core.errors import ConfigError, UserError
 from strop_verify.core.registry import added
 
+ROOT = Path(__file__).parents[2]
 RECIPE = """
 model: {name: ./model, chat_template: chat.jinja}
 tasks: {source: "edits:apps:data/rows.jsonl", template: ../prompt.txt, environment: {type: desk.py:Desk, tools: t.py:T}}
@@ -129,8 +132,25 @@ def test_data_is_no_recipe(word: str) -> None:
 @pytest.mark.parametrize("name", recipe_names())
 def test_every_recipe_says_what_it_is(name: str) -> None:
     facts = facts_of(RECIPES / f"{name}.yaml")
-    assert set(facts) == {"what", "needs", "time", "result", "measured"}
+    known = {"what", "needs", "time", "result", "measured"}
+    assert set(facts) == (known | {"controls"} if facts["measured"] == "yes" else known)
     assert facts["measured"] in ("yes", "no") and all(len(text) <= 100 for text in facts.values())
+
+
+TRAINED = {"ssd", "rft", "warm"}
+
+
+@pytest.mark.parametrize("name", [n for n in recipe_names() if "controls" in facts_of(RECIPES / f"{n}.yaml")])
+def test_what_a_result_is_held_against_is_there_or_its_lack_is_said(name: str) -> None:
+    said = facts_of(RECIPES / f"{name}.yaml")["controls"]
+    if named := re.search(r"experiments/\S+\.json", said):
+        kept = json.loads((ROOT / named[0]).read_text())
+        assert TRAINED & set(re.findall(r"\w+", said)) == set(kept["controls"]) & TRAINED
+    else:
+        assert (
+            re.match(r"none (at equal compute|trained); ", said)
+            or "at equal CPU time; none supervised" in said
+        )
 
 
 @pytest.mark.parametrize("name", recipe_names("rubrics"))

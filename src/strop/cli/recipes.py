@@ -20,6 +20,8 @@ def recipes(
         print(f"{name}: {facts['what']}")
         print(f"    needs   {facts['needs']}\n    time    {facts['time']}")
         print(f"    result  {facts['result']} ({measured})")
+        if "controls" in facts:
+            print(f"    held against  {facts['controls']}")
     print("\nRewards to lay over them, as in `strop train rust-laptop rubrics/rust-strict`:")
     for name in recipe_names("rubrics"):
         print(f"rubrics/{name}: {facts_of(RECIPES / 'rubrics' / f'{name}.yaml')['what']}")

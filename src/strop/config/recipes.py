@@ -22,7 +22,7 @@ GENERATED = ("openenv", "tool-worlds", "verifiers", "hub")
 _FILES = (".yaml", ".yml")
 _DATA = re.compile(r".+\.(jsonl|ndjson|csv|parquet)(\.gz|\.zst)?")
 _KEY = re.compile(r"[a-z_]+(\.[a-z_]+)+")
-_FACT = re.compile(r"# (What|Needs|Time|Result|Measured): (.+)")
+_FACT = re.compile(r"# (What|Needs|Time|Result|Measured|Controls): (.+)")
 
 
 def recipe_names(kind: str = "") -> list[str]:
@@ -57,7 +57,8 @@ def find_recipe(word: str | Path, kind: str = "") -> Path:
 
 
 def facts_of(path: Path) -> dict[str, str]:
-    """What a recipe's head says of it: `# What: ...`, then `Needs`, `Time`, `Result` and `Measured` (yes or no)."""
+    """What a recipe's head says of it: `# What: ...`, then `Needs`, `Time`, `Result`, `Measured` (yes or no) and,
+    of what was measured, `Controls`: what else was trained for as long, or that nothing was."""
     found: dict[str, str] = {}
     with path.open(encoding="utf-8") as lines:
         for line in lines:

@@ -98,9 +98,12 @@ def pooled_runs(folders: Sequence[Path]) -> "dict[str, dict[str, Pooled]]":
     from strop.training.evaluations import read_evaluations
 
     evaluations = [read_evaluations(folder).get("", ({}, None))[0] for folder in folders]
-    names = [name for name in evaluations[0] if name != "after" and all(name in one for one in evaluations)]
     if not all("after" in one for one in evaluations):
         return {}
+    evaluations = [
+        {**one["after"].controls, **one} for one in evaluations
+    ]  # with the model that had more room
+    names = [name for name in evaluations[0] if name != "after" and all(name in one for one in evaluations)]
     return {name: pooled([(one[name], one["after"]) for one in evaluations]) for name in names}
 
 

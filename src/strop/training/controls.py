@@ -84,7 +84,8 @@ def _trained(
 ) -> tuple[RunParts, dict[str, Any]]:
     """(parts with the trained control, what it took). Raises UserError without anything to learn from. Collective.
 
-    What it took: seconds of the budget, of sampling and of training; rounds of answers, examples and updates.
+    What it took: seconds of the budget, of sampling and of training; rounds of answers, examples and updates; the last
+    update's loss.
     """
     budget = sum(float(line["seconds"]) for line in run.iter_metrics())
     start = run.path / WARM if recipe.sft.warm_start else None
@@ -111,8 +112,11 @@ def _trained(
         f"control {name}: {found['updates']} updates on {len(examples)} examples, in {budget:.0f} s as the run had"
     )
     own, began = untrained_parts(recipe, parts, stack, start), time.perf_counter()
-    fit(_with_steps(recipe, found["updates"]), own.backend.model, examples, lambda metrics: None)
-    return own, {**found, "seconds_training": time.perf_counter() - began}
+    losses: list[float] = []
+    fit(
+        _with_steps(recipe, found["updates"]), own.backend.model, examples, lambda m: losses.append(m["loss"])
+    )
+    return own, {**found, "seconds_training": time.perf_counter() - began, "loss": losses[-1]}
 
 
 def _seconds_of_update(recipe: Recipe, parts: RunParts, examples: Sequence[Example]) -> float:
