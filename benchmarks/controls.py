@@ -27,53 +27,60 @@ RATES = ("pass@1", "greedy")
 
 
 def collected(runs: Sequence[Path]) -> dict[str, Any]:
-    """The counts of each run's evaluations, task by task, and what its controls took."""
+    """The counts of each run's evaluations, task by task, and what its controls took; a set of tasks each."""
     found: list[dict[str, Any]] = []
-    tasks: list[str] = []
+    tasks: dict[str, list[str]] = {}
     for run in runs:
-        evaluations = read_evaluations(run)[""][0]
+        values: dict[str, Any] = {}
+        for name, (evaluations, _) in read_evaluations(run).items():
+            after = evaluations["after"]
+            ids = tasks.setdefault(name, [one.task_id for one in after.counts])
+            sides = {**after.controls, **evaluations}
+            values[name] = {
+                side: {
+                    rate: [one.values(rate).get(task) for task in ids] for rate in RATES if rate in one.keys
+                }
+                for side, one in sides.items()
+                if side in TOLD or side == "after"
+            }
         summary = json.loads((run / "summary.json").read_text())
-        tasks = tasks or [one.task_id for one in evaluations["after"].counts]
-        sides = {name: one for name, one in evaluations.items() if name in TOLD or name == "after"}
-        sides |= {name: one for name, one in evaluations["after"].controls.items() if name in TOLD}
         found.append({
             "seed": read_settings(run).get("seed"),
             "wall_seconds": round(summary["wall_seconds"], 1),
+            "peak_rss_bytes": summary["peak_rss_bytes"],
             "took": {name: one["took"] for name, one in summary.get("controls", {}).items()},
-            "values": {
-                name: {rate: [one.values(rate).get(task) for task in tasks] for rate in RATES if rate in one.keys}
-                for name, one in sides.items()
-            },
+            "values": values,
         })  # fmt: skip
-    controls = sorted({name for run in found for name in run["took"]})
-    return {"tasks": tasks, "controls": controls, "runs": found}
+    return {
+        "tasks": tasks,
+        "controls": sorted({name for run in found for name in run["took"]}),
+        "runs": found,
+    }
 
 
-def rows(data: Mapping[str, Any]) -> Iterator[tuple[str, str, float, float, Pooled]]:
-    """(side, rate, its mean over seeds, that after training, the pooled difference)."""
-    runs = [run["values"] for run in data["runs"]]
+def rows(data: Mapping[str, Any], on: str = "") -> Iterator[tuple[str, str, float, float, Pooled]]:
+    """(side, rate, its mean over seeds, that after training, the pooled difference) on a set of tasks."""
+    runs = [run["values"][on] for run in data["runs"]]
     for side in TOLD:
         for rate in RATES:
             if not all(rate in run.get(side, {}) for run in runs):
                 continue
-            pairs = [
-                [(run[side][rate][at], run["after"][rate][at]) for run in runs]
-                for at in range(len(data["tasks"]))
-            ]
+            both = [zip(run[side][rate], run["after"][rate], strict=True) for run in runs]
+            pairs = list(zip(*both, strict=True))  # by task, then by seed
             known = [pair for pair in pairs if all(None not in one for one in pair)]
             differences = [[pair[seed][1] - pair[seed][0] for pair in known] for seed in range(len(runs))]
             means = [sum(one[at] for pair in known for one in pair) / len(known) / len(runs) for at in (0, 1)]
             yield side, rate, means[0], means[1], crossed(differences)
 
 
-def table(data: Mapping[str, Any]) -> str:
+def table(data: Mapping[str, Any], on: str = "") -> str:
     """In Markdown."""
     count = len(data["runs"])
     lines = [
         f"| GRPO held against | | it | GRPO | difference, {count} seed{'s' * (count > 1)} | each seed |",
         "|---|---|---|---|---|---|",
     ]
-    for side, rate, mean, after, one in rows(data):
+    for side, rate, mean, after, one in rows(data, on):
         each = " ".join(_signed(value) for value in one.seeds)
         told = f"{_signed(one.delta)} [{_signed(one.low)}, {_signed(one.high)}]"
         name = "T = 0.8" if rate == "pass@1" else rate
@@ -99,7 +106,12 @@ def main() -> None:
     given = parser.parse_args()
     if given.output:
         write_json(given.output, collected(given.runs))
-    print(table(json.loads((given.table or given.output).read_text())))
+    data = json.loads((given.table or given.output).read_text())
+    print(
+        "\n\n".join(
+            f"{on or 'held-out'}, {len(ids)} tasks\n{table(data, on)}" for on, ids in data["tasks"].items()
+        )
+    )
 
 
 if __name__ == "__main__":

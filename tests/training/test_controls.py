@@ -15,6 +15,7 @@ from strop.policies.loading import load_model, load_tokenizer
 FEW = {
     "grpo__refill": "false", "optim__steps": 3, "sft__warm_start": "true", "sft__steps": 2, "sft__batch_size": 4,
     "sft__learning_rate": 0.01, "run__save_every": 9, "tasks__held_out_fraction": 0.3,
+    "evaluation__extra": "[{name: loops, source: python-functions, limit: 2, samples: 1, k: [1], style: continue}]",
 }  # fmt: skip
 TIMES = ("seconds_sampling", "seconds_training")
 
@@ -37,7 +38,9 @@ def test_controls_are_trained_held_against_the_run_and_not_repeated(
         )
         assert took["seconds_budget"] == pytest.approx(budget) and took["updates"] >= 1
         assert one["difference"].keys() == summary["evaluation"]["paired"].keys() and record["counts"]
-        assert f"the trained model against control {name}" in done.stdout
+        assert f"the trained model against control {name}: " in done.stdout
+        assert f"the trained model against control {name} on loops: " in done.stdout
+        assert one["extra"]["loops"]["difference"] and "took" not in one["extra"]["loops"]
     assert "| control_ssd | control_warm |" in (run / "final" / "README.md").read_text()
     if "rft" not in summary["controls"]:
         assert "control rft is left out: no answer" in done.stdout

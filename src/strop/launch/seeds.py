@@ -93,18 +93,25 @@ def _pool(base: Path, folders: Mapping[Path, int]) -> None:
 
 
 def pooled_runs(folders: Sequence[Path]) -> "dict[str, dict[str, Pooled]]":
-    """{what after training is held against: {rate: difference}}, for what all of the runs have."""
+    """{what after training is held against: {rate: difference}}, for what all of the runs have; a set of
+    evaluation.extra stands before its sides, as in "humaneval: before".
+    """
     from strop.evaluation.seeds import pooled
     from strop.training.evaluations import read_evaluations
 
-    evaluations = [read_evaluations(folder).get("", ({}, None))[0] for folder in folders]
-    if not all("after" in one for one in evaluations):
-        return {}
-    evaluations = [
-        {**one["after"].controls, **one} for one in evaluations
-    ]  # with the model that had more room
-    names = [name for name in evaluations[0] if name != "after" and all(name in one for one in evaluations)]
-    return {name: pooled([(one[name], one["after"]) for one in evaluations]) for name in names}
+    runs = [read_evaluations(folder) for folder in folders]
+    found: dict[str, dict[str, Pooled]] = {}
+    for name in runs[0]:
+        sides = [one.get(name, ({}, None))[0] for one in runs]
+        if not all("after" in one for one in sides):
+            continue
+        sides = [{**one["after"].controls, **one} for one in sides]  # with the model that had more room
+        for side in sides[0]:
+            if side != "after" and all(side in one for one in sides):
+                found[f"{name}: {side}" if name else side] = pooled(
+                    [(one[side], one["after"]) for one in sides]
+                )
+    return found
 
 
 def _show(found: "Mapping[str, Mapping[str, Any]]") -> None:

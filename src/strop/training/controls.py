@@ -12,7 +12,7 @@ cut off teach nothing where grpo.mask_truncated says so for the run.
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -43,13 +43,14 @@ def trained_controls(
     parts: RunParts,
     evaluations: Evaluations,
     say: Say,
-    after: Evaluation | None,
+    after: Mapping[str, Evaluation],
 ) -> dict[str, Any]:
     """{control: its rates, what it took, and by how much the trained model, evaluated as `after`, is better}, for each
-    of evaluation.controls. What is done is read from the run's folder. Collective.
+    of evaluation.controls; `extra` has the same of each set of evaluation.extra. What is done is read from the run's
+    folder. Collective.
     """
     found: dict[str, Any] = {}
-    if after is None:
+    if "" not in after:
         return found
     for name in recipe.evaluation.controls:
         done = run.path / "controls" / f"{name}.done.json"
@@ -63,16 +64,19 @@ def trained_controls(
                 except UserError as error:  # nothing to learn from; the run itself is done
                     say(f"control {name} is left out: {error}")
                     continue
-            result = evaluations.all(f"{CONTROL}{name}", extra=False, parts=own)[""]
+            results = evaluations.all(f"{CONTROL}{name}", parts=own)
         if parts.ranks.main:
             write_json(done, took)
-        better = compare(result, after)
-        said = ", ".join(
-            f"{key} {one.delta:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" for key, one in better.items()
-        )
-        say(f"the trained model against control {name}: {said}")
-        found[name] = {**result.as_json(per_task=False), "took": took, "difference": paired_json(better)}
+        against = {one: _against(name, one, result, after[one], say) for one, result in results.items()}
+        found[name] = {**against.pop(""), "took": took, **({"extra": against} if against else {})}
     return found
+
+
+def _against(name: str, on: str, result: Evaluation, after: Evaluation, say: Say) -> dict[str, Any]:
+    better = compare(result, after)
+    told = [f"{key} {one.delta:+.3f} [{one.low:+.3f}, {one.high:+.3f}]" for key, one in better.items()]
+    say(f"the trained model against control {name}{on and f' on {on}'}: {', '.join(told)}")
+    return {**result.as_json(per_task=False), "difference": paired_json(better)}
 
 
 def _read(path: Path) -> dict[str, Any]:

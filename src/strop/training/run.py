@@ -205,7 +205,7 @@ class _Job:
         if "" in after and not known:
             self._ring(self._watch.evaluated(recipe.optim.steps, after[""].as_json(per_task=False)))
         against = (recipe, self._run, self._parts, self._evaluations, self._say)
-        return self._summarise(before, warm, after, trained_controls(*against, after.get("")))
+        return self._summarise(before, warm, after, trained_controls(*against, after))
 
     def request_checkpoint(self) -> None:
         """Has the loop save one after the step that is going on; nothing outside of training."""
