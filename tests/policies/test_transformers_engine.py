@@ -89,8 +89,24 @@ def test_choose_inverts_the_cumulative_distribution(logits: list[float], uniform
     p = torch.softmax(row.double(), -1)[0].numpy()
     ends = np.concatenate([[0], np.cumsum(p)])
     assert ends[token.item()] - 1e-5 <= uniform <= ends[token.item() + 1] + 1e-5
-    assert logprob.item() == pytest.approx(np.log(p[token.item()]), abs=1e-4)
-    assert entropy.item() == pytest.approx(-(p * np.log(p)).sum(), abs=1e-4)
+    assert logprob.item() == pytest.approx(np.log(p[token.item()]), abs=1e-5)
+    assert entropy.item() == pytest.approx(-(p * np.log(p)).sum(), abs=1e-5)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7, 1.0])
+def test_numbers_of_a_large_vocabulary_are_those_of_float64(temperature: float) -> None:
+    torch.manual_seed(0)
+    logits = (torch.randn(9, 151_936) * 3).bfloat16()
+    draws = uniforms(range(9), 1)[:, 0]
+    tokens, logprobs, entropies = choose(logits, draws, temperature=temperature)
+    exact = (logits.double() / (temperature or 1)).log_softmax(dim=-1)
+    assert torch.allclose(logprobs.double(), exact.gather(1, tokens[:, None])[:, 0], rtol=0, atol=3e-6)
+    assert torch.allclose(entropies.double(), -(exact.exp() * exact).sum(dim=-1), rtol=0, atol=3e-6)
+    ends = exact.exp().cumsum(dim=-1).gather(1, tokens[:, None])[:, 0]
+    if temperature:
+        assert (draws <= ends + 1e-5).all() and (draws >= ends - exact.exp().amax() - 1e-5).all()
+    else:
+        assert (exact.gather(1, tokens[:, None])[:, 0] == exact.amax(dim=-1)).all()
 
 
 def test_sampling_frequencies_and_nucleus() -> None:

@@ -17,8 +17,8 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from strop_verify.core.protocols import CacheHandle
 
 _BLOCK = 256
-_ROWS = 64
-"""Rows at a time: their logits stay in the processor's cache, and in memory that is used again."""
+_NUMBERS = 1 << 20
+"""Logits at a time: they stay in the processor's cache, and in memory that is used again."""
 
 
 def uniforms(seeds: Sequence[int], length: int) -> torch.Tensor:
@@ -39,54 +39,57 @@ def choose(
     greedy: log-probs and entropies are then those at temperature 1. top_p keeps the smallest set of most likely tokens
     whose mass reaches it, renormalised (Holtzman et al. 2020, section 3.1).
     """
-    if len(logits) > _ROWS:
+    rows = max(1, _NUMBERS // logits.shape[1])
+    if len(logits) > rows:
         parts = [
-            choose(logits[part], uniform[part], temperature=temperature, top_p=top_p)
-            for part in (slice(start, start + _ROWS) for start in range(0, len(logits), _ROWS))
+            choose(part, drawn, temperature=temperature, top_p=top_p)
+            for part, drawn in zip(logits.split(rows), uniform.split(rows), strict=True)
         ]
         tokens, logprobs, entropies = (torch.cat(values) for values in zip(*parts, strict=True))
         return tokens, logprobs, entropies
-    logits = logits.float()
-    if temperature == 0:
-        logprobs = torch.log_softmax(logits, dim=-1)
-        tokens = logprobs.argmax(dim=-1)
-        return tokens, logprobs.gather(1, tokens[:, None])[:, 0], _entropies(logprobs.exp(), logprobs)
-    logprobs = torch.log_softmax(logits / temperature, dim=-1)
-    if top_p < 1:
-        logprobs = torch.log_softmax(_nucleus(logprobs, top_p), dim=-1)
-    probabilities = logprobs.exp()
-    tokens = _invert_cdf(probabilities, uniform)
-    chosen = logprobs.gather(1, tokens[:, None])[:, 0]
+    scaled = logits.float() if temperature in (0, 1) else logits.float() / temperature
+    scaled = scaled - scaled.amax(dim=-1, keepdim=True)
+    if 0 < top_p < 1 and temperature:
+        scaled = _nucleus(scaled, top_p)
+    weights = scaled.exp()
+    blocks = _block_sums(weights)
+    total = blocks[:, -1:]
+    tokens = scaled.argmax(dim=-1) if temperature == 0 else _invert_cdf(weights, blocks, uniform)
+    norm = total.log().float()
+    chosen = scaled.gather(1, tokens[:, None]) - norm
     if top_p < 1:  # 0 x -inf is no number
-        logprobs = logprobs.masked_fill_(probabilities == 0, 0.0)
-    return tokens, chosen, _entropies(probabilities, logprobs)
+        scaled = scaled.masked_fill_(weights == 0, 0.0)
+    entropies = norm[:, 0] - torch.linalg.vecdot(weights, scaled) / total[:, 0].float()
+    return tokens, chosen[:, 0], entropies
 
 
-def _entropies(probabilities: torch.Tensor, logprobs: torch.Tensor) -> torch.Tensor:
-    """(rows,) -sum p log p, in nats."""
-    return -torch.linalg.vecdot(probabilities, logprobs)
+def _nucleus(scaled: torch.Tensor, top_p: float) -> torch.Tensor:
+    ordered, order = scaled.sort(dim=-1, descending=True)
+    probabilities = ordered.softmax(dim=-1)
+    outside = probabilities.double().cumsum(dim=-1) - probabilities >= top_p
+    return scaled.masked_fill(outside.gather(1, order.argsort(dim=-1)), -torch.inf)
 
 
-def _nucleus(logprobs: torch.Tensor, top_p: float) -> torch.Tensor:
-    ordered, order = logprobs.sort(dim=-1, descending=True)
-    probabilities = ordered.exp()
-    outside = probabilities.cumsum(dim=-1) - probabilities >= top_p
-    return logprobs.masked_fill(outside.gather(1, order.argsort(dim=-1)), -torch.inf)
+def _block_sums(weights: torch.Tensor) -> torch.Tensor:
+    """(rows, blocks) float64: the weights up to the end of each block of _BLOCK."""
+    rows, size = weights.shape
+    whole = size - size % _BLOCK
+    sums = weights[:, :whole].view(rows, -1, _BLOCK).sum(dim=-1)
+    return torch.cat([sums, weights[:, whole:].sum(dim=-1, keepdim=True)], dim=1).double().cumsum(dim=-1)
 
 
-def _invert_cdf(probabilities: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+def _invert_cdf(weights: torch.Tensor, blocks: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
     """Two-level search: block sums first, then inside one block, exact to float64 and cheap for large vocabularies."""
-    rows, size = probabilities.shape
-    padded = torch.nn.functional.pad(probabilities, (0, -size % _BLOCK)).view(rows, -1, _BLOCK)
-    block_ends = padded.sum(dim=-1).double().cumsum(dim=-1)
-    target = (uniform.to(block_ends) * block_ends[:, -1])[:, None]
-    block = torch.searchsorted(block_ends, target, right=True).clamp(max=block_ends.shape[1] - 1)
-    before = torch.where(block > 0, block_ends.gather(1, (block - 1).clamp(min=0)), 0.0)
-    inside = padded[torch.arange(rows, device=block.device), block[:, 0]].double()
+    size = weights.shape[1]
+    target = uniform.to(blocks)[:, None] * blocks[:, -1:]
+    block = torch.searchsorted(blocks, target, right=True).clamp(max=blocks.shape[1] - 1)
+    before = torch.where(block > 0, blocks.gather(1, (block - 1).clamp(min=0)), 0.0)
+    places = block * _BLOCK + torch.arange(_BLOCK, device=block.device)
+    inside = weights.gather(1, places.clamp(max=size - 1)).double().masked_fill_(places >= size, 0.0)
     ends = inside.cumsum(dim=-1)
     rest = (target - before).clamp(max=ends[:, -1:] * (1 - 1e-15))
     offset = torch.searchsorted(ends, rest, right=True).clamp(max=_BLOCK - 1)
-    # Rounding may end on a token of probability zero: step back to the last possible one.
+    # Rounding may end on a token of weight zero: step back to the last possible one.
     last = (inside > 0).long().mul(torch.arange(_BLOCK, device=inside.device)).amax(dim=-1, keepdim=True)
     return (block * _BLOCK + torch.minimum(offset, last))[:, 0].clamp(max=size - 1)
 
