@@ -32,11 +32,10 @@ def plainly(
     return logps.gather(1, targets[:, None])[:, 0], -(logps.exp() * logps).sum(dim=-1)
 
 
-@pytest.fixture(params=[False, True], ids=["kept", "computed anew"], autouse=True)
-def probabilities(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the backward pass has them from."""
-    if request.param:
-        monkeypatch.setattr(head_module, "KEPT", 0)
+@pytest.fixture(params=[1 << 21, 1], ids=["whole", "in parts"], autouse=True)
+def words(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many words at a time the gradient by the weights is made of: all of them, or 256."""
+    monkeypatch.setattr(head_module, "_LOGITS", request.param)
 
 
 def test_bfloat16_autocast_stays_near() -> None:

@@ -31,7 +31,7 @@ def train(
         Option("--dry-run", help="check all that a run needs, then stop"),
     ] = False,
     controls: Annotated[
-        str, Option(help="what the run is held against at equal time: some of ssd,rft,warm,room")
+        str, Option(help="what the run is held against at equal compute: some of ssd,rft,warm,room")
     ] = "",
     seeds: Annotated[
         int, Option(min=1, help="train as many times, with other seeds, and pool the differences")

@@ -4,10 +4,11 @@
     rft   on those of its own answers that passed, each text once (rejection fine-tuning, arXiv 2308.01825)
     warm  on the references, as in a warm start that goes on
 
-The budget is the wall time of the run's steps, without evaluations. Own answers are sampled for half of it; updates
-fill what is left, by the time that one takes. How many there were of both is written down, so that a run that goes on
-after a kill repeats the same ones. Learning rate, schedule and batch are those of the section sft; answers that were
-cut off teach nothing where grpo.mask_truncated says so for the run.
+The budget is what the run's steps took, without evaluations: CPU seconds of this process, or on a GPU wall time. What
+jails took is not in it. Own answers are sampled for half of it; updates fill what is left, by the time that one takes.
+How many there were of both is written down, so that a run that goes on after a kill repeats the same ones. Learning
+rate, schedule and batch are those of the section sft; answers that were cut off teach nothing where
+grpo.mask_truncated says so for the run.
 """
 
 import json
@@ -17,6 +18,8 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from strop.config.schema import Recipe
 from strop.evaluation.result import Evaluation, compare, paired_json
@@ -32,6 +35,7 @@ from strop_verify.core.ids import rng
 from strop_verify.core.progress import PROGRESS
 from strop_verify.core.rollout import Rollout
 
+WORDS = {"seconds_cpu": "CPU seconds", "seconds": "seconds"}
 ROUND = 128
 """Answers that are sampled side by side."""
 Say = Callable[[str], None]
@@ -91,14 +95,15 @@ def _trained(
     What it took: seconds of the budget, of sampling and of training; rounds of answers, examples and updates; the last
     update's loss.
     """
-    budget = sum(float(line["seconds"]) for line in run.iter_metrics())
+    clock, counted = _clock()
+    budget = sum(float(line.get(counted, line["seconds"])) for line in run.iter_metrics())
     start = run.path / WARM if recipe.sft.warm_start else None
     plan = run.path / "controls" / f"{name}.json"
     known: dict[str, Any] = parts.ranks.from_main(partial(_read, plan))
     with ExitStack() as first:
-        own, began = untrained_parts(recipe, parts, first, start), time.perf_counter()
+        own, began = untrained_parts(recipe, parts, first, start), clock()
         rounds, examples = _examples(name, recipe, own, known.get("rounds"), budget / 2)
-        sampling = time.perf_counter() - began
+        sampling = clock() - began
         if not examples:
             raise UserError("no answer can be learnt from")
         found = known or {
@@ -113,26 +118,28 @@ def _trained(
         plan.parent.mkdir(exist_ok=True)
         write_json(plan, found)
     say(
-        f"control {name}: {found['updates']} updates on {len(examples)} examples, in {budget:.0f} s as the run had"
+        f"control {name}: {found['updates']} updates on {len(examples)} examples, in {budget:.0f} {WORDS[counted]} as "
+        "the run's steps"
     )
-    own, began = untrained_parts(recipe, parts, stack, start), time.perf_counter()
+    own, began = untrained_parts(recipe, parts, stack, start), clock()
     losses: list[float] = []
     fit(
         _with_steps(recipe, found["updates"]), own.backend.model, examples, lambda m: losses.append(m["loss"])
     )
-    return own, {**found, "seconds_training": time.perf_counter() - began, "loss": losses[-1]}
+    return own, {**found, "seconds_training": clock() - began, "loss": losses[-1]}
+
+
+def _clock() -> tuple[Callable[[], float], str]:
+    """(the clock that a budget is counted by, its name in metrics)."""
+    return (time.perf_counter, "seconds") if torch.cuda.is_available() else (time.process_time, "seconds_cpu")
 
 
 def _seconds_of_update(recipe: Recipe, parts: RunParts, examples: Sequence[Example]) -> float:
     """Of the second one: the first has to prove how it computes."""
-    seconds: list[float] = []
-    fit(
-        _with_steps(recipe, 2),
-        parts.backend.model,
-        examples,
-        lambda metrics: seconds.append(metrics["seconds"]),
-    )
-    return seconds[-1]
+    clock, _ = _clock()
+    times: list[float] = []
+    fit(_with_steps(recipe, 2), parts.backend.model, examples, lambda metrics: times.append(clock()))
+    return times[1] - times[0]
 
 
 def _with_steps(recipe: Recipe, steps: int) -> Recipe:
@@ -149,13 +156,14 @@ def _examples(
     tasks = sorted(parts.train, key=lambda task: rng(recipe.seed, "control", task.id).random())
     size, answers, done = max(1, ROUND // each), list[Rollout](), 0
     parts.publish(0)
-    began = time.perf_counter()
+    clock, _ = _clock()
+    began = clock()
     while done * size < len(tasks) and (done < rounds if rounds is not None else True):
         some, tag = tasks[done * size : (done + 1) * size], f"control {name} {done}"
         played = parts.play.rollouts(some, each, recipe.sampling.params(), seed=recipe.seed, tag=tag)
         answers += sorted(played, key=lambda rollout: (rollout.task_id, rollout.index))
         done += 1
-        late = parts.ranks.from_main(lambda: time.perf_counter() - began > seconds)
+        late = parts.ranks.from_main(lambda: clock() - began > seconds)
         if rounds is None and late:
             break
     found = _learnt(answers, passed=name == "rft", whole=recipe.grpo.mask_truncated)

@@ -16,12 +16,12 @@ from typing import Any
 
 import torch
 
-CHUNK = 64
-"""Tokens at a time."""
+CHUNK, _WORDS = 256, 4096
+"""Tokens and words at a time: their logits stay in the processor's cache."""
 CAPS = ("final_logit_softcapping", "logits_soft_cap", "output_logit_soft_cap")
 """Names that configurations have for the bound of a tanh."""
-KEPT = 32 << 20
-"""Bytes of probabilities that a forward pass keeps for the backward one; where they are more, it computes them anew."""
+_LOGITS = 1 << 21
+"""Numbers of logits at a time that a gradient by the weights is made of."""
 UNCAPPED = 1e20
 """A cap that changes no number."""
 CLOSE = 2e-3
@@ -94,90 +94,76 @@ class _SelectedLogps(torch.autograd.Function):
     ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
-        logps, entropies, totals = (hidden.new_empty(len(hidden), dtype=torch.float32) for _ in range(3))
+        logps, entropies, tops, totals = (
+            hidden.new_empty(len(hidden), dtype=torch.float32) for _ in range(4)
+        )
         factor, cap = _factor(after, temperature), after.cap
-        keeps = all(ctx.needs_input_grad[:2]) and cap is None and 4 * len(hidden) * len(weight) <= KEPT
-        kept = hidden.new_empty(len(hidden), len(weight), dtype=torch.float32) if keeps else None
-        slope = torch.empty_like(hidden, dtype=dtype) if ctx.needs_input_grad[0] and kept is None else None
+        slope = torch.empty_like(hidden, dtype=dtype) if ctx.needs_input_grad[0] else None
         with torch.autocast(kind, enabled=False):
             h, w = hidden.to(dtype) * factor, weight.to(dtype)
             shift = None if bias is None else bias.float() * factor
             # Reused buffers stay in the processor's cache; new ones would be paged in each time.
+            size = min(CHUNK, len(h)) * min(_WORDS, len(w))
             wide, shares, narrow = (
-                h.new_empty(min(CHUNK, len(h)), len(w), dtype=kind_of)
-                for kind_of in (torch.float32, torch.float32, dtype)
+                h.new_empty(size, dtype=of) for of in (torch.float32, torch.float32, dtype)
             )
-            for part in _chunks(len(h)):
-                size, goal = len(h[part]), targets[part, None]
-                z, short = wide[:size], narrow[:size]
-                p = shares[:size] if kept is None else kept[part]
-                z.copy_(torch.mm(h[part], w.T, out=short))
-                if shift is not None:
-                    z += shift
-                steep = None
-                if cap is not None:
-                    z.div_(cap / temperature).tanh_()
-                    steep = 1 - z * z
-                    z *= cap / temperature
-                z -= z.amax(dim=-1, keepdim=True)
-                torch.exp(z, out=p)
-                total = p.sum(dim=-1)
-                logps[part] = z.gather(1, goal)[:, 0] - total.log()
-                entropies[part] = total.log() - torch.bmm(p[:, None], z[:, :, None]).flatten() / total
-                totals[part] = total
+            for part in _slices(len(h), CHUNK):
+                sums = _Sums(targets[part], hidden if slope is not None else None)
+                for words in _slices(len(w), _WORDS):
+                    z, p, short = (
+                        one[: len(h[part]) * len(w[words])].view(-1, len(w[words]))
+                        for one in (wide, shares, narrow)
+                    )
+                    z.copy_(torch.mm(h[part], w[words].T, out=short))
+                    if shift is not None:
+                        z += shift[words]
+                    steep = None
+                    if cap is not None:
+                        z.div_(cap / temperature).tanh_()
+                        steep = 1 - z * z
+                        z *= cap / temperature
+                    sums.add(z, p, short, w[words], words.start, steep)
+                logps[part], entropies[part], tops[part], totals[part] = sums.numbers()
                 if slope is not None:
-                    own = w[targets[part]]
-                    if steep is not None:
-                        own, p = own * steep.gather(1, goal).to(dtype), p * steep
-                    mean = torch.mm(short.copy_(p), w).div_(total[:, None])
-                    slope[part] = (own - mean) * factor
+                    slope[part] = sums.slope().mul_(factor)
         ctx.after, ctx.temperature, ctx.dtype = after, temperature, dtype
-        ctx.save_for_backward(hidden, weight, bias, targets, slope, kept, totals)
+        ctx.save_for_backward(hidden, weight, bias, targets, slope, tops[:, None], totals[:, None])
         ctx.mark_non_differentiable(entropies)
         return logps, entropies
 
     @staticmethod
     def backward(ctx: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        hidden, weight, bias, targets, slope, kept, totals = ctx.saved_tensors
+        hidden, weight, bias, targets, slope, tops, totals = ctx.saved_tensors
         grad, cap, temperature = grads[0], ctx.after.cap, ctx.temperature
-        by_hidden = None if kept is None else torch.empty_like(hidden)
-        if slope is not None:
-            by_hidden = (slope * grad[:, None].to(slope.dtype)).to(hidden.dtype)
+        by_hidden = None if slope is None else (slope * grad[:, None].to(slope.dtype)).to(hidden.dtype)
         if not any(ctx.needs_input_grad[1:3]):
             return by_hidden, None, None, None, None, None
-        by_weight = torch.zeros_like(weight)
-        by_bias = None if bias is None else torch.zeros_like(bias)
+        by_weight = torch.empty_like(weight)
+        by_bias = None if bias is None else torch.empty_like(bias)
         factor = _factor(ctx.after, temperature)
         with torch.autocast(hidden.device.type, enabled=False):
-            h, w = hidden.to(ctx.dtype), weight.to(ctx.dtype)
-            wide, narrow = (
-                h.new_empty(min(CHUNK, len(h)), len(w), dtype=kind_of)
-                for kind_of in (torch.float32, ctx.dtype)
-            )
-            for part in _chunks(len(h)):
-                size = len(h[part])
-                z, short, steep = wide[:size], narrow[:size], None
-                if kept is None:
-                    z.copy_(torch.mm(h[part], w.T, out=short))
-                    z = (z if bias is None else z.add_(bias.float())).mul_(factor)
-                    if cap is not None:
-                        z.div_(cap / temperature).tanh_()
-                        steep = 1 - z * z
-                        z *= cap / temperature
-                    z.sub_(z.amax(dim=-1, keepdim=True)).exp_()
-                slopes = grad[part, None] * factor
-                error = torch.mul(z if kept is None else kept[part], slopes / -totals[part, None], out=z)
-                error.scatter_add_(1, targets[part, None], slopes)
+            plain, w = hidden.to(ctx.dtype), weight.to(ctx.dtype)
+            h, slopes = plain * factor, grad[:, None] * factor
+            shares = slopes / -totals
+            # Words, not tokens, at a time: each row of the weight's gradient is written once and never added to.
+            for words in _slices(len(w), max(256, _LOGITS // max(1, len(h)))):
+                short = torch.mm(h, w[words].T)
+                z, steep = short.float(), None
+                if bias is not None:
+                    z += bias[words].float() * factor
+                if cap is not None:
+                    z.div_(cap / temperature).tanh_()
+                    steep = 1 - z * z
+                    z *= cap / temperature
+                error = z.sub_(tops).exp_().mul_(shares)
+                here = ((targets >= words.start) & (targets < words.stop)).nonzero()[:, 0]
+                error[here, targets[here] - words.start] += slopes[here, 0]
                 if steep is not None:
                     error *= steep
-                if kept is not None and by_hidden is not None:
-                    by_hidden[part] = torch.mm(short.copy_(error), w)
-                if by_weight.dtype == ctx.dtype:
-                    by_weight.addmm_(short.copy_(error).T, h[part])
-                else:
-                    by_weight += short.copy_(error).T @ h[part]
+                short.copy_(error)
+                by_weight[words] = torch.mm(short.T, plain)
                 if by_bias is not None:
-                    by_bias += error.sum(dim=0).to(by_bias.dtype)
+                    by_bias[words] = error.sum(dim=0).to(by_bias.dtype)
         return by_hidden, by_weight, by_bias, None, None, None
 
 
@@ -185,8 +171,62 @@ def _factor(after: Head, temperature: float) -> float:
     return after.scale / temperature
 
 
-def _chunks(rows: int) -> Iterator[slice]:
-    return (slice(start, start + CHUNK) for start in range(0, rows, CHUNK))
+class _Sums:
+    """Sums over the words, some at a time, for N tokens: online softmax (Milakov and Gimelshein, arXiv 1805.02867).
+
+    top      (N, 1) the largest logit so far, to which the sums are relative
+    total    (N, 1) of exp(z - top);  mean  (N, 1) of (z - top) exp(z - top)
+    chosen   (N, 1) the target's logit
+    own, by  (N, D) the target's weights, and the sum of exp(z - top) times each word's weights, both by the slope of a
+             cap; None where no hidden state needs a gradient
+    """
+
+    def __init__(self, targets: torch.Tensor, hidden: torch.Tensor | None) -> None:
+        self.targets = targets
+        shape = (len(targets), 1)
+        self.top = torch.full(shape, -torch.inf, device=targets.device)
+        self.total, self.mean, self.chosen = (self.top.new_zeros(shape) for _ in range(3))
+        self.own = self.by = None
+        if hidden is not None:
+            self.own, self.by = (self.top.new_zeros(len(targets), hidden.shape[-1]) for _ in range(2))
+
+    def add(
+        self, z: torch.Tensor, p: torch.Tensor, short: torch.Tensor, weights: torch.Tensor, start: int,
+        steep: torch.Tensor | None,
+    ) -> None:  # fmt: skip
+        """The logits (N, W) of the words from `start` on, which are changed; `p` and `short` are room of that shape."""
+        here = ((self.targets >= start) & (self.targets < start + len(weights))).nonzero()[:, 0]
+        goal = self.targets[here] - start
+        self.chosen[here, 0] = z[here, goal]
+        top = torch.maximum(self.top, z.amax(dim=-1, keepdim=True))
+        fall = self.top - top
+        shrink = fall.exp()
+        torch.exp(z.sub_(top), out=p)
+        before = self.total * fall.masked_fill(self.total == 0, 0.0)  # where nothing was, top was -inf
+        self.mean = (self.mean + before) * shrink + torch.bmm(p[:, None], z[:, :, None])[:, 0]
+        self.total = self.total * shrink + p.sum(dim=-1, keepdim=True)
+        self.top = top
+        if self.own is not None and self.by is not None:
+            own = weights[goal].float()
+            if steep is not None:
+                own, p = own * steep[here, goal][:, None], p.mul_(steep)
+            self.own[here] = own
+            self.by.mul_(shrink).add_(torch.mm(short.copy_(p), weights))
+
+    def numbers(self) -> tuple[torch.Tensor, ...]:
+        """(N,) each: log-probabilities of the targets, entropies, the largest logits, the sums."""
+        norm = self.total.log()
+        found = (self.chosen - self.top - norm, norm - self.mean / self.total, self.top, self.total)
+        return tuple(one[:, 0] for one in found)
+
+    def slope(self) -> torch.Tensor:
+        """(N, D) the gradient of the log-probabilities by the hidden states, but for the factor."""
+        assert self.own is not None and self.by is not None
+        return self.own - self.by / self.total
+
+
+def _slices(size: int, each: int) -> Iterator[slice]:
+    return (slice(start, min(size, start + each)) for start in range(0, size, each))
 
 
 @contextmanager

@@ -186,6 +186,7 @@ class Loop:
         stage, last = None, self._recipe.optim.steps
         for number in range(self.begins_after + 1, last + 1):
             started, played_before = time.perf_counter(), self.feed.played_seconds
+            computed = time.process_time()
             if stage is not (stage := self._stage()):
                 begin(stage)
             playing(number)
@@ -209,6 +210,7 @@ class Loop:
             self.feed.wait()
             ended = time.perf_counter()
             metrics |= {"seconds_update": done - sampled, "seconds": ended - started}
+            metrics["seconds_cpu"] = time.process_time() - computed
             metrics["seconds_update_idle"] = sampled - published + ended - done
             if played_before is not None and self.feed.played_seconds is not None:
                 metrics["seconds_sampler_idle"] = ended - started - (self.feed.played_seconds - played_before)

@@ -201,9 +201,9 @@
     return el(
       "div",
       { class: "table-box o-trained" },
-      el("h3", {}, "Controls at equal time"),
+      el("h3", {}, "Controls at equal compute"),
       grid(["%", "control", "trained model", "trained − control"], body, "data o-results"),
-      el("p", { class: "muted" }, `Trained from the same start on the same tasks for as long as the run's steps took. ${said.join("; ")}.`),
+      el("p", { class: "muted" }, `Trained from the same start on the same tasks with as much compute as the run's steps took. ${said.join("; ")}.`),
     );
   }
 
