@@ -42,6 +42,7 @@ PUBLISHED: Mapping[str, dict[str, Any]] = {
     EMBEDDED: _config("llama", 576, 1536, 30, 9, 3, vocab_size=49152, tie_word_embeddings=True),
     "Qwen/Qwen2.5-Coder-1.5B": _qwen2(1536, 8960, 28, 12, 2, **_SMALL),
     "Qwen/Qwen2.5-Coder-1.5B-Instruct": _qwen2(1536, 8960, 28, 12, 2, **_SMALL),
+    "Qwen/Qwen2.5-Coder-0.5B-Instruct": _qwen2(896, 4864, 24, 14, 2, **_SMALL),
     "Qwen/Qwen2.5-Coder-3B-Instruct": _qwen2(2048, 11008, 36, 16, 2, **_SMALL),
     "Qwen/Qwen2.5-Coder-7B-Instruct": _qwen2(3584, 18944, 28, 28, 4),
     "Qwen/Qwen2.5-Coder-32B-Instruct": _qwen2(5120, 27648, 64, 40, 8),

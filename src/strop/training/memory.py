@@ -16,8 +16,8 @@ from strop.policies.open import longest_play
 FLOAT32, BFLOAT16 = 4, 2
 NF4 = 0.5 + 1 / 64 + 4 / (64 * 256)
 """Bytes of a weight in four bits: a byte for each block of 64, and four for each 256 of these."""
-CHUNK = 64
-"""Tokens whose logits are held at a time (`training.head`)."""
+LOGITS = 1 << 21
+"""Logits that are held at a time, at most (`training.head`)."""
 OWN, BETWEEN, LARGE = 0.45e9, 0.3, 32 << 20
 """Bytes of RAM that torch's kernels keep, and the share of activations that lies free between them, where these are not
 so large that each goes back to the kernel (`strop.policies`): measured."""
@@ -274,10 +274,10 @@ def _cast(recipe: Recipe, shape: ModelShape, types: _Types) -> float:
 def _at_head(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
     """The head in the forward pass, with the weights that were cast, or in the backward pass, with its gradient."""
     head, cast = shape.vocabulary * shape.hidden, _cast(recipe, shape, types)
-    gradient = float((types.kept + types.computed) * head) if _trains_head(recipe, shape) else 0.0
+    gradient = float(types.kept * head) if _trains_head(recipe, shape) else 0.0
     copy = types.computed * head if types.kept != types.computed else 0
     own = _tokens(recipe) * shape.hidden * (types.stream + 2 * types.computed)
-    logits = (2 * FLOAT32 + types.computed) * CHUNK * shape.vocabulary
+    logits = (2 * FLOAT32 + types.computed) * min(LOGITS, _tokens(recipe) * shape.vocabulary)
     found = {"activations": _kept(recipe, shape, types), "head": own + copy + float(logits)}
     if not recipe.model.gradient_checkpointing:
         return found | {"weights in bfloat16": cast, "head's gradient": gradient}
