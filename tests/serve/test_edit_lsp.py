@@ -1,6 +1,5 @@
 """Editors that speak LSP: pygls's own client and Neovim are shown suggestions, take them, and the log tells."""
 
-import asyncio
 import os
 import shutil
 import subprocess
@@ -16,76 +15,18 @@ from strop_verify.core.edit_events import EditLog, read_events, read_suggestions
 
 pytest.importorskip("pygls")
 from lsprotocol import types
-from pygls.lsp.client import LanguageClient
+from tests.lsp_editor import Editor, session
 
 BEFORE = "def add(a, b):\n    \n"
-Ask = Callable[["Editor"], Awaitable[None]]
-
-
-class Editor:
-    """One open file in a client."""
-
-    def __init__(self, client: LanguageClient, path: Path, text: str = BEFORE) -> None:
-        self.client, self.uri, self.text, self.version = client, path.as_uri(), text, 1
-        document = types.TextDocumentItem(uri=self.uri, language_id="python", version=1, text=text)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(document))
-
-    def ask(self, line: int = 1, character: int = 4) -> "asyncio.Future[Any]":
-        return asyncio.ensure_future(
-            self.client.text_document_inline_completion_async(
-                types.InlineCompletionParams(
-                    context=types.InlineCompletionContext(types.InlineCompletionTriggerKind.Automatic),
-                    text_document=types.TextDocumentIdentifier(self.uri),
-                    position=types.Position(line, character),
-                )
-            )
-        )
-
-    def change(self, text: str, line: int = 1, character: int = 4, *, whole: bool = False) -> None:
-        """Types a text at a place; `whole`: sends the file."""
-        self.version += 1
-        lines = self.text.splitlines(keepends=True)
-        lines[line] = lines[line][:character] + text + lines[line][character:]
-        self.text = "".join(lines)
-        place = types.Position(line, character)
-        change: Any = (
-            types.TextDocumentContentChangeWholeDocument(self.text)
-            if whole
-            else types.TextDocumentContentChangePartial(types.Range(place, place), text)
-        )
-        named = types.VersionedTextDocumentIdentifier(self.version, self.uri)
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(named, [change]))
-
-    async def accept(self, item: types.InlineCompletionItem) -> None:
-        assert item.command is not None
-        command = types.ExecuteCommandParams(item.command.command, item.command.arguments)
-        await self.client.workspace_execute_command_async(command)
-
-    async def end(self) -> None:
-        await self.client.shutdown_async(None)
-        self.client.exit(None)
+Ask = Callable[[Editor], Awaitable[None]]
 
 
 @pytest.fixture
 def edits(environment: dict[str, str], tmp_path: Path) -> Callable[[list[str], Ask], EditLog]:
-    """Runs a session of the client against a server; what the log says then."""
+    """Runs a session of an editor with one file against a server; what the log says then."""
 
     def run(command: list[str], ask: Ask) -> EditLog:
-        async def session() -> None:
-            client = LanguageClient("tested", "1.0")
-            await client.start_io(*command, env=environment)
-            begin = types.InitializeParams(
-                capabilities=types.ClientCapabilities(), client_info=types.ClientInfo("tested", "1.0")
-            )
-            began = await client.initialize_async(begin)
-            assert began.capabilities.inline_completion_provider
-            client.initialized(types.InitializedParams())
-            editor = Editor(client, tmp_path / "add.py")
-            await ask(editor)
-            await editor.end()
-            await client.stop()
-
-        asyncio.run(asyncio.wait_for(session(), DEADLINE))
+        session(command, environment, lambda client: ask(Editor(client, tmp_path / "add.py", BEFORE)))
         return read_log(tmp_path)
 
     return run
