@@ -5,6 +5,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 from strop.serve.edit_prompt import EditState, SuggestionPrompt, TextEdit
 from strop_verify.core.errors import StropError
@@ -49,7 +50,8 @@ class EditModel:
             if self._asked:
                 self._asked[2].cancel()
         prompt, seed = self.prompt.ids(state), secrets.randbits(62)
-        request = Request(prompt, seed, params or self.params, self._play)
+        ends = partial(self.prompt.ends, state)
+        request = Request(prompt, seed, params or self.params, self._play, ends)
         future: Future[Suggested] = Future()
         with self._wanted:
             if self._asked:
