@@ -1,8 +1,11 @@
 """Editors that speak LSP: pygls's own client and Neovim are shown suggestions, take them, and the log tells."""
 
+import asyncio
+import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +18,10 @@ from strop_verify.core.edit_events import EditLog, read_events, read_suggestions
 
 pytest.importorskip("pygls")
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from tests.lsp_editor import Editor, session
 
+ROOT = Path(__file__).parents[2]
 BEFORE = "def add(a, b):\n    \n"
 Ask = Callable[[Editor], Awaitable[None]]
 
@@ -77,22 +82,85 @@ def test_typing_on_is_no_label_and_silence_shows_nothing(says: Callable[..., lis
     assert [one.why for one in log.suggestions] == ["typed", "silent"]
 
 
-def test_neovim_shows_and_takes_a_suggestion(
-    says: Callable[..., list[str]], environment: dict[str, str], tmp_path: Path
+def test_requests_that_are_replaced_cancelled_or_fail_end_without_a_traceback(
+    environment: dict[str, str], tmp_path: Path
 ) -> None:
+    async def ask(client: Any) -> None:
+        editor = Editor(client, tmp_path / "a.py", BEFORE)
+        asked = [editor.ask() for _ in range(5)]
+        assert [len((await one).items) for one in asked] == [0, 0, 0, 0, 1]
+        taken_back = editor.ask(1, 3)
+        await asyncio.sleep(0)  # it is sent
+        (number,) = [id for id, future in client.protocol._request_futures.items() if not future.done()]
+        for _ in range(2):  # the second comes late
+            client.protocol.notify("$/cancelRequest", types.CancelParams(id=number))
+        with pytest.raises(JsonRpcException) as cancelled:
+            await taken_back
+        assert cancelled.value.code == types.LSPErrorCodes.RequestCancelled
+        with pytest.raises(JsonRpcException, match="the model is away"):
+            await Editor(client, tmp_path / "b.py", "fail").ask(0, 4)
+
+    slow = Path(__file__).parents[1] / "slow_edits.py"
+    said = session([sys.executable, str(slow), str(tmp_path / "log")], environment, ask)
+    assert said.strip().splitlines() == ["the model is away"]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "answer", "place", "after"),
+    [
+        (BEFORE, "jA", "return a + b", [1, 4], "def add(a, b):\n    return a + b\n"),
+        ('x = ("😋")', "$i", ', 2) # two', [0, 11], 'x = ("😋", 2)'),
+    ],
+)  # fmt: skip
+def test_neovim_shows_and_takes_a_suggestion(
+    says: Callable[..., list[str]],
+    environment: dict[str, str],
+    tmp_path: Path,
+    text: str,
+    keys: str,
+    answer: str,
+    place: list[int],
+    after: str,
+) -> None:
+    """In an insert mode of the plug-in of the examples; the second file has no last line end."""
     needs.need("nvim")
-    (tmp_path / "add.py").write_text(BEFORE)
-    (tmp_path / "command.txt").write_text("\n".join(says("return a + b")))
-    nvim = shutil.which("nvim") or ""
+    plugin = ROOT / "examples" / "neovim" / "strop.lua"
+    for name, content in {
+        "add.py": text, "command.txt": "\n".join(says(answer)), "plugin.txt": str(plugin), "keys.txt": keys,
+    }.items():  # fmt: skip
+        (tmp_path / name).write_text(content)
     script = Path(__file__).with_name("neovim_client.lua")
     done = subprocess.run(
-        [nvim, "--clean", "--headless", "-n", "add.py", "-c", f"luafile {script}"],
+        [shutil.which("nvim") or "", "--clean", "--headless", "-n", "add.py", "-c", f"luafile {script}"],
         cwd=tmp_path, env={**environment, "NVIM_LOG_FILE": os.devnull}, capture_output=True, text=True,
-        timeout=DEADLINE,
+        stdin=subprocess.DEVNULL, timeout=DEADLINE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "shown.txt").read_text() == "return a + b"
-    assert (tmp_path / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
+    row, column, shown = json.loads((tmp_path / "shown.txt").read_text())
+    taken = answer.partition(")")[0]
+    assert ([row, column], shown) == (place, taken)
+    assert (tmp_path / "add.py").read_text() == after
     (one,) = read_log(tmp_path).suggestions
-    assert (one.why, one.accepted, one.kept) == ("accepted", 12, 12)
+    assert (one.why, one.accepted, one.kept) == ("accepted", len(taken), len(taken))
     assert one.served.client.lower().startswith("neovim")
+
+
+def test_the_vs_code_extension_asks_and_accepts(
+    says: Callable[..., list[str]], environment: dict[str, str], tmp_path: Path
+) -> None:
+    needs.need("node")
+    folder = ROOT / "examples" / "vscode"
+    package = json.loads((folder / "package.json").read_text())
+    extension = folder / package["main"]
+    asked = [extension, 'x = "😋"', "0", "8", *says(" + y")]
+    script = Path(__file__).with_name("vscode_client.js")
+    done = subprocess.run(
+        ["node", script, *asked], env=environment, capture_output=True, text=True, timeout=DEADLINE
+    )
+    assert done.returncode == 0, done.stderr
+    item = json.loads(done.stdout)
+    place = {"line": 0, "character": 8}  # in UTF-16
+    assert (item["insertText"], item["range"]) == (" + y", {"start": place, "end": place})
+    (one,) = read_log(tmp_path).suggestions
+    assert (one.why, one.accepted) == ("accepted", 4)
+    assert package["contributes"]["configuration"]["properties"]["strop.command"]["default"][1] == "serve-edits"
