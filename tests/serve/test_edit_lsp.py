@@ -102,7 +102,7 @@ def test_requests_that_are_replaced_cancelled_or_fail_end_without_a_traceback(
 
     slow = Path(__file__).parents[1] / "slow_edits.py"
     said = session([sys.executable, str(slow), str(tmp_path / "log")], environment, ask)
-    assert said.strip().splitlines() == ["the model is away"]
+    assert said == ""
 
 
 @pytest.mark.parametrize(
