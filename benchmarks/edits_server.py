@@ -171,7 +171,7 @@ def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str,
         found["cpus_busy"] = round((busy() - worked) / (time.perf_counter() - began), 2)
 
     run_beside(session, lambda: edit_server.serve(
-        edits, log, EditHttp(edits, log, name=model), sockets=[socket], lsp=False
+        edits, log, EditHttp(edits, log, name=model), listening=socket, lsp=False
     ))  # fmt: skip
     events = read_suggestions(read_events(log.path))
     state = {one.served.id: one.state for one in events.suggestions}

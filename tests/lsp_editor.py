@@ -47,6 +47,10 @@ class Editor:
         named = types.VersionedTextDocumentIdentifier(self.version, self.uri)
         self.client.text_document_did_change(types.DidChangeTextDocumentParams(named, [change]))
 
+    def close(self) -> None:
+        named = types.TextDocumentIdentifier(self.uri)
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(named))
+
     async def accept(self, item: types.InlineCompletionItem) -> None:
         assert item.command is not None
         command = types.ExecuteCommandParams(item.command.command, item.command.arguments)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from strop.policies.scripted import ScriptedPolicy
 from strop.serve.edit_confidence import FEWEST, JudgedEdit, judged_from, learn
 from strop.serve.edit_events import EditEventLog
 from strop.serve.edit_model import EditModel, Suggested, confidence
 from strop.serve.edit_prompt import FimPrompt, TextEdit
-from strop.policies.scripted import ScriptedPolicy
 from strop_verify.core.checks import NextEditCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.rollout import Completion, SamplingParams

@@ -108,9 +108,13 @@ def test_2000_random_texts_and_cursors(encoding: str) -> None:
         editor, file, cursor = UnitEditor(text, encoding), document(text, encoding), a_place(draw, text)
         asked = types.Position(*cursor)
         at = file.offset(asked)
+        file.text.encode()  # tokenizers take no half of a pair
         assert pair(asked) == cursor  # the client's own object
         put = file.range(at, at)
-        assert editor.put(pair(put.start), pair(put.end), "X") == editor.put(cursor, cursor, "X"), (text, cursor)
+        assert editor.put(pair(put.start), pair(put.end), "X") == editor.put(cursor, cursor, "X"), (
+            text,
+            cursor,
+        )
         assert editor.at(*pair(put.start)) == editor.at(*cursor)
         first, last = sorted(draw.choices(range(len(file.text) + 1), k=2))
         taken = file.range(first, last)
@@ -127,7 +131,7 @@ def test_a_text_after_random_changes(encoding: str) -> None:
         text = a_text(draw)
         file = document(text, encoding)
         for _ in range(4):
-            start, end = sorted([a_place(draw, text), a_place(draw, text)])
+            start, end = a_place(draw, text), a_place(draw, text)
             new = a_text(draw)
             place = types.Range(types.Position(*start), types.Position(*end))
             file = file.changed([types.TextDocumentContentChangePartial(place, new)])
@@ -180,8 +184,7 @@ def test_a_server_puts_suggestions_where_they_were_asked_for(
             (item,) = (await editor.ask(*cursor)).items
             placed = reference.put(pair(item.range.start), pair(item.range.end), item.insert_text)
             assert placed == reference.put(cursor, cursor, "X"), (text, cursor)
+            editor.close()
 
     said = session(says("X"), environment, ask, encoding)
     assert said.count("\n") <= 2 and "Traceback" not in said  # what the server says as it starts
-
-

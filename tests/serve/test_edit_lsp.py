@@ -82,6 +82,24 @@ def test_typing_on_is_no_label_and_silence_shows_nothing(says: Callable[..., lis
     assert [one.why for one in log.suggestions] == ["typed", "silent"]
 
 
+def test_a_file_with_crlf_gets_its_own_line_ends_and_the_suggestion_counts_as_taken(
+    says: Callable[..., list[str]], environment: dict[str, str], tmp_path: Path
+) -> None:
+    async def ask(client: Any) -> None:
+        editor = Editor(client, tmp_path / "a b.py", "def f():\r\n    \r\n")
+        (item,) = (await editor.ask(1, 99)).items
+        assert item.range == types.Range(types.Position(1, 4), types.Position(1, 4))
+        assert item.insert_text == "for a in b:\n        c"
+        editor.send(
+            types.TextDocumentContentChangePartial(item.range, item.insert_text.replace("\n", "\r\n"))
+        )
+        await editor.accept(item)
+
+    session(says("for a in b:\n        c\n    d"), environment, ask)
+    (one,) = read_log(tmp_path).suggestions
+    assert (one.why, one.accepted, one.kept) == ("accepted", 21, 21)
+
+
 def test_requests_that_are_replaced_cancelled_or_fail_end_without_a_traceback(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -163,4 +181,6 @@ def test_the_vs_code_extension_asks_and_accepts(
     assert (item["insertText"], item["range"]) == (" + y", {"start": place, "end": place})
     (one,) = read_log(tmp_path).suggestions
     assert (one.why, one.accepted) == ("accepted", 4)
-    assert package["contributes"]["configuration"]["properties"]["strop.command"]["default"][1] == "serve-edits"
+    assert (
+        package["contributes"]["configuration"]["properties"]["strop.command"]["default"][1] == "serve-edits"
+    )

@@ -117,7 +117,9 @@ class FimPrompt:
         """It is put in at the cursor, up to the first control token: what follows belongs elsewhere."""
         text, line = self._control.split(answer.text, maxsplit=1)[0], _line_around(state)
         end, over = logical_edit(*line, text)
-        if not over and (answer.finish_reason != "length" or text != answer.text):  # its last line is a whole one
+        if not over and (
+            answer.finish_reason != "length" or text != answer.text
+        ):  # its last line is a whole one
             end, over = logical_edit(*line, text + "\n")
             end = min(end, len(text)) if over else len(text)
         return TextEdit(state.at, state.at, text[:end]) if text[:end].strip() else None
