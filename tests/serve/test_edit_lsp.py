@@ -22,6 +22,7 @@ from pygls.exceptions import JsonRpcException
 from tests.lsp_editor import Editor, session
 
 ROOT = Path(__file__).parents[2]
+SLOW = ROOT / "tests" / "slow_edits.py"
 BEFORE = "def add(a, b):\n    \n"
 Ask = Callable[[Editor], Awaitable[None]]
 
@@ -118,9 +119,42 @@ def test_requests_that_are_replaced_cancelled_or_fail_end_without_a_traceback(
         with pytest.raises(JsonRpcException, match="the model is away"):
             await Editor(client, tmp_path / "b.py", "fail").ask(0, 4)
 
-    slow = Path(__file__).parents[1] / "slow_edits.py"
-    said = session([sys.executable, str(slow), str(tmp_path / "log")], environment, ask)
+    said = session([sys.executable, str(SLOW), str(tmp_path / "log")], environment, ask)
     assert said == ""
+
+
+def message(**fields: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **fields}).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+@pytest.mark.parametrize("leaves", ["says so", "is gone"])
+def test_an_editor_that_leaves_while_it_waits_leaves_no_traceback(
+    environment: dict[str, str], tmp_path: Path, leaves: str
+) -> None:
+    file = {"uri": "file:///a.py", "languageId": "python", "version": 1, "text": "a"}
+    place = {"textDocument": {"uri": file["uri"]}, "position": {"line": 0, "character": 1}}
+    asked = [
+        message(id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}}),
+        message(method="textDocument/didOpen", params={"textDocument": file}),
+        message(
+            id=2, method="textDocument/inlineCompletion", params={**place, "context": {"triggerKind": 2}}
+        ),
+    ]
+    ended = [message(id=3, method="shutdown"), message(method="exit")] if leaves == "says so" else []
+    server = subprocess.Popen(
+        [sys.executable, SLOW, tmp_path / "log"], env=environment, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert server.stdin and server.stdout and server.stderr
+    server.stdin.write(b"".join(asked + ended))
+    server.stdin.flush()
+    if leaves == "is gone":
+        server.stdout.read(1)  # it has begun
+        server.stdout.close()
+    server.stdin.close()
+    assert server.stderr.read() == b""
+    assert server.wait(DEADLINE) == 0
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,14 @@ import logging
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
+from pygls.io_ import StdoutWriter
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -102,6 +104,15 @@ class EditProtocol(LanguageServerProtocol):
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> Iterator[Any]:
         """Leaves pygls's own document as it is."""
         yield self.fm.features[types.TEXT_DOCUMENT_DID_CHANGE], (params,), None
+
+
+class EditorPipe(StdoutWriter):
+    """What is written once the editor has gone is left out: answers that were under way."""
+
+    def write(self, data: bytes) -> None:
+        """Writes, or not."""
+        with suppress(BrokenPipeError, ValueError):  # the latter: our end is closed
+            super().write(data)
 
 
 def say_errors_in_a_line() -> None:

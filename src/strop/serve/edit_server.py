@@ -27,12 +27,12 @@ from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.io_ import StdoutWriter, run_async
+from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from rapidfuzz.distance import LCSseq, Prefix
 
 from strop import __version__
-from strop.serve.edit_documents import EditDocument, EditProtocol, say_errors_in_a_line
+from strop.serve.edit_documents import EditDocument, EditorPipe, EditProtocol, say_errors_in_a_line
 from strop.serve.edit_events import EditEventLog, secret_in, secret_name
 from strop.serve.edit_http import EditHttp
 from strop.serve.edit_model import EditModel
@@ -242,7 +242,7 @@ async def serve_lsp(server: LanguageServer, stdin: BinaryIO, stdout: BinaryIO) -
     """Serves until the client says exit or stdin ends."""
     reader = asyncio.StreamReader(limit=_MOST * 8)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), stdin)
-    server.protocol.set_writer(StdoutWriter(stdout))
+    server.protocol.set_writer(EditorPipe(stdout))
     with suppress(SystemExit, asyncio.IncompleteReadError, BrokenPipeError):
         await run_async(
             stop_event=threading.Event(),
