@@ -64,6 +64,14 @@ class Noting:
         self._policy.work(seconds)
 
 
+class WholePrompt(FimPrompt):
+    """Does not end an answer with its line: all are of one length."""
+
+    def ends(self, state: EditState, answer: str) -> bool:
+        """Never."""
+        return False
+
+
 def say(stage: str) -> None:
     """What is measured now, and since when this runs."""
     print(f"{time.perf_counter() - _STARTED:6.1f} s  {stage}", file=sys.stderr)
@@ -135,7 +143,7 @@ def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str,
     (recipe,) = recipes_of(read_models([model], "transformers", None), [], []).values()
     noting = Noting(open_policy(recipe))
     log = EditEventLog(folder, checkpoint="benchmark")
-    prompt = FimPrompt(noting.tokenizer, CONTEXT)
+    prompt = WholePrompt(noting.tokenizer, CONTEXT)
     edits = EditModel(noting, SamplingParams(max_tokens=TOKENS), prompt)  # type: ignore[arg-type]
     socket = listen("127.0.0.1", 0)
     client = httpx.Client(base_url=f"http://127.0.0.1:{socket.getsockname()[1]}", timeout=600)
@@ -171,7 +179,7 @@ def measured(model: str, requests: int, cancels: int, folder: Path) -> dict[str,
         found["cpus_busy"] = round((busy() - worked) / (time.perf_counter() - began), 2)
 
     run_beside(session, lambda: edit_server.serve(
-        edits, log, EditHttp(edits, log, name=model), sockets=[socket], lsp=False
+        edits, log, EditHttp(edits, log, name=model), listening=socket, lsp=False
     ))  # fmt: skip
     events = read_suggestions(read_events(log.path))
     state = {one.served.id: one.state for one in events.suggestions}

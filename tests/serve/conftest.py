@@ -11,13 +11,14 @@ import httpx
 import pytest
 from tests.waiting import wait_until
 
-SOURCE = Path(__file__).resolve().parents[2] / "src"
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [ROOT / "src", ROOT / "verify/src", ROOT / "tasks/src"]
 SERVE = [sys.executable, "-m", "strop.cli", "serve-edits"]
 
 
 @pytest.fixture
 def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(SOURCE)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCES))}
 
 
 @pytest.fixture

@@ -1,77 +1,46 @@
--- Shows a suggestion at the end of line 2 and takes it, with Neovim's own LSP client. Neovim 0.12 shows and takes by
--- itself (vim.lsp.inline_completion); older ones have the protocol alone, and the rest is done here.
-local function wait(what, met)
-  assert(vim.wait(280000, met, 20), 'it never happened: ' .. what)
-end
+-- Opens a file with the example's plug-in, types, waits for a suggestion, takes it with Tab and ends. Each step is made
+-- once what it waits for is there.
+vim.g.strop_command = vim.fn.readfile('command.txt')
+vim.cmd('source ' .. vim.fn.readfile('plugin.txt')[1])
+vim.bo.filetype, vim.bo.fixeol = 'python', false
 
-local function session()
-  local buffer = vim.api.nvim_get_current_buf()
-  vim.bo[buffer].filetype = 'python'
-  local started
-  local id = vim.lsp.start_client({
-    name = 'strop',
-    cmd = vim.fn.readfile('command.txt'),
-    root_dir = vim.fn.getcwd(),
-    on_init = function(client)
-      started = client
-    end,
-  })
-  wait('the server starts', function()
-    return started ~= nil
-  end)
-  vim.lsp.buf_attach_client(buffer, id)
-  vim.o.virtualedit = 'onemore'
-  vim.api.nvim_win_set_cursor(0, { 2, 4 })
-
-  local function shown(namespace)
-    local marks = vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, { details = true })
-    return marks[1] and marks[1][4].virt_text[1][1]
-  end
-
-  local text
-  if vim.lsp.inline_completion then
-    vim.lsp.inline_completion.enable(true, { bufnr = buffer })
-    vim.lsp.inline_completion.get({ bufnr = buffer })
-    local namespace = vim.api.nvim_create_namespace('nvim.lsp.inline_completion')
-    wait('it is shown', function()
-      text = shown(namespace)
-      return text
-    end)
-    vim.lsp.inline_completion.get({ bufnr = buffer })
-  else
-    local params = vim.lsp.util.make_position_params(0, started.offset_encoding or 'utf-16')
-    params.context = { triggerKind = 1 }
-    local namespace, item = vim.api.nvim_create_namespace('suggested')
-    local function got(failed, result)
-      assert(not failed, vim.inspect(failed))
-      item = result.items[1]
-      local place = item.range.start
-      vim.api.nvim_buf_set_extmark(buffer, namespace, place.line, place.character, {
-        virt_text = { { item.insertText, 'Comment' } },
-        virt_text_pos = 'overlay',
-      })
+local function shown()
+  for name, space in pairs(vim.api.nvim_get_namespaces()) do
+    local mark = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })[1]
+    if mark and (name == 'strop' or name == 'nvim.lsp.inline_completion') then
+      return { mark[2], mark[3], mark[4].virt_text[1][1] }
     end
-    vim.lsp.buf_request(buffer, 'textDocument/inlineCompletion', params, got)
-    wait('it is shown', function()
-      text = shown(namespace)
-      return text
-    end)
-    vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
-    local from, to = item.range.start, item.range['end']
-    vim.api.nvim_buf_set_text(buffer, from.line, from.character, to.line, to.character, vim.split(item.insertText, '\n'))
-    vim.lsp.buf_request_sync(buffer, 'workspace/executeCommand', item.command, 280000)
   end
-  vim.fn.writefile({ text }, 'shown.txt', 'b')
-  vim.cmd('silent write')
-  vim.lsp.stop_client(id)
-  wait('the server ends', function()
-    return vim.lsp.client_is_stopped(id)
-  end)
 end
 
-local well, why = xpcall(session, debug.traceback)
-if not well then
-  vim.api.nvim_err_writeln(why)
-  vim.cmd('cquit 1')
-end
-vim.cmd('quitall!')
+local before = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+local steps = {
+  function()
+    return vim.lsp.buf_get_clients(0)[1] ~= nil
+  end,
+  function()
+    vim.api.nvim_input(vim.fn.readfile('keys.txt')[1])
+    return true
+  end,
+  function()
+    local found = shown()
+    if found then
+      vim.fn.writefile({ vim.fn.json_encode(found) }, 'shown.txt')
+      vim.api.nvim_input('<Tab>')
+    end
+    return found
+  end,
+  function()
+    return not shown() and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n') ~= before
+  end,
+  function()
+    vim.api.nvim_input('<Esc>:silent write<CR>:qall<CR>')
+    return true
+  end,
+}
+local timer = vim.loop.new_timer()
+timer:start(20, 20, vim.schedule_wrap(function()
+  if steps[1] and steps[1]() then
+    table.remove(steps, 1)
+  end
+end))

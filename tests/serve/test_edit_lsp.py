@@ -1,9 +1,11 @@
 """Editors that speak LSP: pygls's own client and Neovim are shown suggestions, take them, and the log tells."""
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -16,76 +18,21 @@ from strop_verify.core.edit_events import EditLog, read_events, read_suggestions
 
 pytest.importorskip("pygls")
 from lsprotocol import types
-from pygls.lsp.client import LanguageClient
+from pygls.exceptions import JsonRpcException
+from tests.lsp_editor import Editor, session
 
+ROOT = Path(__file__).parents[2]
+SLOW = ROOT / "tests" / "slow_edits.py"
 BEFORE = "def add(a, b):\n    \n"
-Ask = Callable[["Editor"], Awaitable[None]]
-
-
-class Editor:
-    """One open file in a client."""
-
-    def __init__(self, client: LanguageClient, path: Path, text: str = BEFORE) -> None:
-        self.client, self.uri, self.text, self.version = client, path.as_uri(), text, 1
-        document = types.TextDocumentItem(uri=self.uri, language_id="python", version=1, text=text)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(document))
-
-    def ask(self, line: int = 1, character: int = 4) -> "asyncio.Future[Any]":
-        return asyncio.ensure_future(
-            self.client.text_document_inline_completion_async(
-                types.InlineCompletionParams(
-                    context=types.InlineCompletionContext(types.InlineCompletionTriggerKind.Automatic),
-                    text_document=types.TextDocumentIdentifier(self.uri),
-                    position=types.Position(line, character),
-                )
-            )
-        )
-
-    def change(self, text: str, line: int = 1, character: int = 4, *, whole: bool = False) -> None:
-        """Types a text at a place; `whole`: sends the file."""
-        self.version += 1
-        lines = self.text.splitlines(keepends=True)
-        lines[line] = lines[line][:character] + text + lines[line][character:]
-        self.text = "".join(lines)
-        place = types.Position(line, character)
-        change: Any = (
-            types.TextDocumentContentChangeWholeDocument(self.text)
-            if whole
-            else types.TextDocumentContentChangePartial(types.Range(place, place), text)
-        )
-        named = types.VersionedTextDocumentIdentifier(self.version, self.uri)
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(named, [change]))
-
-    async def accept(self, item: types.InlineCompletionItem) -> None:
-        assert item.command is not None
-        command = types.ExecuteCommandParams(item.command.command, item.command.arguments)
-        await self.client.workspace_execute_command_async(command)
-
-    async def end(self) -> None:
-        await self.client.shutdown_async(None)
-        self.client.exit(None)
+Ask = Callable[[Editor], Awaitable[None]]
 
 
 @pytest.fixture
 def edits(environment: dict[str, str], tmp_path: Path) -> Callable[[list[str], Ask], EditLog]:
-    """Runs a session of the client against a server; what the log says then."""
+    """Runs a session of an editor with one file against a server; what the log says then."""
 
     def run(command: list[str], ask: Ask) -> EditLog:
-        async def session() -> None:
-            client = LanguageClient("tested", "1.0")
-            await client.start_io(*command, env=environment)
-            begin = types.InitializeParams(
-                capabilities=types.ClientCapabilities(), client_info=types.ClientInfo("tested", "1.0")
-            )
-            began = await client.initialize_async(begin)
-            assert began.capabilities.inline_completion_provider
-            client.initialized(types.InitializedParams())
-            editor = Editor(client, tmp_path / "add.py")
-            await ask(editor)
-            await editor.end()
-            await client.stop()
-
-        asyncio.run(asyncio.wait_for(session(), DEADLINE))
+        session(command, environment, lambda client: ask(Editor(client, tmp_path / "add.py", BEFORE)))
         return read_log(tmp_path)
 
     return run
@@ -136,22 +83,138 @@ def test_typing_on_is_no_label_and_silence_shows_nothing(says: Callable[..., lis
     assert [one.why for one in log.suggestions] == ["typed", "silent"]
 
 
-def test_neovim_shows_and_takes_a_suggestion(
+def test_a_file_with_crlf_gets_its_own_line_ends_and_the_suggestion_counts_as_taken(
     says: Callable[..., list[str]], environment: dict[str, str], tmp_path: Path
 ) -> None:
+    async def ask(client: Any) -> None:
+        editor = Editor(client, tmp_path / "a b.py", "def f():\r\n    \r\n")
+        (item,) = (await editor.ask(1, 99)).items
+        assert item.range == types.Range(types.Position(1, 4), types.Position(1, 4))
+        assert item.insert_text == "for a in b:\n        c"
+        editor.send(
+            types.TextDocumentContentChangePartial(item.range, item.insert_text.replace("\n", "\r\n"))
+        )
+        await editor.accept(item)
+
+    session(says("for a in b:\n        c\n    d"), environment, ask)
+    (one,) = read_log(tmp_path).suggestions
+    assert (one.why, one.accepted, one.kept) == ("accepted", 21, 21)
+
+
+def test_requests_that_are_replaced_cancelled_or_fail_end_without_a_traceback(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    async def ask(client: Any) -> None:
+        editor = Editor(client, tmp_path / "a.py", BEFORE)
+        asked = [editor.ask() for _ in range(5)]
+        assert [len((await one).items) for one in asked] == [0, 0, 0, 0, 1]
+        taken_back = editor.ask(1, 3)
+        await asyncio.sleep(0)  # it is sent
+        (number,) = [id for id, future in client.protocol._request_futures.items() if not future.done()]
+        for _ in range(2):  # the second comes late
+            client.protocol.notify("$/cancelRequest", types.CancelParams(id=number))
+        with pytest.raises(JsonRpcException) as cancelled:
+            await taken_back
+        assert cancelled.value.code == types.LSPErrorCodes.RequestCancelled
+        with pytest.raises(JsonRpcException, match="the model is away"):
+            await Editor(client, tmp_path / "b.py", "fail").ask(0, 4)
+
+    said = session([sys.executable, str(SLOW), str(tmp_path / "log")], environment, ask)
+    assert said == ""
+
+
+def message(**fields: Any) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **fields}).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+@pytest.mark.parametrize("leaves", ["says so", "is gone"])
+def test_an_editor_that_leaves_while_it_waits_leaves_no_traceback(
+    environment: dict[str, str], tmp_path: Path, leaves: str
+) -> None:
+    file = {"uri": "file:///a.py", "languageId": "python", "version": 1, "text": "a"}
+    place = {"textDocument": {"uri": file["uri"]}, "position": {"line": 0, "character": 1}}
+    asked = [
+        message(id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}}),
+        message(method="textDocument/didOpen", params={"textDocument": file}),
+        message(
+            id=2, method="textDocument/inlineCompletion", params={**place, "context": {"triggerKind": 2}}
+        ),
+    ]
+    ended = [message(id=3, method="shutdown"), message(method="exit")] if leaves == "says so" else []
+    server = subprocess.Popen(
+        [sys.executable, SLOW, tmp_path / "log"], env=environment, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert server.stdin and server.stdout and server.stderr
+    server.stdin.write(b"".join(asked + ended))
+    server.stdin.flush()
+    if leaves == "is gone":
+        server.stdout.read(1)  # it has begun
+        server.stdout.close()
+    server.stdin.close()
+    assert server.stderr.read() == b""
+    assert server.wait(DEADLINE) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "answer", "place", "after"),
+    [
+        (BEFORE, "jA", "return a + b", [1, 4], "def add(a, b):\n    return a + b\n"),
+        ('x = ("😋")', "$i", ', 2) # two', [0, 11], 'x = ("😋", 2)'),
+    ],
+)  # fmt: skip
+def test_neovim_shows_and_takes_a_suggestion(
+    says: Callable[..., list[str]],
+    environment: dict[str, str],
+    tmp_path: Path,
+    text: str,
+    keys: str,
+    answer: str,
+    place: list[int],
+    after: str,
+) -> None:
+    """In an insert mode of the plug-in of the examples; the second file has no last line end."""
     needs.need("nvim")
-    (tmp_path / "add.py").write_text(BEFORE)
-    (tmp_path / "command.txt").write_text("\n".join(says("return a + b")))
-    nvim = shutil.which("nvim") or ""
+    plugin = ROOT / "examples" / "neovim" / "strop.lua"
+    for name, content in {
+        "add.py": text, "command.txt": "\n".join(says(answer)), "plugin.txt": str(plugin), "keys.txt": keys,
+    }.items():  # fmt: skip
+        (tmp_path / name).write_text(content)
     script = Path(__file__).with_name("neovim_client.lua")
     done = subprocess.run(
-        [nvim, "--clean", "--headless", "-n", "add.py", "-c", f"luafile {script}"],
+        [shutil.which("nvim") or "", "--clean", "--headless", "-n", "add.py", "-c", f"luafile {script}"],
         cwd=tmp_path, env={**environment, "NVIM_LOG_FILE": os.devnull}, capture_output=True, text=True,
-        timeout=DEADLINE,
+        stdin=subprocess.DEVNULL, timeout=DEADLINE,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "shown.txt").read_text() == "return a + b"
-    assert (tmp_path / "add.py").read_text() == "def add(a, b):\n    return a + b\n"
+    row, column, shown = json.loads((tmp_path / "shown.txt").read_text())
+    taken = answer.partition(")")[0]
+    assert ([row, column], shown) == (place, taken)
+    assert (tmp_path / "add.py").read_text() == after
     (one,) = read_log(tmp_path).suggestions
-    assert (one.why, one.accepted, one.kept) == ("accepted", 12, 12)
+    assert (one.why, one.accepted, one.kept) == ("accepted", len(taken), len(taken))
     assert one.served.client.lower().startswith("neovim")
+
+
+def test_the_vs_code_extension_asks_and_accepts(
+    says: Callable[..., list[str]], environment: dict[str, str], tmp_path: Path
+) -> None:
+    needs.need("node")
+    folder = ROOT / "examples" / "vscode"
+    package = json.loads((folder / "package.json").read_text())
+    extension = folder / package["main"]
+    asked = [extension, 'x = "😋"', "0", "8", *says(" + y")]
+    script = Path(__file__).with_name("vscode_client.js")
+    done = subprocess.run(
+        ["node", script, *asked], env=environment, capture_output=True, text=True, timeout=DEADLINE
+    )
+    assert done.returncode == 0, done.stderr
+    item = json.loads(done.stdout)
+    place = {"line": 0, "character": 8}  # in UTF-16
+    assert (item["insertText"], item["range"]) == (" + y", {"start": place, "end": place})
+    (one,) = read_log(tmp_path).suggestions
+    assert (one.why, one.accepted) == ("accepted", 4)
+    assert (
+        package["contributes"]["configuration"]["properties"]["strop.command"]["default"][1] == "serve-edits"
+    )

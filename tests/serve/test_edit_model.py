@@ -5,6 +5,7 @@ was sampled from what.
 import shutil
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from strop.policies.scripted import ScriptedPolicy
 from strop.policies.tokenizer import HubTokenizer, WireTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
 from strop.serve.edit_model import EditModel
-from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit, WindowPrompt
+from strop.serve.edit_prompt import EditState, FimPrompt, TextEdit, WindowPrompt, logical_edit
 from strop_verify.core.checks import PastEdit
 from strop_verify.core.errors import UserError
 from strop_verify.core.rollout import Completion, SamplingParams
@@ -272,3 +273,78 @@ def test_small_files_are_edited_too(text: str, answer: str) -> None:
         assert window.ids(state)
         edit = window.edit(state, said(answer))
         assert edit is None or (edit.text and text[: edit.start] + edit.text + text[edit.end :] != text)
+
+
+LONG = "(a,\n    b)\nmore"
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "text", "kept", "over"),
+    [
+        # a line that is begun ends with it, or where its brackets are closed
+        ("    ", "", "return a + b\n    c", "return a + b", True),
+        ("    ", "", "return a + b", "", False),
+        ("x = f", "", LONG, "(a,\n    b)", True),
+        ("x = f", "", '"("\nmore', '"("', True),
+        ("x = 1 +", "", " \\\n    2\nmore", " \\\n    2", True),
+        ("", "", "\n\nx = 1\ny", "\n\nx = 1", True),
+        # what is whole needs no more
+        ("x = 1", "", "\ny = 2\n", "", True),
+        ("    return x", "", "\n", "", True),
+        # a line that opens a block has it, up to an empty line or one that is indented less
+        ("def f(", "", "x):\n    y = 1\n    return y\n\nmore", "x):\n    y = 1\n    return y", True),
+        ("def f(x):", "", "\n    y = 1\n    return y\nmore", "\n    y = 1\n    return y", True),
+        ("    if x:", "", "\n        y\n    z", "\n        y", True),
+        ("if x:", "", "\n    y(\n        1)\n    z", "\n    y(\n        1)", False),
+        ("if (x) {", "", "\n  y();\n}\nmore", "\n  y();\n}", True),
+        ("x = {", "", "\n  1: 2,\n}\nmore", "\n  1: 2,\n}", True),
+        ("if x:", "", "\n\n    y\n\n", "\n\n    y", True),
+        # before the rest of a line: that line, and no bracket that is there
+        ("f(", ")", "a, g(b))\nmore", "a, g(b)", True),
+        ("f(", ", c)", "a, b\nmore", "a, b", True),
+        ("f(", ")", "a, b", "", False),
+    ],
+)
+def test_a_text_is_one_edit_up_to(head: str, tail: str, text: str, kept: str, over: bool) -> None:
+    end, found = logical_edit(head, tail, text)
+    assert (text[:end], found) == (kept, over)
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "kept"),
+    [
+        ("return a", "eos", "return a"),
+        ("return (a,", "eos", "return (a,"),
+        ("return a\nb", "stop", "return a"),
+        ("return a", "length", None),
+        ("for a in b:\n        c\n        d", "length", "for a in b:\n        c"),
+        ("\n\n  ", "eos", None),
+    ],
+)
+def test_an_answer_that_was_cut_off_keeps_its_whole_lines(text: str, finish: str, kept: str | None) -> None:
+    edit = FimPrompt(WireTokenizer(), 64).edit(state("def f():\n    "), said(text, finish))
+    assert (edit and edit.text) == kept
+
+
+def test_the_model_is_free_once_the_edit_is_over(held: Held, monkeypatch: pytest.MonkeyPatch) -> None:
+    held.go.set()
+    monkeypatch.setattr("strop.serve.edit_prompt.logical_edit", lambda head, tail, text: (1, len(text) > 1))
+    done = held.edits.suggest(state("def f(x):")).result(60).completion
+    assert len(done.token_ids) == 2 and done.finish_reason == "stop"
+
+
+def test_a_suggestion_that_the_model_is_not_sure_of_is_silence() -> None:
+    policy = ScriptedPolicy(lambda prompt, seed, index: "x")
+    answer = Completion(token_ids=[1, 2], logprobs=[-0.5, -1.5], text="x", finish_reason="eos")
+    policy.submit = lambda request: resolved(answer)  # type: ignore[method-assign]
+    for least, shown in ((0.36, True), (0.37, False)):  # exp(-1) = .368
+        edits = EditModel(policy, SamplingParams(), FimPrompt(policy.tokenizer, 16), least)
+        made = edits.suggest(state("a")).result(60)
+        assert (made.edit is not None) == shown and made.completion == answer
+        edits.close()
+
+
+def resolved(answer: Completion) -> "Future[Completion]":
+    future: Future[Completion] = Future()
+    future.set_result(answer)
+    return future

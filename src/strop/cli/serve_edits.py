@@ -14,6 +14,7 @@ from strop_verify.core.listening import listen, read_key, url_of
 if TYPE_CHECKING:
     from strop.config.schema import Recipe
     from strop.config.training import SamplingConfig
+    from strop.serve.edit_model import EditModel
     from strop_verify.core.protocols import Policy
 
 PORT = 8012
@@ -44,6 +45,16 @@ def serve_edits(
     ] = None,
     context: Annotated[int, Option(min=16, help="most tokens of a prompt")] = 1024,
     max_tokens: Annotated[int, Option(min=1, help="most tokens of a suggestion")] = 64,
+    min_confidence: Annotated[
+        float,
+        Option(min=0, max=1, help="be silent where the mean probability of a suggestion's tokens is lower"),
+    ] = 0.0,
+    calibrate: Annotated[
+        Path | None,
+        Option(
+            help="learn --min-confidence from next-edit tasks (a .jsonl file) or a folder of logs, print it, and end"
+        ),
+    ] = None,
 ) -> None:
     """Suggest what to type next: to an editor that starts this command, over LSP, and to others on this machine, over
     HTTP. What becomes of each suggestion goes into a log that `strop` can learn from.
@@ -56,12 +67,13 @@ def serve_edits(
     from strop.serve import edit_server
     from strop.serve.edit_events import EditEventLog
     from strop.serve.edit_http import EditHttp
-    from strop.serve.edit_model import EditModel
-    from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
     from strop_verify.core.cache import cache_dir
 
     trained = trained_in(model, "next-edit")  # it is also shown the newest edits
     recipe = recipe_for(model, answering, _sampling(max_tokens, trained and trained[0].sampling), overrides)
+    if calibrate:
+        _calibrate(recipe, calibrate, windows=trained is not None, context=context)
+        return
     token = read_key("--token-file", token_file)
     lsp = edit_server.started_by_an_editor()
     try:
@@ -71,16 +83,8 @@ def serve_edits(
             raise
         say(f"note: no HTTP ({error})")  # a second editor's
         listening = None
-    policy, digest = _opened(recipe)
-    params = recipe.sampling.params(recipe.sampling.stop)
+    suggesting, digest = _opened(recipe, trained is not None, context, min_confidence)
     events = EditEventLog(log or cache_dir() / "edit-events", checkpoint=digest)
-    room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
-    prompt: SuggestionPrompt = (
-        WindowPrompt(policy.tokenizer) if trained else FimPrompt(policy.tokenizer, max(1, min(context, room)))
-    )
-    suggesting = EditModel(policy, params, prompt)
-    if prompt.note:
-        say(f"note: {prompt.note}")
     ways = [
         *(["LSP on stdin and stdout"] if lsp else []),
         *([url_of("127.0.0.1", listening)] if listening else []),
@@ -99,7 +103,42 @@ def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
     return options
 
 
-def _opened(recipe: "Recipe") -> tuple["Policy", str]:
+def _calibrate(recipe: "Recipe", source: Path, *, windows: bool, context: int) -> None:
+    """Prints what is learnt from a source."""
+    from strop.serve.edit_confidence import judged_from, learn
+
+    model, digest = _opened(recipe, windows, context, 0.0)
+    try:
+        judged = judged_from(source, model, digest)
+        found = learn(judged)
+    finally:
+        model.close()
+    said = sum(one.accepted is not None for one in judged)
+    taken = sum(one.accepted is True for one in judged)
+    print(f"all: {said} suggestions in {len(judged)} states, {taken} accepted, utility {found.all:+.3f}")
+    print(
+        f"--min-confidence {found.least:.2f}: {found.shown} suggestions, {found.accepted} accepted, utility "
+        f"{found.utility:+.3f}; learnt from one half, on the other: {found.other:+.3f}"
+    )
+
+
+def _opened(recipe: "Recipe", windows: bool, context: int, least: float) -> tuple["EditModel", str]:
+    """The model, which is asked for windows of lines or else for what stands at the cursor, and its digest."""
+    from strop.serve.edit_model import EditModel
+    from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
+
+    policy, digest = _policy(recipe)
+    params = recipe.sampling.params(recipe.sampling.stop)
+    room = (getattr(policy, "context", None) or sys.maxsize) - params.max_tokens
+    prompt: SuggestionPrompt = (
+        WindowPrompt(policy.tokenizer) if windows else FimPrompt(policy.tokenizer, max(1, min(context, room)))
+    )
+    if prompt.note:
+        say(f"note: {prompt.note}")
+    return EditModel(policy, params, prompt, least), digest
+
+
+def _policy(recipe: "Recipe") -> tuple["Policy", str]:
     """The policy, and a digest of what decides its answers."""
     from strop.policies.model_files import weights_digest
     from strop.policies.open import open_policy

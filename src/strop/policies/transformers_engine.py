@@ -230,4 +230,6 @@ class TransformersPolicy:
             return text, "eos"
         if (before := params.before_stop(text)) is not None:
             return before, "stop"
+        if row.request.ends and row.request.ends(text):
+            return text, "stop"
         return text, "length" if len(row.tokens) == params.max_tokens else None

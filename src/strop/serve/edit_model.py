@@ -1,10 +1,12 @@
 """One model that answers one request at a time, the newest: an older one is cancelled, and frees the model at once."""
 
+import math
 import secrets
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 
 from strop.serve.edit_prompt import EditState, SuggestionPrompt, TextEdit
 from strop_verify.core.errors import StropError
@@ -26,14 +28,24 @@ class Suggested:
     edit: TextEdit | None
 
 
+def confidence(completion: Completion) -> float:
+    """The geometric mean of its tokens' probabilities under the distribution that was sampled from; 1 for no tokens."""
+    logprobs = completion.logprobs
+    return math.exp(min(0.0, math.fsum(logprobs) / len(logprobs))) if logprobs else 1.0
+
+
 class EditModel:
     """A policy in a thread of its own. `suggest` may be called from any thread.
+
+    least  confidence below which a suggestion is silence
 
     All requests are one play: the engine keeps what it computed of the last one, and the next begins much the same.
     """
 
-    def __init__(self, policy: Policy, params: SamplingParams, prompt: SuggestionPrompt) -> None:
-        self.policy, self.params, self.prompt = policy, params, prompt
+    def __init__(
+        self, policy: Policy, params: SamplingParams, prompt: SuggestionPrompt, least: float = 0.0
+    ) -> None:
+        self.policy, self.params, self.prompt, self._least = policy, params, prompt, least
         self._asked: tuple[EditState, Request, Future[Suggested]] | None = None
         self._play = CacheHandle()
         self._wanted, self._closed = threading.Condition(), False
@@ -49,7 +61,8 @@ class EditModel:
             if self._asked:
                 self._asked[2].cancel()
         prompt, seed = self.prompt.ids(state), secrets.randbits(62)
-        request = Request(prompt, seed, params or self.params, self._play)
+        ends = partial(self.prompt.ends, state)
+        request = Request(prompt, seed, params or self.params, self._play, ends)
         future: Future[Suggested] = Future()
         with self._wanted:
             if self._asked:
@@ -96,7 +109,7 @@ class EditModel:
             self.policy.work(0)  # takes it out
             return
         done = answer.result()
-        edit = self.prompt.edit(state, done)
+        edit = self.prompt.edit(state, done) if confidence(done) >= self._least else None
         made = Suggested(request.prompt, request.seed, request.params, done, edit)
         if future.set_running_or_notify_cancel():
             future.set_result(made)

@@ -23,6 +23,9 @@ _MARKERS = (
 """What models that infill put before the prefix, before the suffix and before the middle."""
 _CHARACTERS = 8
 """Characters a token, at most: longer texts are cut before they are encoded."""
+_OPENING, _CLOSING, _OPENERS = "([{", ")]}", (":", "{")
+"""Brackets; what ends a line that opens a block."""
+_QUOTED = re.compile(r"""\"(?:\\.|[^"\\\n])*\"|'(?:\\.|[^'\\\n])*'""")
 _STEPS = 8
 """A prompt's beginning moves on by this part of its length: a prompt that moves with every key is computed anew."""
 
@@ -59,6 +62,9 @@ class SuggestionPrompt(Protocol):
     def ids(self, state: EditState) -> list[int]:
         """Token ids of the prompt."""
 
+    def ends(self, state: EditState, answer: str) -> bool:
+        """Whether nothing that an answer may go on with can belong to its edit."""
+
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
         """What an answer asks for; None for silence, and for an answer that cannot be read."""
 
@@ -66,7 +72,8 @@ class SuggestionPrompt(Protocol):
 class FimPrompt:
     """Fill-in-the-middle prompts for a tokenizer: with its own markers where it has some, else the prefix alone.
 
-    Text that is given never becomes a marker. The answer stands at the cursor.
+    Text that is given never becomes a marker. The answer stands at the cursor, as far as it is one edit
+    (`logical_edit`); of one that was cut off, its whole lines are left.
     """
 
     def __init__(self, tokenizer: Tokenizer, context: int) -> None:
@@ -102,10 +109,20 @@ class FimPrompt:
         first, second, third = self._markers
         return [first, *before[_begin(len(before), free, most) :], second, *after, third]
 
+    def ends(self, state: EditState, answer: str) -> bool:
+        """Whether the edit is over, or a control token came."""
+        return bool(self._control.search(answer)) or logical_edit(*_line_around(state), answer)[1]
+
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
         """It is put in at the cursor, up to the first control token: what follows belongs elsewhere."""
-        text = self._control.split(answer.text, maxsplit=1)[0]
-        return TextEdit(state.at, state.at, text) if text else None
+        text, line = self._control.split(answer.text, maxsplit=1)[0], _line_around(state)
+        end, over = logical_edit(*line, text)
+        if not over and (
+            answer.finish_reason != "length" or text != answer.text
+        ):  # its last line is a whole one
+            end, over = logical_edit(*line, text + "\n")
+            end = min(end, len(text)) if over else len(text)
+        return TextEdit(state.at, state.at, text[:end]) if text[:end].strip() else None
 
 
 class WindowPrompt:
@@ -122,6 +139,10 @@ class WindowPrompt:
         _, window, cursor = self._window(state)
         parts = sections(state.path, window, cursor, state.history[-self._history :])
         return opening_ids(Opening(as_text(parts), sections=tuple(parts)), self._tokenizer)
+
+    def ends(self, state: EditState, answer: str) -> bool:
+        """Never: the model was trained to end its answers."""
+        return False
 
     def edit(self, state: EditState, answer: Completion) -> TextEdit | None:
         """What changes, and no more; never without a text, which would be silence."""
@@ -147,6 +168,66 @@ class WindowPrompt:
             lines.pop()
         first, last = window_around(len(lines), cursor, self._lines)
         return sum(len(line) + 1 for line in lines[:first]), lines[first:last], cursor - first
+
+
+def logical_edit(head: str, tail: str, text: str) -> tuple[int, bool]:
+    """(end, over): text[:end] are the whole lines of one edit; over: nothing that may follow belongs to it.
+
+    The text stands between the head and the tail of a line. Before a tail the edit is the rest of the line, up to a
+    bracket that the tail has. Else it is the line, to where its brackets are closed, with the block that it opens: what
+    is indented more, up to an empty line. A line that is whole already needs none.
+    """
+    if tail.strip():
+        return _edit_before(tail.strip()[0], text)
+    *lines, last = text.split("\n")
+    begun, end, after = head, 0, 0
+    block, inside = -1, False  # indentation of the line that opens it; whether a line of it is there
+    for line in lines:
+        begun, after = begun + line, after + len(line) + 1
+        if not begun.strip():
+            if inside:
+                return end, True
+            begun = ""
+        elif _indent(begun) <= block:
+            return (after - 1 if begun.strip()[0] in _CLOSING else end), True
+        elif _goes_on(begun):
+            begun += "\n"
+        else:
+            opens, new = begun.rstrip().endswith(_OPENERS), bool(text[: after - 1].strip())
+            end = after - 1 if new else 0
+            if block < 0 and not opens:
+                return end, True
+            block, inside = (_indent(begun), False) if block < 0 else (block, True)
+            begun = ""
+    begun += last
+    return end, bool(begun.strip()) and _indent(begun) <= block and begun.strip()[0] not in _CLOSING
+
+
+def _edit_before(tail: str, text: str) -> tuple[int, bool]:
+    """The rest of a line before a tail that begins with that character."""
+    line, newline, _ = text.partition("\n")
+    open = 0
+    for at, one in enumerate(line):
+        if one in _CLOSING and not open and one == tail:
+            return at, True
+        open = max(0, open + (one in _OPENING) - (one in _CLOSING))
+    return (len(line), True) if newline else (0, False)
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a logical line is not over: a bracket is open, but for a brace at its end, which opens a block."""
+    code = _QUOTED.sub("", line).rstrip()
+    open = sum((one in _OPENING) - (one in _CLOSING) for one in code)
+    return code.endswith("\\") or (open > 0 and not code.endswith("{"))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _line_around(state: EditState) -> tuple[str, str]:
+    """What stands on the cursor's line before and behind it."""
+    return state.text[: state.at].rpartition("\n")[2], state.text[state.at :].partition("\n")[0]
 
 
 def _begin(length: int, free: int, most: int) -> int:

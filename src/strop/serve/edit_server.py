@@ -27,11 +27,12 @@ from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.io_ import StdoutWriter, run_async
+from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 from rapidfuzz.distance import LCSseq, Prefix
 
 from strop import __version__
+from strop.serve.edit_documents import EditDocument, EditorPipe, EditProtocol, say_errors_in_a_line
 from strop.serve.edit_events import EditEventLog, secret_in, secret_name
 from strop.serve.edit_http import EditHttp
 from strop.serve.edit_model import EditModel
@@ -45,8 +46,8 @@ ACCEPTED = "strop.accepted"
 """The command that says a suggestion was taken; its argument is the suggestion's id."""
 _MOST = 1 << 22
 """Characters of a file; larger ones get no suggestion."""
-_REPLACED, _FAILED = -32802, -32803
-"""LSP's ServerCancelled and RequestFailed."""
+_FAILED = -32803
+"""LSP's RequestFailed."""
 _REMEMBERED = 1000
 """Suggestions whose acceptance is waited for."""
 _EDITS, _AROUND = 8, 6
@@ -241,7 +242,7 @@ async def serve_lsp(server: LanguageServer, stdin: BinaryIO, stdout: BinaryIO) -
     """Serves until the client says exit or stdin ends."""
     reader = asyncio.StreamReader(limit=_MOST * 8)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), stdin)
-    server.protocol.set_writer(StdoutWriter(stdout))
+    server.protocol.set_writer(EditorPipe(stdout))
     with suppress(SystemExit, asyncio.IncompleteReadError, BrokenPipeError):
         await run_async(
             stop_event=threading.Event(),
@@ -254,13 +255,14 @@ async def serve_lsp(server: LanguageServer, stdin: BinaryIO, stdout: BinaryIO) -
 
 def language_server(model: EditModel, log: EditEventLog, follower: EditFollower) -> LanguageServer:
     """The routes over one model and one log."""
-    server = LanguageServer("strop-edits", __version__)
+    server = LanguageServer("strop-edits", __version__, protocol_cls=EditProtocol)
+    documents: dict[str, EditDocument] = {}
     client = [""]
 
     def shown(uri: str) -> str:
         """The path of an edited file in a prompt; "" where what was edited may be a secret."""
-        path, document = _path(uri), server.workspace.text_documents.get(uri)
-        hidden = document is None or secret_name(path) or secret_in(document.source)
+        path, document = _path(uri), documents.get(uri)
+        hidden = document is None or secret_name(path) or secret_in(document.text)
         return "" if hidden else os.path.relpath(path, server.workspace.root_path or "/")
 
     @server.feature(types.INITIALIZE)
@@ -270,15 +272,22 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
-        follower.opened(params.text_document.uri, params.text_document.text)
+        new, encoding = params.text_document, server.workspace.position_encoding or "utf-16"
+        document = EditDocument(
+            new.uri, new.text, new.language_id, types.PositionEncodingKind(encoding).value
+        )
+        documents[new.uri] = document
+        follower.opened(new.uri, document.text)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: types.DidChangeTextDocumentParams) -> None:
-        uri = params.text_document.uri
-        follower.changed(uri, server.workspace.get_text_document(uri).source)
+        if document := documents.get(params.text_document.uri):
+            document = documents[document.uri] = document.changed(params.content_changes)
+            follower.changed(document.uri, document.text)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: types.DidCloseTextDocumentParams) -> None:
+        documents.pop(params.text_document.uri, None)
         follower.closed(params.text_document.uri)
 
     @server.feature(types.SHUTDOWN)
@@ -292,20 +301,20 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
     @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def suggest(params: types.InlineCompletionParams) -> types.InlineCompletionList:
         nothing = types.InlineCompletionList(items=[])
-        document = server.workspace.text_documents.get(params.text_document.uri)
+        document = documents.get(params.text_document.uri)
         if document is None or len(document.source) > _MOST:
             return nothing
-        source, at = document.source, document.offset_at_position(params.position)
+        text, at = document.text, document.offset(params.position)
         follower.asked(document.uri, at)
         path, history = _path(document.uri), follower.history.newest(shown)
-        state = EditState(source, at, os.path.relpath(path, server.workspace.root_path or "/"), history)
+        state = EditState(text, at, os.path.relpath(path, server.workspace.root_path or "/"), history)
         try:
             made = await asyncio.wrap_future(model.suggest(state))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task and task.cancelling():  # by the client
                 raise
-            raise JsonRpcException(message="a newer request took its place", code=_REPLACED) from None
+            return nothing  # a newer request took its place
         except StropError as error:
             raise JsonRpcException(message=" ".join(str(error).split()), code=_FAILED) from error
         id = log.served(
@@ -313,16 +322,14 @@ def language_server(model: EditModel, log: EditEventLog, follower: EditFollower)
             dialect="lsp",
             client=client[0],
             path=path,
-            language=document.language_id or "",
-            about="\n".join([source, *(line for past in history for line in (*past.old, *past.new))]),
+            language=document.language,
+            about="\n".join([text, *(line for past in history for line in (*past.old, *past.new))]),
         )
-        if made.edit is None or not follower.show(FollowedEdit(id, document.uri, source, at, made.edit)):
+        if made.edit is None or not follower.show(FollowedEdit(id, document.uri, text, at, made.edit)):
             return nothing
         command = types.Command(title="accepted", command=ACCEPTED, arguments=[id])
-        start, end = map(document.client_position_at_offset, made.edit[:2])
-        item = types.InlineCompletionItem(
-            insert_text=made.edit.text, range=types.Range(start, end), command=command
-        )
+        range = document.range(made.edit.start, made.edit.end)
+        item = types.InlineCompletionItem(insert_text=made.edit.text, range=range, command=command)
         return types.InlineCompletionList(items=[item])
 
     return server
@@ -366,6 +373,7 @@ async def _serve(
     server = GuardedServer(http.guard, listening, lifespan="off") if listening else None
     serving = asyncio.create_task(server.serve()) if server else None
     if lsp:
+        say_errors_in_a_line()
         stdin, stdout = _streams()
         talking = asyncio.create_task(serve_lsp(language_server(model, log, follower), stdin, stdout))
         await asyncio.wait({talking, serving} if serving else {talking}, return_when=asyncio.FIRST_COMPLETED)

@@ -56,6 +56,9 @@ class Request:
     play: CacheHandle | None = None
     """Of a play that may go on from here: what its next prompt has in common with this one and its completion, from
     the start, need not be computed again."""
+    ends: Callable[[str], bool] | None = None
+    """Whether a completion whose text is this may end here, with the reason "stop". An engine that computes itself asks
+    after every token; others leave it out, and say more."""
 
 
 @runtime_checkable

@@ -1,0 +1,112 @@
+"""How sure a model must be of a suggestion for it to be shown, learnt from suggestions whose outcome is known.
+
+What is learnt is the confidence (`edit_model.confidence`) above which the sum of utilities is largest: .75 for an
+accepted suggestion, -.25 for another and 0 for silence (`tasks.comparison.THRESHOLD`).
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from strop.serve.edit_model import EditModel, confidence
+from strop.serve.edit_prompt import EditState
+from strop.tasks.comparison import THRESHOLD, accepted_by
+from strop.tasks.sources import load_tasks
+from strop_verify.core.checks import NextEditCheck
+from strop_verify.core.edit_events import read_events, read_suggestions
+from strop_verify.core.errors import UserError
+from strop_verify.core.files import read_jsonl
+
+FEWEST = 20
+"""Suggestions with a known outcome from which something is learnt."""
+
+
+@dataclass(frozen=True)
+class JudgedEdit:
+    """A suggestion and what became of it. `sure`: its confidence; `accepted` is None for silence."""
+
+    sure: float
+    accepted: bool | None
+
+
+@dataclass(frozen=True)
+class LearntConfidence:
+    """What was learnt. Utilities are means over all states, those of silence too.
+
+    least     confidence to ask for: 0 shows everything, 1 nothing
+    shown     suggestions that have it
+    accepted  those of them that were accepted
+    utility   of showing these
+    all       of showing every suggestion
+    other     of each half of the states, with what is learnt from the other half alone
+    """
+
+    least: float
+    shown: int
+    accepted: int
+    utility: float
+    all: float
+    other: float
+
+
+def learn(judged: Sequence[JudgedEdit]) -> LearntConfidence:
+    """The best confidence to ask for. Raises UserError where too few suggestions are known."""
+    said = [one for one in judged if one.accepted is not None]
+    if len(said) < FEWEST:
+        raise UserError(f"{len(said)} suggestions whose outcome is known; {FEWEST} are needed to learn from")
+    least, halves = _best(judged), (judged[::2], judged[1::2])
+    shown = [one for one in said if one.sure >= least]
+    other = sum(_sum(halves[at], _best(halves[1 - at])) for at in (0, 1))
+    return LearntConfidence(
+        least,
+        len(shown),
+        sum(one.accepted is True for one in shown),
+        _sum(judged, least) / len(judged),
+        _sum(judged, 0) / len(judged),
+        other / len(judged),
+    )
+
+
+def judged_from(source: Path, model: EditModel, checkpoint: str) -> list[JudgedEdit]:
+    """What became of suggestions: of those of this checkpoint in a log or a folder of logs; else of those that the
+    model makes in the states of next-edit tasks, as the simulated user `nearer` sees them. Raises UserError.
+    """
+    if source.is_dir() or "check" not in next(iter(read_jsonl(source)), {}):
+        return list(_in_log(source, checkpoint))
+    checks = [task.check for task in load_tasks(str(source))]
+    return list(_in_tasks(model, [check for check in checks if isinstance(check, NextEditCheck)]))
+
+
+def _in_log(log: Path, checkpoint: str) -> Iterator[JudgedEdit]:
+    for one in read_suggestions(read_events(log)).labelled(checkpoint):
+        assert one.served.completion is not None
+        yield JudgedEdit(
+            confidence(one.served.completion), None if one.why == "silent" else one.why == "accepted"
+        )
+
+
+def _in_tasks(model: EditModel, checks: Iterable[NextEditCheck]) -> Iterator[JudgedEdit]:
+    for check in checks:
+        text = "\n".join([*check.window, ""])
+        at = sum(len(line) + 1 for line in check.window[: check.cursor + 1]) - 1
+        made = model.suggest(EditState(text, at, check.path, tuple(check.history))).result()
+        accepted = None
+        if made.edit:
+            start, end, new = made.edit
+            after = text[:start] + new + text[end:]
+            accepted = bool(accepted_by(check, after.removesuffix("\n").split("\n"))["nearer"])
+        yield JudgedEdit(confidence(made.completion), accepted)
+
+
+def _best(judged: Sequence[JudgedEdit]) -> float:
+    """The confidence with the largest sum, cut to two digits; 1 where none is above 0."""
+    best, least = 0.0, 1.0
+    for sure in sorted({math.floor(100 * one.sure) / 100 for one in judged if one.accepted is not None}):
+        if (here := _sum(judged, sure)) > best:
+            best, least = here, sure
+    return least
+
+
+def _sum(judged: Iterable[JudgedEdit], least: float) -> float:
+    return sum(one.accepted - THRESHOLD for one in judged if one.accepted is not None and one.sure >= least)
