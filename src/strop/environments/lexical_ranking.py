@@ -36,7 +36,7 @@ COVERED = 0.5
 NAMED, IN_FOLDER = 0.9, 0.25
 """Weight of a file's name over the root of the number of its words, and of its folders' names."""
 CANDIDATES = 20
-WHOLE, PART, WEAK = 2.0, 0.5, 0.3
+WHOLE, PART, WEAK = 2.0, 0.5, 0.2
 """Weights of a question's words: of an identifier, of each of its parts, and of words that questions use for anything."""
 MOST_WORDS = 200
 """Of a question that count."""

@@ -1,200 +1,177 @@
-"""prototype"""
-import math
+"""`Locator`: which files and lines of folders a question in words is about, at once and without a model.
+
+    locator = Locator()
+    for place in locator.find(Path("."), "where are prices rounded?"):
+        print(place.path, place.spans)
+
+What files say is kept in memory: a later question reads the files alone whose size or time of change is another one. The
+scores are those of an index that is made anew (`lexical_ranking`).
+
+Files are those of `listed_files`: in a git checkout those that git knows. Nothing outside of the folder is read, also not by
+links; binary files, files of more than LONGEST bytes and names with control characters are passed over.
+"""
+
 import os
-import re
 import stat
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from strop.environments.code_words import Bag, bag_of, stem, terms
-from strop_verify.code.chunks import chunks
+from strop.environments.code_words import Bag, bag_of
+from strop.environments.lexical_ranking import chunk_bags, ranked
+from strop.environments.search_tree import LONGEST, MOST_FILES, is_plain
+from strop_verify.core.errors import UserError
+from strop_verify.core.ranges import Range, merged
 from strop_verify.edits.languages import LANGUAGES
+from strop_verify.verification.project.snapshot import listed_files
 
-K1, B = 1.2, 0.75
-CHUNK_SHARE = 1.0
-COVER = 0.5
-EXACT = 1.0
-ER = 0.7
-WEAK_W = 0.3
-CAND = 20
-DOCS, DATA, TESTS = 0.4, 0.3, 0.3
-NAMEW=2.0
-FOLDW=0.5
-_STOP = set("""
-a about above after all also am an and any are as at be because been before being below between both but by can could did do
-does doing done down during each few for from further had has have having he her here hers him his how i if in into is it its
-itself just me more most my no nor not of off on once one only or other our out over own same she should so some such than that
-the their them then there these they this those through to too under until up very was we were what when where which while
-who whom why will with would you your code file files place places find look looking tell show please
-whose else
-""".split())
-_WEAK = set("""
-function functions method methods class classes module part made make makes making get gets got used use uses using happen happens
-handled handle handles implemented implement implements implementation defined define defines definition called call calls
-come comes work works responsible decided decide done given give takes take taken kept keep
-way set put puts see
-""".split())
-SYN = {}
-for line in """
-arg argument
-param parameter
-config configuration settings
-cli command
-dir directory folder
-env environment
-auth authentication authorization
-tmp temp temporary
-init initialize
-msg message
-str string
-num number
-func fn function
-err error exception
-len length
-max maximum
-min minimum
-req request
-res resp response
-ctx context
-conn connection
-addr address
-doc documentation
-lib library
-pkg package
-fmt format
-cmd command
-attr attribute
-prop property
-iter iterate
-exec execute run
-repo repository
-sync synchronize
-async asynchronous coroutine
-cert certificate
-""".strip().splitlines():
-    ws = [stem(w) for w in line.split()]
-    for w in ws:
-        SYN.setdefault(w, set()).update(x for x in ws if x != w)
+FILES = 3
+"""Of an answer."""
+LEAST = 0.3
+"""Of the best file's score: files with less are no answer beside it."""
+LARGEST_DATA = 1 << 18
+"""Bytes of a file that is read although it is no program."""
+_KEPT_CHUNKS = 500
+"""Files whose chunks are kept."""
+State = tuple[int, int, int]
+"""(time of change in ns, size in bytes, inode)"""
 
-def asked(q):
-    groups = []
-    seen = set()
-    for w in re.findall(r"[^\W\d]\w*|\d+", q):
-        low = w.lower()
-        if low in _STOP: continue
-        ts = terms(w)
-        if not ts: continue
-        key = ts
-        if key in seen: continue
-        seen.add(key)
-        weight = WEAK_W if low in _WEAK else 1.0
-        if len(ts) > 1:  # identifier
-            groups.append((2.0, {ts[-1]: 1.0}))
-            for t in ts[:-1]:
-                groups.append((0.5, {t: 1.0}))
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file of an answer.
+
+    score  above 0, comparable within one answer
+    spans  lines, from 1, both included, sorted
+    lines  (number, text) of these
+    """
+
+    path: str
+    score: float
+    spans: tuple[Range, ...]
+    lines: tuple[tuple[int, str], ...]
+
+
+class Locator:
+    """Answers questions, one after the other, from any thread."""
+
+    def __init__(self, seconds: float = 120.0) -> None:
+        """`seconds`: for one question. What was read until then is kept, so that asking again goes on."""
+        self.seconds = seconds
+        self._lock = threading.Lock()
+        self._bags: dict[str, tuple[State, Bag | None]] = {}
+        self._chunks: OrderedDict[str, tuple[State, dict[Range, Bag]]] = OrderedDict()
+
+    def find(self, folder: Path, question: str, most: int = FILES) -> list[Place]:
+        """The files that the question may be about, best first, at most `most`; none where no word of it is found.
+
+        Raises UserError for a folder that is missing, empty or too large, and where the time is up.
+        """
+        if not folder.is_dir():
+            raise UserError(f"there is no folder {folder}")
+        if not question.strip():
+            raise UserError("the question is empty; say what is looked for")
+        with self._lock:
+            top = folder.resolve()
+            states = _states(top)
+            bags = self._indexed(top, states)
+            found = ranked(question, bags, lambda path: self._chunks_of(top, path, states[path]))
+        places = [place for file in found[:most] if (place := _place(top, file.path, file.score, file.spans))]
+        return [place for place in places if place.score >= LEAST * places[0].score]
+
+    def _indexed(self, top: Path, states: dict[str, State]) -> dict[str, Bag]:
+        """Path -> bag of each text of a folder, in the order of paths; those that changed are read."""
+        deadline = time.monotonic() + self.seconds
+        known: dict[str, Bag] = {}
+        prefix = f"{top}{os.sep}" if str(top) != os.sep else os.sep
+        for number, (path, state) in enumerate(states.items()):
+            key = prefix + path
+            kept = self._bags.get(key)
+            if kept is None or kept[0] != state:
+                if time.monotonic() > deadline:
+                    raise UserError(
+                        f"{top}: {number} of {len(states)} files were read in {self.seconds:.0f} s; ask again to go on, "
+                        "or name a folder in it"
+                    )
+                text = read_text(top, path)
+                kept = self._bags[key] = state, None if text is None else bag_of(path, text)
+            if kept[1] is not None:
+                known[path] = kept[1]
+        self._forget(prefix, states)
+        return known
+
+    def _forget(self, prefix: str, states: dict[str, State]) -> None:
+        """Files that are gone; and where too many are known, those of other folders."""
+        crowded = len(self._bags) > 2 * MOST_FILES
+        for key in [
+            key
+            for key in self._bags
+            if (key.startswith(prefix) and key[len(prefix) :] not in states)
+            or (crowded and not key.startswith(prefix))
+        ]:
+            del self._bags[key]
+
+    def _chunks_of(self, top: Path, path: str, state: State) -> dict[Range, Bag]:
+        key = f"{top}/{path}"
+        kept = self._chunks.get(key)
+        if kept is None or kept[0] != state:
+            kept = self._chunks[key] = state, chunk_bags(path, read_text(top, path) or "")
+        self._chunks.move_to_end(key)
+        while len(self._chunks) > _KEPT_CHUNKS:
+            self._chunks.popitem(last=False)
+        return kept[1]
+
+
+def _states(top: Path) -> dict[str, State]:
+    """Path -> state of each regular file of a folder that may be read, in the order of paths. Raises UserError."""
+    states: dict[str, State] = {}
+    inside: dict[str, bool] = {"": True}
+    for path in listed_files(top, MOST_FILES):
+        if not is_plain(path) or not _is_inside(top, path.rpartition("/")[0], inside):
             continue
-        s = ts[0]
-        alts = {s: 1.0}
-        if ER:
-            e = stem(s + "er")
-            for x in (s + "er", s+"or", s + "e"):
-                alts.setdefault(x, ER)
-            if s.endswith("er") and len(s) > 5: alts.setdefault(stem(s[:-2]), ER)
-        for x in SYN.get(s, ()):
-            alts.setdefault(x, 0.5)
-        groups.append((weight, alts))
-    return groups
+        try:
+            found = os.lstat(top / path)
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            states[path] = found.st_mtime_ns, found.st_size, found.st_ino
+    if not states:
+        raise UserError(f"{top}: no files; name the folder of a repository")
+    return states
 
-def tfs(alts, bag):
-    return sum(w * bag.counts.get(t, 0.0) for t, w in alts.items())
 
-def score(groups, bags: Mapping, idfs=None):
-    n = len(bags)
-    avg = sum(b.length for b in bags.values()) / max(1, n) or 1.0
-    scores = dict.fromkeys(bags, 0.0)
-    norm = {k: K1 * (1 - B + B * b.length / avg) for k, b in bags.items()}
-    cover = dict.fromkeys(bags, 0.0)
-    total = 0.0
-    out = []
-    for i, (weight, alts) in enumerate(groups):
-        having = {k: tf for k, b in bags.items() if (tf := tfs(alts, b))}
-        idf = math.log(1 + (n - len(having) + 0.5) / (len(having) + 0.5)) if idfs is None else idfs[i]
-        out.append(idf)
-        if not having: continue
-        total += weight * idf
-        for k, tf in having.items():
-            part = weight * idf * tf * (K1 + 1) / (tf + norm[k])
-            scores[k] += part
-            cover[k] += weight * idf
-    if total:
-        for k in scores:
-            scores[k] *= (cover[k] / total) ** COVER
-    return scores, out
+def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
+    """Whether a folder is there and no link leads to it; `known`: what was found of others."""
+    if folder not in known:
+        above = _is_inside(top, folder.rpartition("/")[0], known)
+        try:
+            known[folder] = above and stat.S_ISDIR(os.lstat(top / folder).st_mode)
+        except OSError:
+            known[folder] = False
+    return known[folder]
 
-_TESTDIR = {"test", "tests", "testing", "testdata", "__tests__", "spec", "specs", "fixtures"}
-_DOCDIR = {"doc", "docs", "examples", "example", "benchmarks", "benchmark", "bench", "vendor", "_vendor", "vendored", "third_party", "node_modules", "scripts", "misc", "extra", "perf", "samples", "demo", "tools", ".github", "downstream"}
-def factor(path, q):
-    *folders, name = path.lower().split("/")
-    f = 1.0
-    base, _, end = name.rpartition(".")
-    if set(folders) & _TESTDIR or re.match(r"test_|conftest\.|tests\.rs", name) or re.search(r"[._](test|spec)$", base):
-        f *= TESTS
-    if set(folders) & _DOCDIR or set(folders) and any(x.startswith(".") for x in folders):
-        f *= DOCS
-    if end not in LANGUAGES:
-        f *= DATA
-    return f
 
-def rank(q, bags, texts):
-    groups = asked(q)
-    fs, idfs = score(groups, bags)
-    ps = pathscore(groups, bags)
-    for k in fs: fs[k] = (fs[k] + ps[k]) * factor(k, q)
-    top = sorted(fs, key=lambda k: (-fs[k], k))[:CAND]
-    top = [k for k in top if fs[k] > 0]
-    if not CHUNK_SHARE: return top, fs
-    cb = {}
-    for k in top:
-        for ab, bg in cached(k, texts(k)): cb[(k, *ab)] = bg
-    cs, _ = score(groups, cb, idfs)
-    best = {}
-    for (k, a, b), s in cs.items():
-        s *= factor(k, q)
-        if s > best.get(k, (0,))[0]: best[k] = (s, a, b)
-    final = {k: fs[k] + CHUNK_SHARE * best.get(k, (0,))[0] for k in top}
-    return sorted(top, key=lambda k: (-final[k], k)), final
+def read_text(top: Path, path: str) -> str | None:
+    """The text of a file; None where it is no text, too long, gone or, since it was listed, a link or a device."""
+    program = path.rpartition(".")[2].lower() in LANGUAGES
+    try:
+        handle = os.open(top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            data = file.read(LONGEST + 1)
+    except OSError:
+        return None
+    if len(data) > (LONGEST if program else LARGEST_DATA) or b"\0" in data:
+        return None
+    return data.decode(errors="replace")
 
-def names(k):
-    *folders, name = k.split("/")
-    base = name.partition(".")[0]
-    if base == "__init__" or base == "mod": base = folders[-1] if folders else ""
-    return ({t for w in re.findall(r"[^\W\d]\w*", base) for t in terms(w)}, {t for f in folders[-2:] for w in re.findall(r"[^\W\d]\w*", f) for t in terms(w)})
 
-def pathscore(groups, bags):
-    ns = {k: names(k) for k in bags}
-    n = len(ns)
-    out = dict.fromkeys(bags, 0.0)
-    for weight, alts in groups:
-        hit = {}
-        for k, (base, fold) in ns.items():
-            v = 0
-            for t, w in alts.items():
-                if t in base: v = max(v, w * NAMEW / len(base) ** 0.5)
-                elif t in fold: v = max(v, w * FOLDW)
-            if v: hit[k] = v
-        if not hit: continue
-        idf = math.log(1 + (n - len(hit) + 0.5) / (len(hit) + 0.5))
-        for k, v in hit.items(): out[k] += weight * v * idf
-    return out
-
-CACHE = {}
-def cached(k, text):
-    key = k, hash(text)
-    if key not in CACHE:
-        lines = text.split("\n")
-        CACHE[key] = [((a, b), chunk_bag(k, "\n".join(lines[a - 1 : b]))) for a, b in chunks(k, text)]
-    return CACHE[key]
-
-def chunk_bag(k, text):
-    return bag_of("x." + k.rpartition(".")[2], text)
+def _place(top: Path, path: str, score: float, spans: tuple[Range, ...]) -> Place | None:
+    """A file with its lines as they are now; None where they are gone."""
+    lines = (read_text(top, path) or "").removesuffix("\n").split("\n")
+    there = merged((first, min(last, len(lines))) for first, last in spans if first <= len(lines))
+    shown = [(number, lines[number - 1]) for first, last in there for number in range(first, last + 1)]
+    return Place(path, score, tuple(there), tuple(shown)) if there and lines != [""] else None

@@ -133,7 +133,7 @@ def read_project(path: Path) -> Files:
     files: Files = {}
     total = 0
     top = path.resolve()
-    for name in sorted(_tracked(path) or _walk(path)):
+    for name in listed_files(path):
         file = path / name
         if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
             continue
@@ -149,6 +149,20 @@ def read_project(path: Path) -> Files:
     if not files:
         raise UserError(f"{path}: no files; name a project's folder")
     return files
+
+
+def listed_files(folder: Path, most: int = 0) -> list[str]:
+    """The names of a project's files: what git tracks, else all but hidden files, caches and build outputs; links too.
+    In the order of names.
+
+    Raises UserError where there are more than `most`; 0 = any number.
+    """
+    names: list[str] = []
+    for name in _tracked(folder) or _walk(folder):
+        if most and len(names) >= most:
+            raise UserError(f"{folder}: more than {most} files; name a folder in it")
+        names.append(name)
+    return sorted(names)
 
 
 def _tracked(folder: Path) -> list[str]:
