@@ -25,14 +25,14 @@ in the first one of the text.
 _WORD = re.compile(r"[^\W\d]\w*")
 _LONGEST_WORD = 80
 """Characters. What is longer is data."""
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _HASHED = re.compile(r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)|(?:^|(?<=\s))#[^\n]*")
 _SLASHED = re.compile(r"/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*")
 """Comments and docstrings. Each ends where the text does at the latest: reading them takes time linear in its length."""
 _DEFINED = re.compile(
     r"\b(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|mod|module|namespace)\s+(\w+)"
-    r"|(?:^|[\s.])(\w+)\s*[:=]\s*(?:async\s*)?(?:function\b|\([\w\s,]{0,200}\)\s*=>)"
-    r"|^([A-Za-z_]\w*)\s*(?::[^=\n]{0,100})?=(?!=)",
+    r"|(?:^|[\s.])(\w+)[ \t]*[:=]\s*(?:async\s*)?(?:function\b|\([\w\s,]{0,200}\)\s*=>)"
+    r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]{0,100})?=(?!=)",
     re.MULTILINE,
 )
 _ABBREVIATED = """
@@ -88,7 +88,7 @@ def terms(word: str) -> tuple[str, ...]:
     """The stems of a word's parts; where it has several, itself in lower case behind them."""
     if len(word) > _LONGEST_WORD:
         return ()
-    parts = _PARTS.findall(word)
+    parts = _PARTS.findall(word) if word.isascii() else [*filter(None, word.split("_"))]
     stems = [stem(part.lower()) for part in parts if len(part) > 1 or len(parts) == 1]
     whole = [word.lower()] if len(parts) > 1 else []
     return tuple(map(sys.intern, dict.fromkeys([*stems, *whole])))

@@ -149,7 +149,7 @@ def _idf(holding: int, of: int) -> float:
     return math.log(1 + (of - holding + 0.5) / (holding + 0.5))
 
 
-def by_words(question: str, bags: Mapping[Key, Bag]) -> list[Key]:
+def closest(question: str, bags: Mapping[Key, Bag]) -> list[Key]:
     """The keys of some texts, those closest to a question first, equal ones in their order."""
     scores = scored(wanted(question), bags).covered()
     return sorted(bags, key=lambda key: -scores[key])

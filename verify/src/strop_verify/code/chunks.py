@@ -14,6 +14,8 @@ from strop_verify.edits.languages import LANGUAGES
 MOST_LINES = 60
 LONGEST = 1 << 18
 """Characters of a text that is parsed."""
+DEEPEST = 4
+"""Definitions within each other that are cut."""
 Lines = tuple[int, int]
 """(first line, last line), from 1, both included."""
 _DEFINITIONS = frozenset({
@@ -36,7 +38,7 @@ def chunks(path: str, text: str) -> list[Lines]:
     return [one for part in found for one in [_without_blank(part, lines)] if one]
 
 
-def _of_nodes(nodes: Iterable[Node], first: int, last: int) -> Iterator[Lines]:
+def _of_nodes(nodes: Iterable[Node], first: int, last: int, depth: int = 0) -> Iterator[Lines]:
     """Cuts the lines `first` to `last`, in which these nodes stand."""
     at = first
     comment = 0  # where comments and attributes begin that reach down to the line above
@@ -52,17 +54,18 @@ def _of_nodes(nodes: Iterable[Node], first: int, last: int) -> Iterator[Lines]:
             begins = comment
         yield from _pieces(at, begins - 1)
         ends = min(max(begins, ends), last)
-        yield from _definition(node, begins, ends)
+        yield from _definition(node, begins, ends, depth)
         at = ends + 1
     yield from _pieces(at, last)
 
 
-def _definition(node: Node, first: int, last: int) -> Iterator[Lines]:
+def _definition(node: Node, first: int, last: int, depth: int) -> Iterator[Lines]:
     """A definition, cut where it is long and holds others."""
     inner = node.child_by_field_name("definition") or node
     body = inner.child_by_field_name("body")
-    if inner.type in _HOLDERS and body is not None and last - first >= MOST_LINES:
-        yield from _of_nodes(body.children, first, last)
+    long = last - first >= MOST_LINES and depth < DEEPEST
+    if inner.type in _HOLDERS and body is not None and long:
+        yield from _of_nodes(body.children, first, last, depth + 1)
     else:
         yield first, last
 
