@@ -31,10 +31,13 @@ _SLASHED = re.compile(r"/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*")
 """Comments and docstrings. Each ends where the text does at the latest: reading them takes time linear in its length."""
 _DEFINED = re.compile(
     r"\b(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|mod|module|namespace)\s+(\w+)"
-    r"|(?:^|[\s.])(\w+)[ \t]*[:=]\s*(?:async\s*)?(?:function\b|\([\w\s,]{0,200}\)\s*=>)"
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]{0,100})?=(?!=)",
     re.MULTILINE,
 )
+_FUNCTIONS_AS_VALUES = re.compile(
+    r"(?:^|[\s.])(\w+)[ \t]*[:=]\s*(?:async\s*)?(?:function\b|\([\w\s,]{0,200}\)\s*=>)", re.MULTILINE
+)
+"""Of JavaScript and TypeScript: `res.redirect = function`, `redirect: (url) =>`."""
 _ABBREVIATED = """
 arg argument|param parameter|config configuration settings|cli command|dir directory folder|env environment|auth
 authentication authorization|tmp temp temporary|init initialize|msg message|str string|num number|func fn function|err error
@@ -58,9 +61,10 @@ def bag_of(path: str, text: str) -> Bag:
     words = Counter(_WORD.findall(text))
     counts: dict[str, int] = {}
     _add(counts, words, 1)
-    _add(counts, Counter(_defined(text)), DEFINED)
-    for number, prose in enumerate(_prose(path, text)):
-        _add(counts, Counter(_WORD.findall(prose)), PROSE if number else PROSE + OPENING)
+    _add(counts, Counter(_defined(path, text)), DEFINED)
+    prose = _prose(path, text)
+    _add(counts, Counter(_WORD.findall("\n".join(prose))), PROSE)
+    _add(counts, Counter(_WORD.findall("".join(prose[:1]))), OPENING)
     return Bag(counts, words.total())
 
 
@@ -70,17 +74,25 @@ def _add(counts: dict[str, int], words: Counter[str], weight: int) -> None:
             counts[term] = counts.get(term, 0) + weight * times
 
 
-def _defined(text: str) -> Iterator[str]:
+def _defined(path: str, text: str) -> Iterator[str]:
     for match in _DEFINED.finditer(text):
-        yield from filter(None, match.groups())
+        yield match[match.lastindex or 0]
+    if _language(path) in ("javascript", "typescript"):
+        yield from _FUNCTIONS_AS_VALUES.findall(text)
 
 
-def _prose(path: str, text: str) -> Iterator[str]:
+def _prose(path: str, text: str) -> list[str]:
     """Comments and docstrings of a program; nothing of other files, which are prose or data as a whole."""
-    language = LANGUAGES.get(path.rpartition(".")[2].lower())
-    if language is not None:
-        form = _HASHED if language in ("python", "ruby") else _SLASHED
-        yield from (match[0] for match in form.finditer(text))
+    language = _language(path)
+    if not language:
+        return []
+    form = _HASHED if language in ("python", "ruby") else _SLASHED
+    return form.findall(text)
+
+
+def _language(path: str) -> str:
+    """ "" of what is no program."""
+    return LANGUAGES.get(path.rpartition(".")[2].lower(), "")
 
 
 @lru_cache(maxsize=1 << 18)

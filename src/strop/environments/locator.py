@@ -29,7 +29,7 @@ from strop_verify.verification.project.snapshot import listed_files
 
 FILES = 3
 """Of an answer."""
-LEAST = 0.3
+LEAST = 0.15
 """Of the best file's score: files with less are no answer beside it."""
 LARGEST_DATA = 1 << 18
 """Bytes of a file that is read although it is no program."""
@@ -132,7 +132,7 @@ def _states(top: Path) -> dict[str, State]:
         if not is_plain(path) or not _is_inside(top, path.rpartition("/")[0], inside):
             continue
         try:
-            found = os.lstat(top / path)
+            found = os.lstat(f"{top}/{path}")
         except OSError:
             continue
         if stat.S_ISREG(found.st_mode):
@@ -147,7 +147,7 @@ def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
     if folder not in known:
         above = _is_inside(top, folder.rpartition("/")[0], known)
         try:
-            known[folder] = above and stat.S_ISDIR(os.lstat(top / folder).st_mode)
+            known[folder] = above and stat.S_ISDIR(os.lstat(f"{top}/{folder}").st_mode)
         except OSError:
             known[folder] = False
     return known[folder]

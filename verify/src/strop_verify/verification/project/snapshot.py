@@ -36,6 +36,7 @@ _SKIPPED = (
     "build", "dist", "target", "htmlcov", "*.tar.gz", "*.whl", "*.zip.part",
 )  # fmt: skip
 """Names that are no source: hidden ones, caches, environments, build outputs."""
+_SKIPPED_NAME = re.compile("|".join(map(fnmatch.translate, _SKIPPED)))
 _KEPT = (".cargo", ".coveragerc")
 _OF_PYTHON = ("build", "dist", "target", "env")
 """Of the skipped names, those that may also be packages; a folder with an __init__.py is kept."""
@@ -179,15 +180,16 @@ def _tracked(folder: Path) -> list[str]:
 def _walk(folder: Path) -> Iterator[str]:
     for top, names, files in os.walk(folder):
         names[:] = [n for n in names if not _skipped(n, Path(top, n, "__init__.py").is_file())]
+        above = Path(top).relative_to(folder).as_posix()
         for name in files:
             if not _skipped(name, False):
-                yield Path(top, name).relative_to(folder).as_posix()
+                yield name if above == "." else f"{above}/{name}"
 
 
 def _skipped(name: str, package: bool) -> bool:
     if name in _KEPT or (package and name in _OF_PYTHON):
         return False
-    return any(fnmatch.fnmatch(name, pattern) for pattern in _SKIPPED)
+    return _SKIPPED_NAME.match(name) is not None
 
 
 def is_made(path: str) -> bool:
