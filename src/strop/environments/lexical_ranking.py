@@ -35,8 +35,10 @@ K1, B = 1.2, 0.75
 COVERED = 0.5
 NAMED, IN_FOLDER = 0.9, 0.25
 """Weight of a file's name over the root of the number of its words, and of its folders' names."""
+GLUED = 4
+"""Letters of a word that is found at the beginning or end of a name too, as `cache` in `dircache`."""
 CANDIDATES = 20
-WHOLE, PART, WEAK = 2.0, 0.5, 0.2
+WHOLE, PART, WEAK = 2.0, 1.0, 0.2
 """Weights of a question's words: of an identifier, of each of its parts, and of words that questions use for anything."""
 MOST_WORDS = 200
 """Of a question that count."""
@@ -218,7 +220,11 @@ def _name_scores(words: Sequence[WantedWord], paths: Mapping[str, object]) -> di
 
 
 def _named(word: WantedWord, name: frozenset[str], folders: frozenset[str]) -> float:
-    inside = [NAMED * share / math.sqrt(len(name)) for term, share in word.terms.items() if term in name]
+    inside = [
+        NAMED * share / math.sqrt(len(name))
+        for term, share in word.terms.items()
+        if term in name or (len(term) >= GLUED and any(one.startswith(term) or one.endswith(term) for one in name))
+    ]
     above = [IN_FOLDER * share for term, share in word.terms.items() if term in folders]
     return max([*inside, *above], default=0.0)
 
