@@ -42,19 +42,21 @@ WHOLE, PART, WEAK = 2.0, 1.0, 0.2
 """Weights of a question's words: of an identifier, of each of its parts, and of words that questions use for anything."""
 MOST_WORDS = 200
 """Of a question that count."""
-TESTS, DOCS, NO_PROGRAM = 0.3, 0.4, 0.3
-"""What the score of such a file is multiplied by."""
+FACTORS = {"test": 0.3, "document": 0.4, "data": 0.3, "declaration": 0.75}
+"""What the scores of such files are multiplied by. A document is also what is foreign, made or hidden; data is what is no
+program; declarations are names such as exceptions.py and __init__.py.
+"""
 SECOND = 0.6
 """Share of the best chunk's score that makes another one of its file worth showing."""
 _STOP = frozenset("""
 a about above after all also am an and any are as at be because been before being below between both but by can could did do does
-doing done down during each else few file files find for from further had has have having he her here hers him his how i if in into
+doing done down during each else few find for from further had has have having he her here hers him his how i if in into
 is it its itself just look looking me more most my no nor not of off on once one only or other our out over own place places please
 same she should show so some such tell than that the their them then there these they this those through to too under until up very
 was we were what when where which while who whom whose why will with would you your code
 """.split())  # fmt: skip
 _WEAK = frozenset("""
-call called calls class classes come comes decide decided define defined defines definition function functions get gets give given
+call called calls class classes come comes decide decided define defined defines definition file files function functions get gets give given
 got handle handled handles happen happens implement implementation implemented implements keep kept made make makes making method
 methods module part put puts responsible see set take taken takes use used uses using way work works
 """.split())  # fmt: skip
@@ -65,8 +67,15 @@ _OTHER_FOLDERS = frozenset({
 })  # fmt: skip
 _TEST_NAME = re.compile(r"test_|conftest\.|tests?\.rs$|.*[._](?:test|spec)\.\w+$")
 _MADE = re.compile(r".*(?:\.min\.\w+|_pb2(?:_grpc)?\.pyi?|\.generated\.\w+)$")
-_ASKS_TESTS = re.compile(r"(?i)\b(?:tested|unit tests?|test cases?|which tests?|tests? (?:for|of))\b")
-_ASKS_DOCS = re.compile(r"(?i)\b(?:docs?|documentation|documented|readme|examples?|benchmarks?|scripts?|changelog)\b")
+_DECLARES = re.compile(r"_*(?:__init__|exceptions?|errors?|types?|typing|constants?|warnings?|version|compat)_*\.\w+$")
+_DOCUMENTS = re.compile(r"(?i)\b(?:docs?|documentation|documented|readme|examples?|benchmarks?|scripts?|changelog)\b")
+_ASKED = {
+    "test": re.compile(r"(?i)\b(?:tested|unit tests?|test cases?|which tests?|tests? (?:for|of))\b"),
+    "document": _DOCUMENTS,
+    "data": _DOCUMENTS,
+    "declaration": re.compile(r"(?i)exception|error|warning|raise|\btyp(?:e|es|ing)\b|constant|version|compat|export"),
+}
+"""What a question says that asks for such files."""
 _FILE_NAME = re.compile(r"[\w./-]*\w\.\w{1,5}\b")
 
 
@@ -246,19 +255,24 @@ def _mentioned(question: str, paths: Mapping[str, object]) -> set[str]:
 
 
 def demotion(path: str, question: str = "") -> float:
-    """What a file's score is multiplied by: 1 for programs, less for tests, documents, data, made and foreign files,
-    unless the question asks for such.
-    """
-    tests, docs, rest = _demotions(path)
-    tests = 1.0 if _ASKS_TESTS.search(question) else tests
-    return tests * (1.0 if _ASKS_DOCS.search(question) else docs * rest)
+    """What a file's score is multiplied by: 1, less for each of FACTORS that it is and the question does not ask for."""
+    return math.prod(FACTORS[kind] for kind in _kinds(path) - _kinds_asked(question))
+
+
+@lru_cache(maxsize=16)
+def _kinds_asked(question: str) -> frozenset[str]:
+    return frozenset(kind for kind, asks in _ASKED.items() if asks.search(question))
 
 
 @lru_cache(maxsize=1 << 17)
-def _demotions(path: str) -> tuple[float, float, float]:
+def _kinds(path: str) -> frozenset[str]:
     *folders, name = path.lower().split("/")
     above = set(folders)
-    tests = TESTS if above & _TEST_FOLDERS or _TEST_NAME.match(name) else 1.0
     hidden = any(folder.startswith(".") for folder in folders)
-    docs = DOCS if hidden or above & _OTHER_FOLDERS or _MADE.match(name) else 1.0
-    return tests, docs, 1.0 if name.rpartition(".")[2] in LANGUAGES else NO_PROGRAM
+    found = {
+        "test": above & _TEST_FOLDERS or _TEST_NAME.match(name),
+        "document": hidden or above & _OTHER_FOLDERS or _MADE.match(name),
+        "data": name.rpartition(".")[2] not in LANGUAGES,
+        "declaration": _DECLARES.match(name),
+    }
+    return frozenset(kind for kind, it_is in found.items() if it_is)
