@@ -3,8 +3,9 @@
     python benchmarks/locator.py QUESTIONS.txt --below FOLDER [--misses]
     python benchmarks/locator.py --latency FOLDER... [--files 5000] [--json FILE]
 
-A line of QUESTIONS is `repository|question|right files, with commas`; repositories are folders in FOLDER. `--latency` copies
-programs of the folders into one of its own: first question (all is read), the same again (warm), and after a change of a file.
+A line of QUESTIONS is `repository|question|right files, with commas`; repositories are folders in FOLDER. `--latency`
+copies programs of the folders into one of its own: first question (all is read), others, the same again (warm), and
+after a file was added.
 """
 
 import argparse
@@ -81,7 +82,9 @@ def main() -> None:
     )
     parser.add_argument("questions", type=Path, nargs="?")
     parser.add_argument("--below", type=Path, default=Path())
-    parser.add_argument("--misses", action="store_true", help="print the questions without a right file among two")
+    parser.add_argument(
+        "--misses", action="store_true", help="print the questions without a right file among two"
+    )
     parser.add_argument("--latency", type=Path, nargs="+")
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--json", type=Path)

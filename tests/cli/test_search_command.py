@@ -78,14 +78,19 @@ def test_words_alone_find_places_without_a_model(strop: Any, shop: Path) -> None
         "shop/tax.py:4-5", "     4  def tax(total):", "     5      return total * RATE",
     ]  # fmt: skip
     done = strop("search", shop, "zebra")  # of a file that git does not know
-    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith("no place found: no file holds")
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith(
+        "no place found: no file holds"
+    )
     assert done.stderr.count("\n") == 1
 
 
 def test_what_is_said_to_models_is_not_said_to_people(
     strop: Any, shop: Path, script: Callable[..., str]
 ) -> None:
-    for answer, said in (("I do not know.", "the answer names no place"), ("<finish></finish>", "the answer names no place")):
+    for answer, said in (
+        ("I do not know.", "the answer names no place"),
+        ("<finish></finish>", "the answer names no place"),
+    ):
         done = strop("search", shop, "tax", "-m", script(answer))
         assert (done.returncode, done.stderr) == (1, f"no place found: {said}\n")
     done = strop("search", shop, "tax", "-m", script(*["<grep>RATE</grep>"] * 9))
@@ -135,7 +140,11 @@ def test_the_official_client_asks_of_files_as_they_are_now(
             (content,) = result.content
             return result.is_error, content.text
 
-        place = "shop/tax.py:1-5\n     1  RATE = 0.2\n     2\n" if model else "shop/tax.py:4-5\n     4  def tax(total):\n"
+        place = (
+            "shop/tax.py:1-5\n     1  RATE = 0.2\n     2\n"
+            if model
+            else "shop/tax.py:4-5\n     4  def tax(total):\n"
+        )
         for folder in (".", "shop"):
             failed, text = await answer(question="where is the tax rate?", folder=folder)
             assert not failed and text.startswith(place), text

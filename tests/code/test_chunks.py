@@ -67,7 +67,8 @@ def test_python_and_rust_by_their_definitions() -> None:
 
 def test_a_long_class_is_its_head_and_its_methods() -> None:
     body = "        x = 1\n" * MOST_LINES
-    text = f'class A:\n    """Doc."""\n\n    y = 1\n\n    @one\n    def a(self):\n{body}\n    z = 2\n\n    def b(self):\n{body}'
+    head = 'class A:\n    """Doc."""\n\n    y = 1\n\n'
+    text = f"{head}    @one\n    def a(self):\n{body}\n    z = 2\n\n    def b(self):\n{body}"
     n = MOST_LINES
     assert chunks("a.py", text) == [(1, 4), (6, n + 7), (n + 9, n + 9), (n + 11, 2 * n + 11)]
     methods = "".join(f"    fn f{k}(&self) {{\n        1;\n    }}\n\n" for k in range(MOST_LINES))
@@ -86,14 +87,34 @@ def test_broken_files_and_other_languages() -> None:
 
 def test_what_is_nested_without_end_is_cut_in_time() -> None:
     began = time.monotonic()
-    for text in ("mod a {\n" * 30_000, "class A:\n" * 25_000, "fn f() { (" * 20_000, '"""\n' * 60_000, "(" * 250_000):
+    for text in (
+        "mod a {\n" * 30_000,
+        "class A:\n" * 25_000,
+        "fn f() { (" * 20_000,
+        '"""\n' * 60_000,
+        "(" * 250_000,
+    ):
         for path in ("a.py", "a.rs"):
             assert chunks(path, text)
     assert time.monotonic() - began < 60
 
 
 TEXTS = st.lists(
-    st.sampled_from(["def f():", "class A:", "    def g(self):", "        x = 1", "", "# c", "@d", "fn f() {", "}", "(", '"""']),
+    st.sampled_from(
+        [
+            "def f():",
+            "class A:",
+            "    def g(self):",
+            "        x = 1",
+            "",
+            "# c",
+            "@d",
+            "fn f() {",
+            "}",
+            "(",
+            '"""',
+        ]
+    ),
     max_size=150,
 ).map("\n".join)
 
@@ -107,7 +128,9 @@ def test_every_line_that_is_not_blank_is_in_one_chunk(text: str, path: str) -> N
     assert {number for number, line in enumerate(lines, 1) if line.strip()} <= set(held)
 
 
-@pytest.mark.parametrize("path", sorted((Path(__file__).parents[2] / "src/strop/environments").glob("*.py"))[:6])
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "src/strop/environments").glob("*.py"))[:6]
+)
 def test_real_files(path: Path) -> None:
     text = path.read_text()
     found = chunks(path.name, text)

@@ -79,7 +79,9 @@ def finder_of(
         from strop.serve.found import LexicalFinder
 
         if overrides or answering != EngineOptions():
-            raise UserError(f"{(overrides or ['the engine'])[0]} is set for a model, and none is named; add -m MODEL")
+            raise UserError(
+                f"{(overrides or ['the engine'])[0]} is set for a model, and none is named; add -m MODEL"
+            )
         return LexicalFinder(seconds)
     import json
 

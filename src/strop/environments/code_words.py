@@ -19,8 +19,8 @@ from typing import Any
 from strop_verify.edits.languages import LANGUAGES
 
 DEFINED, PROSE, OPENING = 3, 1, 3
-"""What a word counts beside 1 for each time that it stands in a text: where it is defined, in a comment or docstring, and
-in the first one of the text.
+"""What a word counts beside 1 for each time that it stands in a text: where it is defined, in a comment or docstring,
+and in the first one of the text.
 """
 _WORD = re.compile(r"[^\W\d]\w*")
 _LONGEST_WORD = 80
@@ -28,7 +28,7 @@ _LONGEST_WORD = 80
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _HASHED = re.compile(r'"""[\s\S]*?(?:"""|\Z)|' + r"'''[\s\S]*?(?:'''|\Z)|(?:^|(?<=\s))#[^\n]*")
 _SLASHED = re.compile(r"/\*[\s\S]*?(?:\*/|\Z)|//[^\n]*")
-"""Comments and docstrings. Each ends where the text does at the latest: reading them takes time linear in its length."""
+"""Comments and docstrings. Each ends where the text does at the latest: reading them takes linear time."""
 _DEFINED = re.compile(
     r"\b(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|mod|module|namespace)\s+(\w+)"
     r"|^([A-Za-z_]\w*)[ \t]*(?::[^=\n]{0,100})?=(?!=)",
@@ -38,12 +38,17 @@ _FUNCTIONS_AS_VALUES = re.compile(
     r"(?:^|[\s.])(\w+)[ \t]*[:=]\s*(?:async\s*)?(?:function\b|\([\w\s,]{0,200}\)\s*=>)", re.MULTILINE
 )
 """Of JavaScript and TypeScript: `res.redirect = function`, `redirect: (url) =>`."""
+_MORE_PROGRAMS = """
+bash bat cjs clj cu cuh cxx dart ex exs f90 fs hs hxx jl lua m mjs ml mm pl pm ps1 r sh sql svelte vb vue zig
+"""
+"""Endings of programs beside those of LANGUAGES."""
 _ABBREVIATED = """
-arg argument|param parameter|config configuration settings|cli command|dir directory folder|env environment|auth
-authentication authorization|tmp temp temporary|init initialize|msg message|str string|num number|func fn function|err error
-exception|len length|max maximum|min minimum|req request|res resp response|ctx context|conn connection|addr address|doc
-documentation|lib library|pkg package|fmt format|cmd command|attr attribute|prop property|iter iterate|exec execute run|repo
-repository|sync synchronize|async asynchronous coroutine|cert certificate
+arg argument | param parameter | config configuration settings | cli command | dir directory folder | env
+environment | auth authentication authorization | tmp temp temporary | init initialize | msg message | str string |
+num number | func fn function | err error exception | len length | max maximum | min minimum | req request | res
+resp response | ctx context | conn connection | addr address | doc documentation | lib library | pkg package | fmt
+format | cmd command | attr attribute | prop property | iter iterate | exec execute run | repo repository | sync
+synchronize | async asynchronous coroutine | cert certificate
 """
 """Words of questions and how programs write them."""
 
@@ -88,6 +93,11 @@ def _prose(path: str, text: str) -> list[str]:
         return []
     form = _HASHED if language in ("python", "ruby") else _SLASHED
     return form.findall(text)
+
+
+def is_program(path: str) -> bool:
+    """Whether a file is a program by its ending."""
+    return path.rpartition(".")[2].lower() in _MORE_PROGRAMS.split() or bool(_language(path))
 
 
 def _language(path: str) -> str:

@@ -1,33 +1,35 @@
 """Which texts a question in words is about, without a model: BM25 over files and their chunks.
 
-    ranking = ranked("where are prices rounded", bags, lambda path: texts[path])
-    ranking[0].path, ranking[0].spans          # the best file and the lines of its best chunks
+    files = ranked("where are prices rounded", bags, lambda path: chunk_bags(path, texts[path]))
+    files[0].path, files[0].spans          # the best file and the lines of its best chunks
 
-score of a file = demotion of its kind * (BM25 of the file * coverage^COVERED + NAMED * the name's) + BM25 of its best chunk
+The score of a file is its kind's factor times the sum of its own BM25, its best chunk's, and its name's score. Each
+BM25 is multiplied by coverage^COVERED.
 
-- BM25 in Lucene's variant, over the counts of `code_words`, which weigh definitions and prose: idf * c / (c + K1 (1 - B + B L/mean L)).
-  idf = log(1 + (N - n + .5) / (n + .5)) of the n of N files that hold a word. N, n and mean L are those of the moment, so that files
-  may come and go. bm25s, which holds these scores ready, has to build all anew for each change; tests hold ours to its.
+- BM25 in Lucene's variant: idf * c / (c + K1 (1 - B + B L / mean L)), c the count of `code_words`, L the words of the
+  text, idf = log(1 + (N - n + .5) / (n + .5)) of the n of N files that hold a word. N, n and mean L are those of the
+  moment: files may come and go. The package bm25s holds scores ready, and has to build all anew for each change; tests
+  hold ours to its.
 - A word of the question and its kin (`code_words.kin`) are one word, which counts what they count together.
-- coverage: the share of the question's idf that the file holds.
-- the name's: the idf, among names, of words that a file's name and the two folders above it share with the question.
-- Only the best CANDIDATES files by the first part are cut into chunks. Words of chunks have the idf of files.
+- Coverage is the share of the question's idf that the text holds.
+- The name's score is the idf, among names, of words that a file's name and the two folders above it share with the
+  question.
+- Only the CANDIDATES best files without their chunks are cut into chunks. Words of chunks have the idf of files.
 
-Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009 (K1, B); Kamphuis et al., Which BM25 Do You
-Mean?, ECIR 2020 (Lucene's variant).
+K1 and B: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009. Lucene's variant:
+Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020. The other numbers are ours (experiments/LOG.md).
 """
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
-from strop.environments.code_words import Bag, bag_of, kin, stems_of, terms, words_of
+from strop.environments.code_words import Bag, bag_of, is_program, kin, stems_of, terms, words_of
 from strop_verify.code.chunks import chunks
 from strop_verify.core.ranges import Range
-from strop_verify.edits.languages import LANGUAGES
 
 Key = TypeVar("Key")
 
@@ -39,27 +41,29 @@ GLUED = 4
 """Letters of a word that is found at the beginning or end of a name too, as `cache` in `dircache`."""
 CANDIDATES = 20
 WHOLE, PART, WEAK = 2.0, 1.0, 0.2
-"""Weights of a question's words: of an identifier, of each of its parts, and of words that questions use for anything."""
+"""Weights of a question's words: an identifier, each of its parts, and words that questions use for anything."""
 MOST_WORDS = 200
 """Of a question that count."""
 FACTORS = {"test": 0.3, "document": 0.4, "data": 0.3, "declaration": 0.75}
-"""What the scores of such files are multiplied by. A document is also what is foreign, made or hidden; data is what is no
-program; declarations are names such as exceptions.py and __init__.py.
+"""What the scores of such files are multiplied by. A document is also what is foreign, made or hidden; data is what is
+no program; declarations are names such as exceptions.py and __init__.py.
 """
 SECOND = 0.6
 """Share of the best chunk's score that makes another one of its file worth showing."""
-_STOP = frozenset("""
-a about above after all also am an and any are as at be because been before being below between both but by can could did do does
-doing done down during each else few find for from further had has have having he her here hers him his how i if in into
-is it its itself just look looking me more most my no nor not of off on once one only or other our out over own place places please
-same she should show so some such tell than that the their them then there these they this those through to too under until up very
-was we were what when where which while who whom whose why will with would you your code
-""".split())  # fmt: skip
-_WEAK = frozenset("""
-call called calls class classes come comes decide decided define defined defines definition file files function functions get gets give given
-got handle handled handles happen happens implement implementation implemented implements keep kept made make makes making method
-methods module part put puts responsible see set take taken takes use used uses using way work works
-""".split())  # fmt: skip
+_STOP = """
+a about above after all also am an and any are as at be because been before being below between both but by can
+could did do does doing done down during each else few find for from further had has have having he her here hers
+him his how i if in into is it its itself just look looking me more most my no nor not of off on once one only or
+other our out over own place places please same she should show so some such tell than that the their them then
+there these they this those through to too under until up very was we were what when where which while who whom
+whose why will with would you your code
+"""
+_WEAK = """
+call called calls class classes come comes decide decided define defined defines definition file files function
+functions get gets give given got handle handled handles happen happens implement implementation implemented
+implements keep kept made make makes making method methods module part put puts responsible see set take taken
+takes use used uses using way work works
+"""
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "testdata", "__tests__", "spec", "specs", "fixtures"})
 _OTHER_FOLDERS = frozenset({
     "bench", "benchmark", "benchmarks", "demo", "doc", "docs", "downstream", "example", "examples", "extra", "misc",
@@ -67,13 +71,19 @@ _OTHER_FOLDERS = frozenset({
 })  # fmt: skip
 _TEST_NAME = re.compile(r"test_|conftest\.|tests?\.rs$|.*[._](?:test|spec)\.\w+$")
 _MADE = re.compile(r".*(?:\.min\.\w+|_pb2(?:_grpc)?\.pyi?|\.generated\.\w+)$")
-_DECLARES = re.compile(r"_*(?:__init__|exceptions?|errors?|types?|typing|constants?|warnings?|version|compat)_*\.\w+$")
-_DOCUMENTS = re.compile(r"(?i)\b(?:docs?|documentation|documented|readme|examples?|benchmarks?|scripts?|changelog)\b")
+_DECLARES = re.compile(
+    r"_*(?:__init__|exceptions?|errors?|types?|typing|constants?|warnings?|version|compat)_*\.\w+$"
+)
+_DOCUMENTS = re.compile(
+    r"(?i)\b(?:docs?|documentation|documented|readme|examples?|benchmarks?|scripts?|changelog)\b"
+)
 _ASKED = {
     "test": re.compile(r"(?i)\b(?:tested|unit tests?|test cases?|which tests?|tests? (?:for|of))\b"),
     "document": _DOCUMENTS,
     "data": _DOCUMENTS,
-    "declaration": re.compile(r"(?i)exception|error|warning|raise|\btyp(?:e|es|ing)\b|constant|version|compat|export"),
+    "declaration": re.compile(
+        r"(?i)exception|error|warning|raise|\btyp(?:e|es|ing)\b|constant|version|compat|export"
+    ),
 }
 """What a question says that asks for such files."""
 _FILE_NAME = re.compile(r"[\w./-]*\w\.\w{1,5}\b")
@@ -98,8 +108,8 @@ class RankedFile:
 
 
 @dataclass(frozen=True)
-class Scores(Generic[Key]):
-    """Scores of some texts by their keys."""
+class LexicalScores(Generic[Key]):
+    """LexicalScores of some texts by their keys."""
 
     bm25: Mapping[Key, float]
     """At least 0."""
@@ -120,21 +130,26 @@ def wanted(question: str) -> list[WantedWord]:
     found: list[WantedWord] = []
     for word in words_of(question):
         stems = terms(word)
-        if word.lower() in _STOP or not stems:
+        if word.lower() in _listed(_STOP) or not stems:
             continue
         if len(stems) > 1:
             found.append(WantedWord(WHOLE, {stems[-1]: 1.0}))
             found += [WantedWord(PART, {one: 1.0}) for one in stems[:-1]]
         else:
-            weak = word.lower() in _WEAK
+            weak = word.lower() in _listed(_WEAK)
             found.append(WantedWord(WEAK if weak else 1.0, {stems[0]: 1.0, **kin(stems[0])}, weak))
     once = {tuple(one.terms): one for one in reversed(found)}
     return [one for one in found if once[tuple(one.terms)] is one][:MOST_WORDS]
 
 
+@cache
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 def scored(
     words: Sequence[WantedWord], bags: Mapping[Key, Bag], idfs: Sequence[float] | None = None
-) -> Scores[Key]:
+) -> LexicalScores[Key]:
     """BM25 of each bag; with the idf that is given, else that of these bags."""
     mean = sum(bag.length for bag in bags.values()) / max(1, len(bags)) or 1.0
     norms = {key: K1 * (1 - B + B * bag.length / mean) for key, bag in bags.items()}
@@ -149,7 +164,9 @@ def scored(
         for key, count in counts.items():
             bm25[key] += word.weight * idf * count / (count + norms[key])
             held[key] += word.weight * idf
-    return Scores(bm25, {key: one / total if total else 0.0 for key, one in held.items()}, used, holding)
+    return LexicalScores(
+        bm25, {key: one / total if total else 0.0 for key, one in held.items()}, used, holding
+    )
 
 
 def _count(word: WantedWord, bag: Bag) -> float:
@@ -232,7 +249,8 @@ def _named(word: WantedWord, name: frozenset[str], folders: frozenset[str]) -> f
     inside = [
         NAMED * share / math.sqrt(len(name))
         for term, share in word.terms.items()
-        if term in name or (len(term) >= GLUED and any(one.startswith(term) or one.endswith(term) for one in name))
+        if term in name
+        or (len(term) >= GLUED and any(one.startswith(term) or one.endswith(term) for one in name))
     ]
     above = [IN_FOLDER * share for term, share in word.terms.items() if term in folders]
     return max([*inside, *above], default=0.0)
@@ -255,7 +273,7 @@ def _mentioned(question: str, paths: Mapping[str, object]) -> set[str]:
 
 
 def demotion(path: str, question: str = "") -> float:
-    """What a file's score is multiplied by: 1, less for each of FACTORS that it is and the question does not ask for."""
+    """What a file's score is multiplied by: 1, or less for what it is of FACTORS and the question does not ask for."""
     return math.prod(FACTORS[kind] for kind in _kinds(path) - _kinds_asked(question))
 
 
@@ -272,7 +290,7 @@ def _kinds(path: str) -> frozenset[str]:
     found = {
         "test": above & _TEST_FOLDERS or _TEST_NAME.match(name),
         "document": hidden or above & _OTHER_FOLDERS or _MADE.match(name),
-        "data": name.rpartition(".")[2] not in LANGUAGES,
+        "data": not is_program(name),
         "declaration": _DECLARES.match(name),
     }
     return frozenset(kind for kind, it_is in found.items() if it_is)

@@ -4,11 +4,11 @@
     for place in locator.find(Path("."), "where are prices rounded?"):
         print(place.path, place.spans)
 
-What files say is kept in memory: a later question reads the files alone whose size or time of change is another one. The
-scores are those of an index that is made anew (`lexical_ranking`).
+What files say is kept in memory: a later question reads the files alone whose size or time of change is another one.
+The scores are those of an index that is made anew (`lexical_ranking`).
 
-Files are those of `listed_files`: in a git checkout those that git knows. Nothing outside of the folder is read, also not by
-links; binary files, files of more than LONGEST bytes and names with control characters are passed over.
+Files are those of `listed_files`: in a git checkout those that git knows. Nothing outside of the folder is read, not by
+links either; binary files, files of more than LONGEST bytes and names with control characters are passed over.
 """
 
 import os
@@ -19,12 +19,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from strop.environments.code_words import Bag, bag_of
+from strop.environments.code_words import Bag, bag_of, is_program
 from strop.environments.lexical_ranking import chunk_bags, ranked
 from strop.environments.search_tree import LONGEST, MOST_FILES, is_plain
 from strop_verify.core.errors import UserError
 from strop_verify.core.ranges import Range, merged
-from strop_verify.edits.languages import LANGUAGES
 from strop_verify.verification.project.snapshot import listed_files
 
 FILES = 3
@@ -40,7 +39,7 @@ State = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LocatedFile:
     """A file of an answer.
 
     score  above 0, comparable within one answer
@@ -64,7 +63,7 @@ class Locator:
         self._bags: dict[str, tuple[State, Bag | None]] = {}
         self._chunks: OrderedDict[str, tuple[State, dict[Range, Bag]]] = OrderedDict()
 
-    def find(self, folder: Path, question: str, most: int = FILES) -> list[Place]:
+    def find(self, folder: Path, question: str, most: int = FILES) -> list[LocatedFile]:
         """The files that the question may be about, best first, at most `most`; none where no word of it is found.
 
         Raises UserError for a folder that is missing, empty or too large, and where the time is up.
@@ -92,8 +91,8 @@ class Locator:
             if kept is None or kept[0] != state:
                 if time.monotonic() > deadline:
                     raise UserError(
-                        f"{top}: {number} of {len(states)} files were read in {self.seconds:.0f} s; ask again to go on, "
-                        "or name a folder in it"
+                        f"{top}: {number} of {len(states)} files were read in {self.seconds:.0f} s; ask again "
+                        "to go on, or name a folder in it"
                     )
                 text = read_text(top, path)
                 kept = self._bags[key] = state, None if text is None else bag_of(path, text)
@@ -155,7 +154,6 @@ def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
 
 def read_text(top: Path, path: str) -> str | None:
     """The text of a file; None where it is no text, too long, gone or, since it was listed, a link or a device."""
-    program = path.rpartition(".")[2].lower() in LANGUAGES
     try:
         handle = os.open(top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(handle, "rb") as file:
@@ -164,14 +162,14 @@ def read_text(top: Path, path: str) -> str | None:
             data = file.read(LONGEST + 1)
     except OSError:
         return None
-    if len(data) > (LONGEST if program else LARGEST_DATA) or b"\0" in data:
+    if len(data) > (LONGEST if is_program(path) else LARGEST_DATA) or b"\0" in data:
         return None
     return data.decode(errors="replace")
 
 
-def _place(top: Path, path: str, score: float, spans: tuple[Range, ...]) -> Place | None:
+def _place(top: Path, path: str, score: float, spans: tuple[Range, ...]) -> LocatedFile | None:
     """A file with its lines as they are now; None where they are gone."""
     lines = (read_text(top, path) or "").removesuffix("\n").split("\n")
     there = merged((first, min(last, len(lines))) for first, last in spans if first <= len(lines))
     shown = [(number, lines[number - 1]) for first, last in there for number in range(first, last + 1)]
-    return Place(path, score, tuple(there), tuple(shown)) if there and lines != [""] else None
+    return LocatedFile(path, score, tuple(there), tuple(shown)) if there and lines != [""] else None

@@ -1,7 +1,8 @@
 """Stage 1: which files the issue is about. The policy reads the tree and names files; its samples vote.
 
 Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is that of `strop search`
-here: which files share the rare words of the issue. It is used only if requested or if the policy names no existing file.
+here: which files share the rare words of the issue. It is used only if requested or if the policy names no existing
+file.
 """
 
 import re

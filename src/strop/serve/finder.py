@@ -15,9 +15,9 @@ from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.rollouts.encoding import opening_ids
 from strop.serve.found import Found
 from strop_verify.core.checks import RetrievalCheck
-from strop_verify.core.errors import StropError, UserError
-from strop_verify.core.protocols import Environment, Policy
+from strop_verify.core.errors import UserError
 from strop_verify.core.play import StopReason
+from strop_verify.core.protocols import Environment, Policy
 from strop_verify.core.ranges import merged, read_ranges, write_ranges
 from strop_verify.core.rollout import SamplingParams
 from strop_verify.core.task import Task
