@@ -1,9 +1,9 @@
 """The locator of `strop search`: on how many questions a right file comes first, and how long a warm answer takes.
 
-    python benchmarks/locator.py QUESTIONS.txt --below FOLDER [--misses]
+    python benchmarks/locator.py benchmarks/locator_questions.txt --below FOLDER [--set later] [--misses]
     python benchmarks/locator.py --latency FOLDER... [--files 5000] [--json FILE]
 
-A line of QUESTIONS is `repository|question|right files, with commas`; repositories are folders in FOLDER. `--latency`
+A line of questions is `set|repository|question|right files, with commas`; repositories are folders in FOLDER. `--latency`
 copies programs of the folders into one of its own: first question (all is read), others, the same again (warm), and
 after a file was added.
 """
@@ -29,12 +29,12 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-def hits(questions: Path, below: Path, misses: bool) -> dict[str, float]:
-    """Shares of questions with a right file first, among the first two and three."""
+def hits(questions: list[str], below: Path, misses: bool) -> dict[str, float]:
+    """Numbers of questions with a right file first, among the first two and three."""
     locators: dict[str, Locator] = {}
     places: list[int] = []
-    for line in questions.read_text(encoding="utf-8").splitlines():
-        repository, question, right = line.split("|")
+    for line in questions:
+        _, repository, question, right = line.split("|")
         found = locators.setdefault(repository, Locator()).find(below / repository, question)
         order = [place.path for place in found]
         at = next((number for number, path in enumerate(order, 1) if path in right.split(",")), 99)
@@ -81,6 +81,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("questions", type=Path, nargs="?")
+    parser.add_argument("--set", default="", help="only questions of this set")
     parser.add_argument("--below", type=Path, default=Path())
     parser.add_argument(
         "--misses", action="store_true", help="print the questions without a right file among two"
@@ -91,7 +92,9 @@ def main() -> None:
     args = parser.parse_args()
     out: dict[str, float] = {}
     if args.questions:
-        out |= hits(args.questions, args.below, args.misses)
+        lines = args.questions.read_text(encoding="utf-8").splitlines()
+        asked = [line for line in lines if line.startswith(args.set) and not line.startswith("#")]
+        out |= hits(asked, args.below, args.misses)
     if args.latency:
         out |= latency(args.latency, args.files)
     for name, value in out.items():

@@ -39,7 +39,7 @@ def serve_search(
     if port is None:
         with finder_of(model, answering, overrides or [], seconds) as finder:
             say(f"search_code over MCP on stdin and stdout, for {place}")
-            serve_pipes(finder, place)
+            serve_pipes(finder.find, place)
         return
     if host in ("0.0.0.0", "::", ""):
         raise UserError(f"--host {host}: name the one address by which clients reach this machine")
@@ -50,4 +50,4 @@ def serve_search(
                 f"warning: {host} can be reached from other machines, and whoever reaches it can read {place}"
             )
         say(f"search_code over MCP at {url_of(host, socket)}{PATH}, for {place}")
-        serve_http(finder, place, socket, host)
+        serve_http(finder.find, place, socket, host)

@@ -1,9 +1,8 @@
 """What a question gets for an answer, and who answers without a model."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from strop.environments.locator import Locator
 from strop_verify.core.ranges import Ranges, write_ranges
@@ -45,11 +44,8 @@ class Found:
             room = max(0, room - len(held))
 
 
-class Finder(Protocol):
-    """Who answers: `LexicalFinder` or a model's `finder.PlaceFinder`."""
-
-    def find(self, folder: Path, question: str) -> Found:
-        """Where in a folder something is. Raises UserError, VerificationError."""
+Find = Callable[[Path, str], Found]
+"""Where in a folder something is. Raises UserError, VerificationError."""
 
 
 class LexicalFinder:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from strop import __version__
 from strop.rollouts.services import Threads
-from strop.serve.found import Finder
+from strop.serve.found import Find
 from strop_verify.core.errors import StropError
 from strop_verify.core.listening import GuardedServer, RequestGuard
 
@@ -35,25 +35,25 @@ _Below = Annotated[
 ]
 
 
-def serve_pipes(finder: Finder, root: Path) -> None:
+def serve_pipes(find: Find, root: Path) -> None:
     """Serves until stdin ends. Nothing outside of `root` is looked at."""
     threads = Threads()
-    server = _server(finder, root, threads)
+    server = _server(find, root, threads)
     threads.submit(server.run).result()  # in a thread as well: reading stdin cannot be interrupted
 
 
-def serve_http(finder: Finder, root: Path, listening: Socket, host: str) -> None:
+def serve_http(find: Find, root: Path, listening: Socket, host: str) -> None:
     """Serves at PATH until a signal, where `host` is listened on."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    app = _server(finder, root, Threads()).streamable_http_app(
+    app = _server(find, root, Threads()).streamable_http_app(
         streamable_http_path=PATH, json_response=True, stateless_http=True,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the guard's
     )  # fmt: skip
     GuardedServer(RequestGuard(app, host=host), listening).run()
 
 
-def _server(finder: Finder, root: Path, threads: Threads) -> "MCPServer":
+def _server(find: Find, root: Path, threads: Threads) -> "MCPServer":
     """The server with its tool. `threads`: which keep no process alive, so that it ends at once, whatever goes on."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
@@ -70,7 +70,7 @@ def _server(finder: Finder, root: Path, threads: Threads) -> "MCPServer":
             place = (root / folder).resolve()
             if not place.is_relative_to(root):
                 raise ToolError(f"{folder!r:.200} is outside of the repository")
-            found = await asyncio.wrap_future(threads.submit(lambda: finder.find(place, question)))
+            found = await asyncio.wrap_future(threads.submit(lambda: find(place, question)))
         except (StropError, ValueError) as error:
             raise ToolError(" ".join(str(error).split())) from error
         below = place.relative_to(root).as_posix()
