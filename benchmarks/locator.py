@@ -1,11 +1,11 @@
 """The locator of `strop search`: on how many questions a right file comes first, and how long a warm answer takes.
 
-    python benchmarks/locator.py benchmarks/locator_questions.txt --below FOLDER [--set later] [--misses]
+    python benchmarks/locator.py benchmarks/locator_questions.txt --below FOLDER [--set later]
     python benchmarks/locator.py --latency FOLDER... [--files 5000] [--json FILE]
 
-A line of questions is `set|repository|question|right files, with commas`; repositories are folders in FOLDER. `--latency`
-copies programs of the folders into one of its own: first question (all is read), others, the same again (warm), and
-after a file was added.
+A line of questions is `set|repository|question|right files, with commas`; repositories are folders in FOLDER.
+`--latency` copies programs of the folders into one of its own: first question (all is read), others, the same again
+(warm), and after a file was added.
 """
 
 import argparse

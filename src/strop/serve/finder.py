@@ -16,7 +16,6 @@ from strop.rollouts.encoding import opening_ids
 from strop.serve.found import Found
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.errors import UserError
-from strop_verify.core.play import StopReason
 from strop_verify.core.protocols import Environment, Policy
 from strop_verify.core.ranges import merged, read_ranges, write_ranges
 from strop_verify.core.rollout import SamplingParams
@@ -28,7 +27,7 @@ _GRACE = 2.0
 """Seconds that closing waits for a question that is looked into."""
 
 
-_WHY: Mapping[StopReason, str] = {
+_WHY: Mapping[str, str] = {
     "malformed": "the answer names no place",
     "no call": "the answer names no place",
     "max turns": "the model used up its messages and named no place",
