@@ -60,9 +60,9 @@ func G() {
 
 
 def test_python_and_rust_by_their_definitions() -> None:
-    assert chunks("a.py", PYTHON) == [(1, 3), (6, 12), (15, 17), (20, 22)]
-    assert chunks("a.rs", RUST) == [(1, 1), (3, 7), (9, 11)]
-    assert chunks("a.py", "") == [] == chunks("a.py", "\n \n")
+    assert chunks(PYTHON, "python") == [(1, 3), (6, 12), (15, 17), (20, 22)]
+    assert chunks(RUST, "rust") == [(1, 1), (3, 7), (9, 11)]
+    assert chunks("", "python") == [] == chunks("\n \n", "")
 
 
 def test_a_long_class_is_its_head_and_its_methods() -> None:
@@ -70,19 +70,19 @@ def test_a_long_class_is_its_head_and_its_methods() -> None:
     head = 'class A:\n    """Doc."""\n\n    y = 1\n\n'
     text = f"{head}    @one\n    def a(self):\n{body}\n    z = 2\n\n    def b(self):\n{body}"
     n = MOST_LINES
-    assert chunks("a.py", text) == [(1, 4), (6, n + 7), (n + 9, n + 9), (n + 11, 2 * n + 11)]
+    assert chunks(text, "python") == [(1, 4), (6, n + 7), (n + 9, n + 9), (n + 11, 2 * n + 11)]
     methods = "".join(f"    fn f{k}(&self) {{\n        1;\n    }}\n\n" for k in range(MOST_LINES))
-    found = chunks("a.rs", f"impl A {{\n{methods}}}\n")
+    found = chunks(f"impl A {{\n{methods}}}\n", "rust")
     assert found[:3] == [(1, 1), (2, 4), (6, 8)] and len(found) == MOST_LINES + 2
 
 
 def test_broken_files_and_other_languages() -> None:
     broken = "def f():\n    pass\n\n\ndef g(:\n    pass\n\n\ndef h():\n    pass\n"
-    assert {(1, 2), (9, 10)} <= set(chunks("a.py", broken))
-    assert chunks("a.go", GO) == [(1, 9)]
+    assert {(1, 2), (9, 10)} <= set(chunks(broken, "python"))
+    assert chunks(GO, "go") == [(1, 9)]
     long = GO.replace("\tx()\n", "\tx()\n" * 30)
-    assert chunks("a.go", long) == [(1, 35), (37, 38)]
-    assert chunks("a.txt", "line\n" * 150) == [(1, 60), (61, 120), (121, 150)]
+    assert chunks(long, "go") == [(1, 35), (37, 38)]
+    assert chunks("line\n" * 150, "") == [(1, 60), (61, 120), (121, 150)]
 
 
 def test_what_is_nested_without_end_is_cut_in_time() -> None:
@@ -94,8 +94,8 @@ def test_what_is_nested_without_end_is_cut_in_time() -> None:
         '"""\n' * 60_000,
         "(" * 250_000,
     ):
-        for path in ("a.py", "a.rs"):
-            assert chunks(path, text)
+        for language in ("python", "rust"):
+            assert chunks(text, language)
     assert time.monotonic() - began < 60
 
 
@@ -120,10 +120,10 @@ TEXTS = st.lists(
 
 
 @settings(max_examples=150, deadline=None)
-@given(TEXTS, st.sampled_from(["a.py", "a.rs", "a.go", "a"]))
-def test_every_line_that_is_not_blank_is_in_one_chunk(text: str, path: str) -> None:
+@given(TEXTS, st.sampled_from(["python", "rust", "go", ""]))
+def test_every_line_that_is_not_blank_is_in_one_chunk(text: str, language: str) -> None:
     lines = text.split("\n")
-    held = [number for first, last in chunks(path, text) for number in range(first, last + 1)]
+    held = [number for first, last in chunks(text, language) for number in range(first, last + 1)]
     assert held == sorted(set(held)) and set(held) <= set(range(1, len(lines) + 1))
     assert {number for number, line in enumerate(lines, 1) if line.strip()} <= set(held)
 
@@ -133,7 +133,7 @@ def test_every_line_that_is_not_blank_is_in_one_chunk(text: str, path: str) -> N
 )
 def test_real_files(path: Path) -> None:
     text = path.read_text()
-    found = chunks(path.name, text)
+    found = chunks(text, "python")
     lines = text.split("\n")
     starts = {first for first, _ in found}
     for number, line in enumerate(lines, 1):

@@ -82,13 +82,13 @@ def _add(counts: dict[str, int], words: Counter[str], weight: int) -> None:
 def _defined(path: str, text: str) -> Iterator[str]:
     for match in _DEFINED.finditer(text):
         yield match[match.lastindex or 0]
-    if _language(path) in ("javascript", "typescript"):
+    if language_at(path) in ("javascript", "typescript"):
         yield from _FUNCTIONS_AS_VALUES.findall(text)
 
 
 def _prose(path: str, text: str) -> list[str]:
     """Comments and docstrings of a program; nothing of other files, which are prose or data as a whole."""
-    language = _language(path)
+    language = language_at(path)
     if not language:
         return []
     form = _HASHED if language in ("python", "ruby") else _SLASHED
@@ -97,11 +97,11 @@ def _prose(path: str, text: str) -> list[str]:
 
 def is_program(path: str) -> bool:
     """Whether a file is a program by its ending."""
-    return path.rpartition(".")[2].lower() in _MORE_PROGRAMS.split() or bool(_language(path))
+    return path.rpartition(".")[2].lower() in _MORE_PROGRAMS.split() or bool(language_at(path))
 
 
-def _language(path: str) -> str:
-    """ "" of what is no program."""
+def language_at(path: str) -> str:
+    """The language of a file by its ending, "" where it is none of LANGUAGES."""
     return LANGUAGES.get(path.rpartition(".")[2].lower(), "")
 
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Generic, TypeVar
 
-from strop.environments.code_words import Bag, bag_of, is_program, kin, stems_of, terms, words_of
+from strop.environments.code_words import Bag, bag_of, is_program, kin, language_at, stems_of, terms, words_of
 from strop_verify.code.chunks import chunks
 from strop_verify.core.ranges import Range
 
@@ -232,7 +232,7 @@ def _ranked_file(path: str, score: float, found: list[tuple[float, Range]], fact
 def chunk_bags(path: str, text: str) -> dict[Range, Bag]:
     """Lines -> bag of each chunk of a file."""
     lines = text.split("\n")
-    return {(a, b): bag_of(path, "\n".join(lines[a - 1 : b])) for a, b in chunks(path, text)}
+    return {(a, b): bag_of(path, "\n".join(lines[a - 1 : b])) for a, b in chunks(text, language_at(path))}
 
 
 def _name_scores(words: Sequence[WantedWord], paths: Mapping[str, object]) -> dict[str, float]:

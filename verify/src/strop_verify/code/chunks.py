@@ -8,8 +8,8 @@ head and its methods; a function stays whole. What stands between definitions is
 import re
 from collections.abc import Iterable, Iterator
 
+from strop_verify.code.trees import LANGUAGES as PARSED
 from strop_verify.code.trees import Node, parse
-from strop_verify.edits.languages import LANGUAGES
 
 MOST_LINES = 60
 LONGEST = 1 << 18
@@ -27,11 +27,10 @@ _BEFORE = frozenset({"attribute_item", "line_comment", "block_comment", "comment
 """What belongs to the definition below it, where no line is between them."""
 
 
-def chunks(path: str, text: str) -> list[Lines]:
-    """The chunks of a file, in order; together they hold every line that is not blank."""
+def chunks(text: str, language: str) -> list[Lines]:
+    """The chunks of a text, in order; together they hold every line that is not blank. `language`: "" = none."""
     lines = text.split("\n")
-    language = LANGUAGES.get(path.rpartition(".")[2].lower(), "")
-    if language in ("python", "rust") and len(text) <= LONGEST:
+    if language in PARSED and len(text) <= LONGEST:
         found = list(_of_nodes(parse(text, language).children, 1, len(lines)))
     else:
         found = list(_blocks(lines))
