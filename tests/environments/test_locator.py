@@ -7,7 +7,6 @@ import subprocess
 import time
 from pathlib import Path
 
-import bm25s
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,6 +82,7 @@ def test_what_is_defined_and_what_opens_a_file_count_more() -> None:
 
 def test_bm25_is_that_of_bm25s() -> None:
     """Its Lucene variant, in single precision."""
+    bm25s = pytest.importorskip("bm25s")
     draw = random.Random(3)
     texts = [[draw.choice(WORDS) for _ in range(draw.randint(1, 60))] for _ in range(40)]
     oracle = bm25s.BM25(k1=lexical_ranking.K1, b=lexical_ranking.B, method="lucene")
