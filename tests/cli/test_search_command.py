@@ -16,6 +16,7 @@ import pytest
 from tests.without import without
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
+PATH = os.pathsep.join([str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])])
 CART = "class Cart:\n    def total(self, prices):\n        return sum(prices)\n"
 TAX = "RATE = 0.2\n\n\ndef tax(total):\n    return total * RATE\n"
 BM25 = ("-m", "scripted:bm25-chunks")
@@ -69,12 +70,42 @@ def test_a_model_looks_around_and_only_what_is_there_is_printed(
     assert done.returncode == 1 and "names only what is not there: shop/none.py:1" in done.stderr
 
 
+def test_words_alone_find_places_without_a_model(strop: Any, shop: Path) -> None:
+    done = strop("search", shop, "where is the tax rate?")
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("shop/tax.py:4-5\n")
+    done = strop("search", shop, "how are totals taxed", "--show", "-v")
+    assert done.stderr.startswith("note: no model is asked") and done.stdout.splitlines()[:3] == [
+        "shop/tax.py:4-5", "     4  def tax(total):", "     5      return total * RATE",
+    ]  # fmt: skip
+    done = strop("search", shop, "zebra")  # of a file that git does not know
+    assert (done.returncode, done.stdout) == (1, "") and done.stderr.startswith(
+        "no place found: no file holds"
+    )
+    assert done.stderr.count("\n") == 1
+
+
+def test_what_is_said_to_models_is_not_said_to_people(
+    strop: Any, shop: Path, script: Callable[..., str]
+) -> None:
+    for answer, said in (
+        ("I do not know.", "the answer names no place"),
+        ("<finish></finish>", "the answer names no place"),
+    ):
+        done = strop("search", shop, "tax", "-m", script(answer))
+        assert (done.returncode, done.stderr) == (1, f"no place found: {said}\n")
+    done = strop("search", shop, "tax", "-m", script(*["<grep>RATE</grep>"] * 9))
+    assert done.stderr == "no place found: the model used up its messages and named no place\n"
+
+
 def test_mistakes(strop: Any, shop: Path, tmp_path: Path) -> None:
     for words, said in (
         (("none", "tax", *BM25), "there is no folder none"),
         ((shop, " ", *BM25), "the question is empty"),
         ((shop, "tax", "-m", "scripted:oracle"), "name scripted:bm25-chunks"),
         ((shop, "tax", *BM25, "tasks.environment=workspace"), "is not search"),
+        ((shop, "tax", "seed=1"), "seed=1 is set for a model, and none is named; add -m MODEL"),
+        ((shop, "tax", "--engine", "vllm"), "add -m MODEL"),
+        ((shop, ""), "the question is empty"),
     ):
         done = strop("search", *words)
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1
@@ -87,7 +118,7 @@ def asked(arguments: list[str], ask: Callable[[Any], Awaitable[None]]) -> None:
     mcp = pytest.importorskip("mcp")
 
     async def session() -> None:
-        environment = {"PYTHONPATH": str(SOURCE)}
+        environment = {"PYTHONPATH": PATH}
         command = ["-m", "strop.cli", "serve-search", *arguments]
         server = mcp.StdioServerParameters(command=sys.executable, args=command, env=environment)
         async with mcp.Client(server, read_timeout_seconds=120) as client:
@@ -96,7 +127,10 @@ def asked(arguments: list[str], ask: Callable[[Any], Awaitable[None]]) -> None:
     asyncio.run(session())
 
 
-def test_the_official_client_asks_of_files_as_they_are_now(shop: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", [BM25, ()], ids=["baseline", "words"])
+def test_the_official_client_asks_of_files_as_they_are_now(
+    shop: Path, tmp_path: Path, model: tuple[str, ...]
+) -> None:
     async def ask(client: Any) -> None:
         (tool,) = (await client.list_tools()).tools
         assert tool.name == "search_code" and tool.input_schema["required"] == ["question"]
@@ -106,10 +140,14 @@ def test_the_official_client_asks_of_files_as_they_are_now(shop: Path, tmp_path:
             (content,) = result.content
             return result.is_error, content.text
 
-        place = "shop/tax.py:1-5\n     1  RATE = 0.2\n     2\n"
+        place = (
+            "shop/tax.py:1-5\n     1  RATE = 0.2\n     2\n"
+            if model
+            else "shop/tax.py:4-5\n     4  def tax(total):\n"
+        )
         for folder in (".", "shop"):
             failed, text = await answer(question="where is the tax rate?", folder=folder)
-            assert not failed and text.startswith(place)
+            assert not failed and text.startswith(place), text
         failed, text = await answer(question="lions")
         assert not failed and text.startswith("no place found: ")
         (shop / "shop" / "cart.py").write_text("lions = 3\n")
@@ -124,20 +162,20 @@ def test_the_official_client_asks_of_files_as_they_are_now(shop: Path, tmp_path:
             failed, text = await answer(question="tax", folder=folder)
             assert failed and said in text
 
-    asked([*BM25, "--root", str(shop)], ask)
+    asked([*model, "--root", str(shop)], ask)
 
 
 @contextmanager
 def served(shop: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server of BM25, and the line that says that it is there."""
+    """A server without a model, and the line that says that it is there."""
     pytest.importorskip("mcp")
-    command = [sys.executable, "-m", "strop.cli", "serve-search", *BM25, "--root", str(shop), *words]
+    command = [sys.executable, "-m", "strop.cli", "serve-search", "--root", str(shop), *words]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        env={**os.environ, "PYTHONPATH": PATH},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:
         try:
@@ -182,7 +220,7 @@ def test_over_http_the_official_client_asks_and_pages_of_elsewhere_cannot(shop: 
             return await asyncio.gather(ask("where is the tax rate?", "shop"), ask("tax", ".."))
 
         found, outside = asyncio.run(two())
-        assert not found[0] and found[1].startswith("shop/tax.py:1-5\n     1  RATE = 0.2\n")
+        assert not found[0] and found[1].startswith("shop/tax.py:4-5\n     4  def tax(total):\n")
         assert outside[0] and outside[1].endswith("'..' is outside of the repository")
 
         call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -209,6 +247,6 @@ def test_an_address_that_says_nothing_is_refused(strop: Any, shop: Path) -> None
 def test_without_the_package_it_says_what_to_install(tmp_path: Path) -> None:
     environment = without(tmp_path / "site", "mcp")
     environment["PYTHONPATH"] += f"{os.pathsep}{SOURCE}"
-    command = [sys.executable, "-m", "strop.cli", "serve-search", *BM25]
+    command = [sys.executable, "-m", "strop.cli", "serve-search"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
     assert done.returncode == 2 and done.stderr.endswith("pip install 'strop[mcp]'\n")

@@ -14,17 +14,19 @@ def asker(limit=6000, style="chat"):
     return Asker(ScriptedPolicy({}), seed=0, style=style, max_prompt_tokens=limit)
 
 
-def test_bm25_prefers_rare_words():
-    texts = {"a.py": "the the the colour", "b.py": "the widget", "c.py": "the thing"}
-    scores = files_stage.bm25("the widget", texts)
-    assert max(scores, key=scores.get) == "b.py" and scores["a.py"] == scores["a.py"] > 0
-    assert files_stage.bm25("nothing", texts) == dict.fromkeys(texts, 0.0)
-
-
 def test_the_lexical_order_has_programs_first_and_no_tests(repository):
     order = files_stage.lexical_order(repository, ISSUE)
     assert order[0] == "shop/totals.py"
     assert order[-1] == "README.md" and not any(path.startswith("tests/") for path in order)
+    assert sorted(order) == sorted(repository.editable)
+
+
+def test_pieces_are_ordered_by_words_where_no_place_is_named():
+    text = "def load():\n    return 1\n\n\ndef round_price(price):\n    return int(price)\n"
+    files = {"a.py": text, "b.py": "def other():\n    pass\n"}
+    found = {path: pieces(path, one) for path, one in files.items()}
+    assert lines_stage.by_words("prices are rounded twice", files, found)[0] == ("a.py", 1)
+    assert len(lines_stage.by_words("lions", files, found)) == 3
 
 
 def test_files_are_named_in_any_way():

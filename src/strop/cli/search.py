@@ -1,4 +1,4 @@
-"""`strop search`: where in a folder something is, as a model sees it."""
+"""`strop search`: where in a folder something is, by words or as a model sees it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,14 +10,15 @@ from strop_verify.core.errors import UserError
 
 if TYPE_CHECKING:
     from strop.serve.finder import PlaceFinder
+    from strop.serve.found import Found, LexicalFinder
 
 ModelWord = Annotated[
     str,
     Option(
         "--model",
         "-m",
-        help="who looks, written as for strop eval: a run, folder, preset or openai:NAME@URL; "
-        "scripted:bm25-chunks, bm25-files and grep need no model",
+        help="a model that looks, written as for strop eval: a run, folder, preset or openai:NAME@URL",
+        show_default="the words of the question, without a model",
     ),
 ]
 Seconds = Annotated[float, Option(min=1, help="wall time for one question")]
@@ -28,30 +29,20 @@ def search(
     answering: EngineOptions,
     folder: Annotated[Path, Argument(help="a repository or any folder of files")],
     question: Annotated[str, Argument(help="what is looked for, in words")],
-    model: ModelWord,
+    model: ModelWord = "",
     overrides: Overrides = None,
     seconds: Seconds = 120.0,
     show: Annotated[bool, Option("--show", help="print the lines as well")] = False,
     verbose: Annotated[bool, Option("--verbose", "-v", help="print the way there, turn by turn")] = False,
 ) -> None:
-    """Ask a model where in a folder something is: prints PATH:FIRST-LAST of each file. Exit code 1 where none is found.
+    """Find where in a folder something is: prints PATH:FIRST-LAST of each file. Exit code 1 where none is found.
 
     The folder's files are as they are now, in a git checkout those that git knows. They are only read.
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}")
     with finder_of(model, answering, overrides or [], seconds) as finder:
-        if verbose:
-            from strop.cli.play import PlayWatch
-            from strop.reports.terminal.consoles import console
-            from strop.reports.terminal.plays import PlayView
-
-            watch = PlayWatch(PlayView(console()))
-            found = finder.find(folder, question, watch.on)
-            watch.end()
-            print()
-        else:
-            found = finder.find(folder, question)
+        found = _watched(finder, folder, question) if verbose else finder.find(folder, question)
     for place in found.unknown if found.places else ():
         say(f"note: the answer also names {place}, which is not there")
     if not found.places:
@@ -60,8 +51,38 @@ def search(
     print(found.text(lines=show))
 
 
-def finder_of(model: str, answering: EngineOptions, overrides: list[str], seconds: float) -> "PlaceFinder":
-    """Who answers for a MODEL word. A run looks as it was trained to. Raises UserError, ConfigError."""
+def _watched(finder: "PlaceFinder | LexicalFinder", folder: Path, question: str) -> "Found":
+    """The answer, with the model's turns printed in front."""
+    from strop.cli.play import PlayWatch
+    from strop.reports.terminal.consoles import console
+    from strop.reports.terminal.plays import PlayView
+    from strop.serve.finder import PlaceFinder
+
+    if not isinstance(finder, PlaceFinder):
+        say("note: no model is asked, so there are no turns to print; -m names one")
+        return finder.find(folder, question)
+    watch = PlayWatch(PlayView(console()))
+    found = finder.find(folder, question, watch.on)
+    watch.end()
+    print()
+    return found
+
+
+def finder_of(
+    model: str, answering: EngineOptions, overrides: list[str], seconds: float
+) -> "PlaceFinder | LexicalFinder":
+    """Who answers for a MODEL word; the words of the question where there is none. A run looks as it was trained to.
+
+    Raises UserError, ConfigError.
+    """
+    if not model:
+        from strop.serve.found import LexicalFinder
+
+        if overrides or answering != EngineOptions():
+            raise UserError(
+                f"{(overrides or ['the engine'])[0]} is set for a model, and none is named; add -m MODEL"
+            )
+        return LexicalFinder(seconds)
     import json
 
     from strop.cli.models import read_models, recipe_for, trained_in

@@ -14,7 +14,7 @@ from strop_verify.core.listening import end_on_sigterm, is_loopback, listen, url
 @grouped
 def serve_search(
     answering: EngineOptions,
-    model: ModelWord,
+    model: ModelWord = "",
     overrides: Overrides = None,
     root: Annotated[Path, Option(help="folder that is searched; nothing outside of it is read")] = Path(),
     seconds: Seconds = 120.0,
@@ -29,7 +29,7 @@ def serve_search(
     """Serve the tool search_code over MCP: on stdin and stdout, so that a coding agent starts this command by itself,
     or over HTTP with --port.
     """
-    from strop.serve.finder import PATH, serve_http, serve_pipes
+    from strop.serve.search_server import PATH, serve_http, serve_pipes
     from strop_verify.core.optional_packages import require
 
     if not root.is_dir():
@@ -39,7 +39,7 @@ def serve_search(
     if port is None:
         with finder_of(model, answering, overrides or [], seconds) as finder:
             say(f"search_code over MCP on stdin and stdout, for {place}")
-            serve_pipes(finder, place)
+            serve_pipes(finder.find, place)
         return
     if host in ("0.0.0.0", "::", ""):
         raise UserError(f"--host {host}: name the one address by which clients reach this machine")
@@ -50,4 +50,4 @@ def serve_search(
                 f"warning: {host} can be reached from other machines, and whoever reaches it can read {place}"
             )
         say(f"search_code over MCP at {url_of(host, socket)}{PATH}, for {place}")
-        serve_http(finder, place, socket, host)
+        serve_http(finder.find, place, socket, host)

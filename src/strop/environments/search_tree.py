@@ -158,7 +158,7 @@ def _unpacked(check: RetrievalCheck, folder: Path) -> SearchTree:
     for path, size, data in _contents(check, changed):
         if len(paths) >= MOST_FILES:
             raise VerificationError(f"the tree {check.tree} holds more than {MOST_FILES} files")
-        if not _plain(path):
+        if not is_plain(path):
             continue
         paths[path] = size
         if data is None or b"\0" in data:
@@ -211,7 +211,7 @@ def _of_files(check: RetrievalCheck) -> Iterator[tuple[str, int, bytes | None]]:
         yield path, len(data), data if len(data) <= LONGEST else None
 
 
-def _plain(path: str) -> bool:
+def is_plain(path: str) -> bool:
     """Whether a path stays inside, is UTF-8 and has no control characters."""
     try:
         return check_path(path).isprintable()

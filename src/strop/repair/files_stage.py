@@ -1,15 +1,15 @@
 """Stage 1: which files the issue is about. The policy reads the tree and names files; its samples vote.
 
-Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is BM25 here: which texts
-share the rare words of the issue. It is used only if requested or if the policy names no existing file.
+Deviation from Agentless: its second list, of files whose embeddings are close to the issue's, is that of `strop search`
+here: which files share the rare words of the issue. It is used only if requested or if the policy names no existing
+file.
 """
 
-import math
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-from strop.evaluation.baselines import tokens
+from strop.environments.code_words import bag_of
+from strop.environments.lexical_ranking import chunk_bags, file_scores, ranked
 from strop.repair.asking import Asker, prompt
 from strop.repair.plan import By
 from strop.repair.record import FoundFile
@@ -19,15 +19,16 @@ from strop_verify.core.text import without_thinking
 
 _LONGEST_ANSWER, _MOST_LINES, _LONGEST_LINE = 50_000, 400, 400
 _NAME = re.compile(r"[\w./@+-]+")
-_K1, _B = 1.2, 0.75
-"""Saturation of a word's count and weight of the text's length, the usual values (Robertson and Zaragoza, 2009)."""
 
 
 def lexical_order(repository: RepositoryTexts, issue: str) -> list[str]:
-    """Editable files by BM25 against the issue, programs before all others."""
+    """Editable files as `strop search` ranks them for the issue, the rest behind them; programs before all others."""
     texts = {path: repository.files[path] for path in repository.editable}
-    order = ranked(issue, texts)
-    return sorted(order, key=lambda path: not is_code(path))
+    bags = {path: bag_of(path, text) for path, text in texts.items()}
+    best = [file.path for file in ranked(issue, bags, lambda path: chunk_bags(path, texts[path]))]
+    scores, _ = file_scores(issue, bags)
+    rest = sorted(texts.keys() - set(best), key=lambda path: (-scores[path], path))
+    return sorted([*best, *rest], key=lambda path: not is_code(path))
 
 
 def tree_prompt(asker: Asker, issue: str, order: Sequence[str], most: int) -> tuple[list[Message], int]:
@@ -79,24 +80,3 @@ def named(answer: str, paths: Collection[str]) -> list[str]:
             if match:
                 found[match] = None
     return list(found)
-
-
-def bm25(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Key -> score of its text for the query, at least 0. The keys count as text too, three times."""
-    bags = {key: Counter(tokens(f"{key} {key} {key}\n{text}")) for key, text in texts.items()}
-    lengths = {key: sum(bag.values()) for key, bag in bags.items()}
-    mean = sum(lengths.values()) / max(1, len(lengths)) or 1.0
-    scores = dict.fromkeys(texts, 0.0)
-    for word in set(tokens(query)):
-        having = [key for key, bag in bags.items() if word in bag]
-        rarity = math.log(1 + (len(bags) - len(having) + 0.5) / (len(having) + 0.5))
-        for key in having:
-            count = bags[key][word]
-            scores[key] += rarity * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * lengths[key] / mean))
-    return scores
-
-
-def ranked(query: str, texts: Mapping[str, str]) -> list[str]:
-    """The keys, best first; equal ones in their order."""
-    scores = bm25(query, texts)
-    return sorted(texts, key=lambda key: -scores[key])

@@ -8,8 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from strop.environments.code_words import bag_of
+from strop.environments.lexical_ranking import closest
 from strop.repair.asking import Asker, prompt
-from strop.repair.files_stage import named, ranked
+from strop.repair.files_stage import named
 from strop.repair.outline import Piece, grown, numbered
 from strop_verify.core.rollout import Message
 from strop_verify.core.text import without_thinking
@@ -50,12 +52,12 @@ def by_words(
 ) -> list[tuple[str, int]]:
     """(path, number of the piece), best first by BM25 against the issue."""
     lines = {path: split(text) for path, text in files.items()}
-    keys = [(path, number) for path in files for number in range(len(found[path]))]
-    texts = {
-        f"{at}\n{found[p][n].name}": "".join(lines[p][found[p][n].first - 1 : found[p][n].last])
-        for at, (p, n) in enumerate(keys)
-    }
-    return [keys[int(key.partition("\n")[0])] for key in ranked(issue, texts)]
+    bags = {}
+    for path in files:
+        for number, piece in enumerate(found[path]):
+            text = "".join(lines[path][piece.first - 1 : piece.last])
+            bags[path, number] = bag_of(path, f"{piece.name}\n{text}")
+    return closest(issue, bags)
 
 
 def places(answer: str, files: Mapping[str, str], found: Mapping[str, Sequence[Piece]]) -> list[Place]:

@@ -36,6 +36,7 @@ _SKIPPED = (
     "build", "dist", "target", "htmlcov", "*.tar.gz", "*.whl", "*.zip.part",
 )  # fmt: skip
 """Names that are no source: hidden ones, caches, environments, build outputs."""
+_SKIPPED_NAME = re.compile("|".join(map(fnmatch.translate, _SKIPPED)))
 _KEPT = (".cargo", ".coveragerc")
 _OF_PYTHON = ("build", "dist", "target", "env")
 """Of the skipped names, those that may also be packages; a folder with an __init__.py is kept."""
@@ -133,7 +134,7 @@ def read_project(path: Path) -> Files:
     files: Files = {}
     total = 0
     top = path.resolve()
-    for name in sorted(_tracked(path) or _walk(path)):
+    for name in listed_files(path):
         file = path / name
         if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
             continue
@@ -151,6 +152,20 @@ def read_project(path: Path) -> Files:
     return files
 
 
+def listed_files(folder: Path, most: int = 0) -> list[str]:
+    """The names of a project's files: what git tracks, else all but hidden files, caches and build outputs; links too.
+    In the order of names.
+
+    Raises UserError where there are more than `most`; 0 = any number.
+    """
+    names: list[str] = []
+    for name in _tracked(folder) or _walk(folder):
+        if most and len(names) >= most:
+            raise UserError(f"{folder}: more than {most} files; name a folder in it")
+        names.append(name)
+    return sorted(names)
+
+
 def _tracked(folder: Path) -> list[str]:
     """What git tracks in this folder, or nothing where it is no checkout of its own."""
     if not (folder / ".git").exists():
@@ -165,15 +180,16 @@ def _tracked(folder: Path) -> list[str]:
 def _walk(folder: Path) -> Iterator[str]:
     for top, names, files in os.walk(folder):
         names[:] = [n for n in names if not _skipped(n, Path(top, n, "__init__.py").is_file())]
+        above = Path(top).relative_to(folder).as_posix()
         for name in files:
             if not _skipped(name, False):
-                yield Path(top, name).relative_to(folder).as_posix()
+                yield name if above == "." else f"{above}/{name}"
 
 
 def _skipped(name: str, package: bool) -> bool:
     if name in _KEPT or (package and name in _OF_PYTHON):
         return False
-    return any(fnmatch.fnmatch(name, pattern) for pattern in _SKIPPED)
+    return _SKIPPED_NAME.match(name) is not None
 
 
 def is_made(path: str) -> bool:

@@ -1,0 +1,296 @@
+"""Which texts a question in words is about, without a model: BM25 over files and their chunks.
+
+    files = ranked("where are prices rounded", bags, lambda path: chunk_bags(path, texts[path]))
+    files[0].path, files[0].spans          # the best file and the lines of its best chunks
+
+The score of a file is its kind's factor times the sum of its own BM25, its best chunk's, and its name's score. Each
+BM25 is multiplied by coverage^COVERED.
+
+- BM25 in Lucene's variant: idf * c / (c + K1 (1 - B + B L / mean L)), c the count of `code_words`, L the words of the
+  text, idf = log(1 + (N - n + .5) / (n + .5)) of the n of N files that hold a word. N, n and mean L are those of the
+  moment: files may come and go. The package bm25s holds scores ready, and has to build all anew for each change; tests
+  hold ours to its.
+- A word of the question and its kin (`code_words.kin`) are one word, which counts what they count together.
+- Coverage is the share of the question's idf that the text holds.
+- The name's score is the idf, among names, of words that a file's name and the two folders above it share with the
+  question.
+- Only the CANDIDATES best files without their chunks are cut into chunks. Words of chunks have the idf of files.
+
+K1 and B: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009. Lucene's variant:
+Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020. The other numbers are ours (experiments/LOG.md).
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Generic, TypeVar
+
+from strop.environments.code_words import Bag, bag_of, is_program, kin, language_at, stems_of, terms, words_of
+from strop_verify.code.chunks import chunks
+from strop_verify.core.ranges import Range
+
+Key = TypeVar("Key")
+
+K1, B = 1.2, 0.75
+COVERED = 0.5
+NAMED, IN_FOLDER = 0.9, 0.25
+"""Weight of a file's name over the root of the number of its words, and of its folders' names."""
+GLUED = 4
+"""Letters of a word that is found at the beginning or end of a name too, as `cache` in `dircache`."""
+CANDIDATES = 20
+WHOLE, PART, WEAK = 2.0, 1.0, 0.2
+"""Weights of a question's words: an identifier, each of its parts, and words that questions use for anything."""
+MOST_WORDS = 200
+"""Of a question that count."""
+FACTORS = {"test": 0.3, "document": 0.4, "data": 0.3, "declaration": 0.75}
+"""What the scores of such files are multiplied by. A document is also what is foreign, made or hidden; data is what is
+no program; declarations are names such as exceptions.py and __init__.py.
+"""
+SECOND = 0.6
+"""Share of the best chunk's score that makes another one of its file worth showing."""
+_STOP = """
+a about above after all also am an and any are as at be because been before being below between both but by can
+could did do does doing done down during each else few find for from further had has have having he her here hers
+him his how i if in into is it its itself just look looking me more most my no nor not of off on once one only or
+other our out over own place places please same she should show so some such tell than that the their them then
+there these they this those through to too under until up very was we were what when where which while who whom
+whose why will with would you your code
+"""
+_WEAK = """
+call called calls class classes come comes decide decided define defined defines definition file files function
+functions get gets give given got handle handled handles happen happens implement implementation implemented
+implements keep kept made make makes making method methods module part put puts responsible see set take taken
+takes use used uses using way work works
+"""
+_TEST_FOLDERS = frozenset({"test", "tests", "testing", "testdata", "__tests__", "spec", "specs", "fixtures"})
+_OTHER_FOLDERS = frozenset({
+    "bench", "benchmark", "benchmarks", "demo", "doc", "docs", "downstream", "example", "examples", "extra", "misc",
+    "node_modules", "perf", "samples", "scripts", "third_party", "tools", "vendor", "_vendor", "vendored",
+})  # fmt: skip
+_TEST_NAME = re.compile(r"test_|conftest\.|tests?\.rs$|.*[._](?:test|spec)\.\w+$")
+_MADE = re.compile(r".*(?:\.min\.\w+|_pb2(?:_grpc)?\.pyi?|\.generated\.\w+)$")
+_DECLARES = re.compile(
+    r"_*(?:__init__|exceptions?|errors?|types?|typing|constants?|warnings?|version|compat)_*\.\w+$"
+)
+_DOCUMENTS = re.compile(
+    r"(?i)\b(?:docs?|documentation|documented|readme|examples?|benchmarks?|scripts?|changelog)\b"
+)
+_ASKED = {
+    "test": re.compile(r"(?i)\b(?:tested|unit tests?|test cases?|which tests?|tests? (?:for|of))\b"),
+    "document": _DOCUMENTS,
+    "data": _DOCUMENTS,
+    "declaration": re.compile(
+        r"(?i)exception|error|warning|raise|\btyp(?:e|es|ing)\b|constant|version|compat|export"
+    ),
+}
+"""What a question says that asks for such files."""
+_FILE_NAME = re.compile(r"[\w./-]*\w\.\w{1,5}\b")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedWord:
+    """A word of a question: its weight, and the terms that count for it with their shares."""
+
+    weight: float
+    terms: Mapping[str, float]
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFile:
+    """A file with its score, above 0, and the lines of its best chunks, the best one first."""
+
+    path: str
+    score: float
+    spans: tuple[Range, ...]
+
+
+@dataclass(frozen=True)
+class LexicalScores(Generic[Key]):
+    """LexicalScores of some texts by their keys."""
+
+    bm25: Mapping[Key, float]
+    """At least 0."""
+    coverage: Mapping[Key, float]
+    """0 to 1."""
+    idfs: Sequence[float]
+    """Of each wanted word."""
+    holding: Sequence[int]
+    """How many texts hold each wanted word."""
+
+    def covered(self) -> dict[Key, float]:
+        """BM25 times the root of the coverage."""
+        return {key: score * self.coverage[key] ** COVERED for key, score in self.bm25.items()}
+
+
+def wanted(question: str) -> list[WantedWord]:
+    """The words of a question that count, at most MOST_WORDS. Identifiers count more than prose, and without kin."""
+    found: list[WantedWord] = []
+    for word in words_of(question):
+        stems = terms(word)
+        if word.lower() in _listed(_STOP) or not stems:
+            continue
+        if len(stems) > 1:
+            found.append(WantedWord(WHOLE, {stems[-1]: 1.0}))
+            found += [WantedWord(PART, {one: 1.0}) for one in stems[:-1]]
+        else:
+            weak = word.lower() in _listed(_WEAK)
+            found.append(WantedWord(WEAK if weak else 1.0, {stems[0]: 1.0, **kin(stems[0])}, weak))
+    once = {tuple(one.terms): one for one in reversed(found)}
+    return [one for one in found if once[tuple(one.terms)] is one][:MOST_WORDS]
+
+
+@cache
+def _listed(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+def scored(
+    words: Sequence[WantedWord], bags: Mapping[Key, Bag], idfs: Sequence[float] | None = None
+) -> LexicalScores[Key]:
+    """BM25 of each bag; with the idf that is given, else that of these bags."""
+    mean = sum(bag.length for bag in bags.values()) / max(1, len(bags)) or 1.0
+    norms = {key: K1 * (1 - B + B * bag.length / mean) for key, bag in bags.items()}
+    bm25, held = dict.fromkeys(bags, 0.0), dict.fromkeys(bags, 0.0)
+    used, holding, total = list[float](), list[int](), 0.0
+    for number, word in enumerate(words):
+        counts = {key: count for key, bag in bags.items() if (count := _count(word, bag))}
+        idf = _idf(len(counts), len(bags)) if idfs is None else idfs[number]
+        used.append(idf)
+        holding.append(len(counts))
+        total += word.weight * idf if counts else 0.0
+        for key, count in counts.items():
+            bm25[key] += word.weight * idf * count / (count + norms[key])
+            held[key] += word.weight * idf
+    return LexicalScores(
+        bm25, {key: one / total if total else 0.0 for key, one in held.items()}, used, holding
+    )
+
+
+def _count(word: WantedWord, bag: Bag) -> float:
+    return sum(share * bag.counts[term] for term, share in word.terms.items() if term in bag.counts)
+
+
+def _idf(holding: int, of: int) -> float:
+    return math.log(1 + (of - holding + 0.5) / (holding + 0.5))
+
+
+def closest(question: str, bags: Mapping[Key, Bag]) -> list[Key]:
+    """The keys of some texts, those closest to a question first, equal ones in their order."""
+    scores = scored(wanted(question), bags).covered()
+    return sorted(bags, key=lambda key: -scores[key])
+
+
+def file_scores(question: str, bags: Mapping[str, Bag]) -> tuple[dict[str, float], Sequence[float]]:
+    """(path -> score of the file as a whole, at least 0; the idf of each wanted word).
+
+    All are 0 where files and names hold no word of the question, or only such as any question may use.
+    """
+    words = wanted(question)
+    scores = scored(words, bags)
+    names = _name_scores(words, bags)
+    mentioned = _mentioned(question, bags)
+    strong = [held for held, word in zip(scores.holding, words, strict=True) if not word.weak]
+    if strong and not any(strong) and not any(names.values()) and not mentioned:
+        return dict.fromkeys(bags, 0.0), scores.idfs
+    most = sum(word.weight * idf for word, idf in zip(words, scores.idfs, strict=True))
+    whole = {
+        path: (score + names[path] + most * (path in mentioned)) * demotion(path, question)
+        for path, score in scores.covered().items()
+    }
+    return whole, scores.idfs
+
+
+def ranked(
+    question: str, bags: Mapping[str, Bag], chunks_of: Callable[[str], Mapping[Range, Bag]]
+) -> list[RankedFile]:
+    """The files that a question may be about, best first, at most CANDIDATES; equal ones in the order of their names.
+
+    bags       path -> what the file says
+    chunks_of  lines -> bag of each chunk of a file; empty for a file that is gone
+    """
+    whole, idfs = file_scores(question, bags)
+    best = sorted((path for path in whole if whole[path] > 0), key=lambda path: (-whole[path], path))
+    best = best[:CANDIDATES]
+    pieces = {(path, span): bag for path in best for span, bag in chunks_of(path).items()}
+    spans: dict[str, list[tuple[float, Range]]] = {path: [] for path in best}
+    for (path, span), score in scored(wanted(question), pieces, idfs).covered().items():
+        spans[path].append((score, span))
+    files = [_ranked_file(path, whole[path], spans[path], demotion(path, question)) for path in best]
+    return sorted(files, key=lambda file: (-file.score, file.path))
+
+
+def _ranked_file(path: str, score: float, found: list[tuple[float, Range]], factor: float) -> RankedFile:
+    best = sorted(found, key=lambda one: (-one[0], one[1]))[:2]
+    top = best[0][0] if best else 0.0
+    shown = [span for one, span in best if one >= SECOND * top]
+    return RankedFile(path, score + factor * top, tuple(shown[: 2 if top else 1]))
+
+
+def chunk_bags(path: str, text: str) -> dict[Range, Bag]:
+    """Lines -> bag of each chunk of a file."""
+    lines = text.split("\n")
+    return {(a, b): bag_of(path, "\n".join(lines[a - 1 : b])) for a, b in chunks(text, language_at(path))}
+
+
+def _name_scores(words: Sequence[WantedWord], paths: Mapping[str, object]) -> dict[str, float]:
+    out = dict.fromkeys(paths, 0.0)
+    for word in words:
+        shares = {path: share for path in paths if (share := _named(word, *_names(path)))}
+        idf = _idf(len(shares), len(out))
+        for path, share in shares.items():
+            out[path] += word.weight * idf * share
+    return out
+
+
+def _named(word: WantedWord, name: frozenset[str], folders: frozenset[str]) -> float:
+    inside = [
+        NAMED * share / math.sqrt(len(name))
+        for term, share in word.terms.items()
+        if term in name
+        or (len(term) >= GLUED and any(one.startswith(term) or one.endswith(term) for one in name))
+    ]
+    above = [IN_FOLDER * share for term, share in word.terms.items() if term in folders]
+    return max([*inside, *above], default=0.0)
+
+
+@lru_cache(maxsize=1 << 17)
+def _names(path: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The terms of a file's name, that of its folder where the name says nothing, and of the folders above it."""
+    *folders, last = path.split("/")
+    name = last.partition(".")[0]
+    if name in ("__init__", "mod", "index") and folders:
+        name = folders[-1]
+    return stems_of([name]), stems_of(folders[-2:])
+
+
+def _mentioned(question: str, paths: Mapping[str, object]) -> set[str]:
+    """The paths that a question holds, or an end of them that begins at a folder or name: `cart.py`, `shop/cart.py`."""
+    names = {name.removeprefix("./") for name in _FILE_NAME.findall(question)}
+    return {path for path in paths if names and any(f"/{path}".endswith(f"/{name}") for name in names)}
+
+
+def demotion(path: str, question: str = "") -> float:
+    """What a file's score is multiplied by: 1, or less for what it is of FACTORS and the question does not ask for."""
+    return math.prod(FACTORS[kind] for kind in _kinds(path) - _kinds_asked(question))
+
+
+@lru_cache(maxsize=16)
+def _kinds_asked(question: str) -> frozenset[str]:
+    return frozenset(kind for kind, asks in _ASKED.items() if asks.search(question))
+
+
+@lru_cache(maxsize=1 << 17)
+def _kinds(path: str) -> frozenset[str]:
+    *folders, name = path.lower().split("/")
+    above = set(folders)
+    hidden = any(folder.startswith(".") for folder in folders)
+    found = {
+        "test": above & _TEST_FOLDERS or _TEST_NAME.match(name),
+        "document": hidden or above & _OTHER_FOLDERS or _MADE.match(name),
+        "data": not is_program(name),
+        "declaration": _DECLARES.match(name),
+    }
+    return frozenset(kind for kind, it_is in found.items() if it_is)

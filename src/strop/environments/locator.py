@@ -1,0 +1,175 @@
+"""`Locator`: which files and lines of folders a question in words is about, at once and without a model.
+
+    locator = Locator()
+    for place in locator.find(Path("."), "where are prices rounded?"):
+        print(place.path, place.spans)
+
+What files say is kept in memory: a later question reads the files alone whose size or time of change is another one.
+The scores are those of an index that is made anew (`lexical_ranking`).
+
+Files are those of `listed_files`: in a git checkout those that git knows. Nothing outside of the folder is read, not by
+links either; binary files, files of more than LONGEST bytes and names with control characters are passed over.
+"""
+
+import os
+import stat
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from strop.environments.code_words import Bag, bag_of, is_program
+from strop.environments.lexical_ranking import chunk_bags, ranked
+from strop.environments.search_tree import LONGEST, MOST_FILES, is_plain
+from strop_verify.core.errors import UserError
+from strop_verify.core.ranges import Range, merged
+from strop_verify.verification.project.snapshot import listed_files
+
+FILES = 3
+"""Of an answer."""
+LEAST = 0.15
+"""Of the best file's score: files with less are no answer beside it."""
+LARGEST_DATA = 1 << 18
+"""Bytes of a file that is read although it is no program."""
+_KEPT_CHUNKS = 500
+"""Files whose chunks are kept."""
+State = tuple[int, int, int]
+"""(time of change in ns, size in bytes, inode)"""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedFile:
+    """A file of an answer.
+
+    score  above 0, comparable within one answer
+    spans  lines, from 1, both included, sorted
+    lines  (number, text) of these
+    """
+
+    path: str
+    score: float
+    spans: tuple[Range, ...]
+    lines: tuple[tuple[int, str], ...]
+
+
+class Locator:
+    """Answers questions, one after the other, from any thread."""
+
+    def __init__(self, seconds: float = 120.0) -> None:
+        """`seconds`: for one question. What was read until then is kept, so that asking again goes on."""
+        self.seconds = seconds
+        self._lock = threading.Lock()
+        self._bags: dict[str, tuple[State, Bag | None]] = {}
+        self._chunks: OrderedDict[str, tuple[State, dict[Range, Bag]]] = OrderedDict()
+
+    def find(self, folder: Path, question: str, most: int = FILES) -> list[LocatedFile]:
+        """The files that the question may be about, best first, at most `most`; none where no word of it is found.
+
+        Raises UserError for a folder that is missing, empty or too large, and where the time is up.
+        """
+        if not folder.is_dir():
+            raise UserError(f"there is no folder {folder}")
+        if not question.strip():
+            raise UserError("the question is empty; say what is looked for")
+        with self._lock:
+            top = folder.resolve()
+            states = _states(top)
+            bags = self._indexed(top, states)
+            found = ranked(question, bags, lambda path: self._chunks_of(top, path, states[path]))
+        places = [place for file in found[:most] if (place := _place(top, file.path, file.score, file.spans))]
+        return [place for place in places if place.score >= LEAST * places[0].score]
+
+    def _indexed(self, top: Path, states: dict[str, State]) -> dict[str, Bag]:
+        """Path -> bag of each text of a folder, in the order of paths; those that changed are read."""
+        deadline = time.monotonic() + self.seconds
+        known: dict[str, Bag] = {}
+        prefix = f"{top}{os.sep}" if str(top) != os.sep else os.sep
+        for number, (path, state) in enumerate(states.items()):
+            key = prefix + path
+            kept = self._bags.get(key)
+            if kept is None or kept[0] != state:
+                if time.monotonic() > deadline:
+                    raise UserError(
+                        f"{top}: {number} of {len(states)} files were read in {self.seconds:.0f} s; ask again "
+                        "to go on, or name a folder in it"
+                    )
+                text = read_text(top, path)
+                kept = self._bags[key] = state, None if text is None else bag_of(path, text)
+            if kept[1] is not None:
+                known[path] = kept[1]
+        self._forget(prefix, states)
+        return known
+
+    def _forget(self, prefix: str, states: dict[str, State]) -> None:
+        """Files that are gone; and where too many are known, those of other folders."""
+        crowded = len(self._bags) > 2 * MOST_FILES
+        for key in [
+            key
+            for key in self._bags
+            if (key.startswith(prefix) and key[len(prefix) :] not in states)
+            or (crowded and not key.startswith(prefix))
+        ]:
+            del self._bags[key]
+
+    def _chunks_of(self, top: Path, path: str, state: State) -> dict[Range, Bag]:
+        key = f"{top}/{path}"
+        kept = self._chunks.get(key)
+        if kept is None or kept[0] != state:
+            kept = self._chunks[key] = state, chunk_bags(path, read_text(top, path) or "")
+        self._chunks.move_to_end(key)
+        while len(self._chunks) > _KEPT_CHUNKS:
+            self._chunks.popitem(last=False)
+        return kept[1]
+
+
+def _states(top: Path) -> dict[str, State]:
+    """Path -> state of each regular file of a folder that may be read, in the order of paths. Raises UserError."""
+    states: dict[str, State] = {}
+    inside: dict[str, bool] = {"": True}
+    for path in listed_files(top, MOST_FILES):
+        if not is_plain(path) or not _is_inside(top, path.rpartition("/")[0], inside):
+            continue
+        try:
+            found = os.lstat(f"{top}/{path}")
+        except OSError:
+            continue
+        if stat.S_ISREG(found.st_mode):
+            states[path] = found.st_mtime_ns, found.st_size, found.st_ino
+    if not states:
+        raise UserError(f"{top}: no files; name the folder of a repository")
+    return states
+
+
+def _is_inside(top: Path, folder: str, known: dict[str, bool]) -> bool:
+    """Whether a folder is there and no link leads to it; `known`: what was found of others."""
+    if folder not in known:
+        above = _is_inside(top, folder.rpartition("/")[0], known)
+        try:
+            known[folder] = above and stat.S_ISDIR(os.lstat(f"{top}/{folder}").st_mode)
+        except OSError:
+            known[folder] = False
+    return known[folder]
+
+
+def read_text(top: Path, path: str) -> str | None:
+    """The text of a file; None where it is no text, too long, gone or, since it was listed, a link or a device."""
+    try:
+        handle = os.open(top / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            data = file.read(LONGEST + 1)
+    except OSError:
+        return None
+    if len(data) > (LONGEST if is_program(path) else LARGEST_DATA) or b"\0" in data:
+        return None
+    return data.decode(errors="replace")
+
+
+def _place(top: Path, path: str, score: float, spans: tuple[Range, ...]) -> LocatedFile | None:
+    """A file with its lines as they are now; None where they are gone."""
+    lines = (read_text(top, path) or "").removesuffix("\n").split("\n")
+    there = merged((first, min(last, len(lines))) for first, last in spans if first <= len(lines))
+    shown = [(number, lines[number - 1]) for first, last in there for number in range(first, last + 1)]
+    return LocatedFile(path, score, tuple(there), tuple(shown)) if there and lines != [""] else None

@@ -1,0 +1,71 @@
+"""What a question gets for an answer, and who answers without a model."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from strop.environments.locator import Locator
+from strop_verify.core.ranges import Ranges, write_ranges
+from strop_verify.core.text import printable
+
+MOST_LINES = 200
+"""Lines of an answer that are shown."""
+WIDTH = 200
+
+
+@dataclass(frozen=True)
+class Found:
+    """An answer.
+
+    places   those of the folder's files and lines, in the order of the answer
+    lines    path to (number, text) of what stands there
+    unknown  what the answer names that is not there
+    why      why there is no place, one line
+    """
+
+    places: Ranges
+    lines: dict[str, list[tuple[int, str]]]
+    unknown: tuple[str, ...] = ()
+    why: str = ""
+
+    def text(self, *, lines: bool, below: str = "") -> str:
+        """PATH:FIRST-LAST of each file, then its lines, MOST_LINES in all; `below`: a folder in front of paths."""
+        return printable("\n".join(self._rows(lines, f"{below}/" if below else "")))
+
+    def _rows(self, lines: bool, prefix: str) -> Iterator[str]:
+        room = MOST_LINES
+        for path, spans in self.places.items():
+            yield prefix + write_ranges({path: spans})
+            held = self.lines[path] if lines else []
+            for number, line in held[:room]:
+                yield f"{number:6}  {line[:WIDTH]}".rstrip() + " [cut]" * (len(line) > WIDTH)
+            if len(held) > room:
+                yield f"        [{len(held) - room} more lines]"
+            room = max(0, room - len(held))
+
+
+Find = Callable[[Path, str], Found]
+"""Where in a folder something is. Raises UserError, VerificationError."""
+
+
+class LexicalFinder:
+    """Answers by the words of the question, from any thread; keeps what it has read of folders."""
+
+    def __init__(self, seconds: float) -> None:
+        """`seconds`: for one question."""
+        self._locator = Locator(seconds)
+
+    def __enter__(self) -> "LexicalFinder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def find(self, folder: Path, question: str) -> Found:
+        """The best files with the lines of their best chunks, as they are now. Raises UserError."""
+        places = self._locator.find(folder, question)
+        return Found(
+            {place.path: place.spans for place in places},
+            {place.path: list(place.lines) for place in places},
+            why="" if places else "no file holds a word of the question that says what is looked for",
+        )
