@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.warm import strop
 from tests.without import without
 
 from strop.cli import app
@@ -392,3 +393,18 @@ def test_tree_sitter_is_needed_for_rust_and_torch_for_nothing(place: Path) -> No
     (line,) = done.stderr.splitlines()
     assert done.returncode == 2 and "pip install 'strop-verify[strength]'" in line, line
     assert done.stdout.endswith("torch loaded: False\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["trian", "demo"], "No such command 'trian'. Did you mean train or trace?"),
+        (["train", "demo", "--lr", "1e-5"], "written without dashes: optim.learning_rate=VALUE"),
+        (["train", "demo", "--optim.steps=3"], "written without dashes: optim.steps=VALUE"),
+        (["train", "demo", "--num-generations", "4"], "written without dashes: grpo.group_size=VALUE"),
+        (["runs", "--nope"], "No such option: --nope"),
+    ],
+)
+def test_a_wrong_word_is_told_the_right_one(words: list[str], said: str) -> None:
+    done = strop(*words)
+    assert done.returncode == 2 and said in " ".join(done.stderr.split()), done.stderr

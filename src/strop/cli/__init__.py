@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 7
 tried again; 130 interrupted; 143 terminated.
 """
 
+import difflib
 import importlib
 import io
 import os
@@ -44,6 +45,10 @@ ADDED: Registry[Any] = Registry(
 """What packages add: a function, or a typer app with several commands."""
 
 
+USAGE: Any = typer.BadParameter.__base__
+"""The class of errors in how a command is called; typer has no public name for it."""
+
+
 class Commands(typer.core.TyperGroup):
     """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
 
@@ -55,11 +60,24 @@ class Commands(typer.core.TyperGroup):
         """The command of that name, or None."""
         return _load(cmd_name) if cmd_name in self.list_commands(ctx) else None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of the first argument; of an unknown one the nearest names are said."""
+        try:
+            return super().resolve_command(ctx, args)
+        except USAGE as error:
+            if near := difflib.get_close_matches(args[0], self.list_commands(ctx)):
+                error.message = f"{error.message.rstrip('.')}. Did you mean {' or '.join(near)}?"
+            raise
+
     def invoke(self, ctx: Any) -> Any:
         """Runs the command that the arguments name."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
+        except USAGE as error:
+            if hasattr(error, "option_name"):  # there is no such option
+                error.message += _as_a_key(error)
+            raise
         except StropError as error:
             raise SystemExit(tell(error)) from None
         except KeyboardInterrupt as stop:
@@ -73,6 +91,19 @@ class Commands(typer.core.TyperGroup):
 
 
 app = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def _as_a_key(error: Any) -> str:
+    """How the key of a recipe is written that was given as an option."""
+    params = error.ctx.command.params if error.ctx else []
+    if not any("KEY=VALUE" in (one.metavar or "") for one in params):
+        return ""
+    from strop.config.explain import keys
+    from strop.config.messages import ALIASES
+
+    name = error.option_name.lstrip("-").replace("-", "_")
+    key = name if name in {one.name for one in keys()} else ALIASES.get(name)
+    return f". Keys of a recipe are written without dashes: {key}=VALUE" if key else ""
 
 
 def _version(wanted: bool) -> None:
