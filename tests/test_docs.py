@@ -1,6 +1,7 @@
 """README and docs are true: links lead somewhere, commands and keys exist, the reference is that of the code."""
 
 import importlib.util
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -194,3 +195,11 @@ def test_the_picture_has_every_room() -> None:
     packages = [path for part in PARTS for path in (ROOT / part / "src").glob("strop*/*/__init__.py")]
     rooms = {path.parent.name for path in packages} | {"api", "recipes"}
     assert set(re.findall(r'class="room"[^>]*>(\w+)<', picture)) == rooms
+
+
+def test_readme_s_table_is_made_of_the_raw_results() -> None:
+    from benchmarks.controls import table
+
+    data = json.loads((ROOT / "experiments" / "controls" / "demo.json").read_text())
+    assert len(data["runs"]) >= 3 and {"ssd", "rft", "warm"} <= set(data["controls"])
+    assert table(data) in (ROOT / "README.md").read_text()
