@@ -149,6 +149,8 @@ class TransformersPolicy:
             text, reason = self._ending(row)
             if reason is not None:
                 self._finish(row, text, reason)
+            elif row.request.heard is not None:
+                row.request.heard(text, row.tokens, row.logprobs)
         with suppress(NobodyWaits):
             self._batch.forward(lambda: all(future.cancelled() for future in self._futures.values()))
 

@@ -1,14 +1,16 @@
 """A policy behind OpenAI's API: requests come from the server's thread, the policy works in that which calls `run`."""
 
 import queue
-from collections.abc import Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
-from strop.policies.chat_wire import ChatReply, ChatRequest, RefusedChat
+from strop.policies.chat_options import RefusedChat
+from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, choice_of
+from strop.policies.model_calls import cut_off
+from strop.policies.token_pieces import TokenPieces, within
 from strop_verify.core.errors import StropError
 from strop_verify.core.ids import derive_seed
 from strop_verify.core.protocols import Policy, Request
@@ -16,13 +18,36 @@ from strop_verify.core.rollout import Completion, SamplingParams
 
 MOST_WAITING = 1024
 """Requests that are answered at the same time or wait."""
+MOST_CHOICES = 128
+"""Of one request."""
 _IDLE_SECONDS, _STEP_SECONDS = 0.2, 0.02
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Asked:
+    """A request on its way to a reply.
+
+    prompt   token ids, with what is begun of the answer
+    pieces   the tokens' texts, one a choice, where they are asked for
+    answers  one a choice
+    """
+
     request: ChatRequest
+    hear: Hear
     reply: "Future[ChatReply]"
+    prompt: Sequence[int] = ()
+    pieces: list[TokenPieces] = field(default_factory=list)
+    answers: list[Future[Completion]] = field(default_factory=list)
+
+    def end(self, how: Callable[[], ChatReply]) -> None:
+        """Gives the reply, or what is raised instead."""
+        for answer in self.answers:
+            answer.cancel()
+        with suppress(InvalidStateError):  # the client has gone
+            try:
+                self.reply.set_result(how())
+            except RefusedChat as error:
+                self.reply.set_exception(error)
 
 
 class PolicyService:
@@ -36,11 +61,11 @@ class PolicyService:
         self._policy, self._params, self._seed, self._number = policy, params, seed, 0
         self._context: int | None = getattr(policy, "context", None)
         self._asked: queue.Queue[_Asked] = queue.Queue(MOST_WAITING)
-        self._answering: list[tuple[_Asked, int, Future[Completion]]] = []
+        self._answering: list[_Asked] = []
 
-    def ask(self, request: ChatRequest) -> "Future[ChatReply]":
-        """See `policies.chat_server.Ask`."""
-        asked = _Asked(request, Future())
+    def ask(self, request: ChatRequest, hear: Hear) -> "Future[ChatReply]":
+        """See `policies.chat_server.Ask`. A reply that is cancelled is sampled no further."""
+        asked = _Asked(request, hear, Future())
         try:
             self._asked.put_nowait(asked)
         except queue.Full:
@@ -65,7 +90,7 @@ class PolicyService:
                 try:
                     self._begin(asked)
                 except RefusedChat as error:
-                    asked.reply.set_exception(error)
+                    asked.end(_raising(error))
         except queue.Empty:
             pass
 
@@ -73,46 +98,91 @@ class PolicyService:
         prompt, tokenizer = asked.request.prompt, self._policy.tokenizer
         try:
             ids = tokenizer.encode_text(prompt) if isinstance(prompt, str) else tokenizer.encode_chat(prompt)
-            params, seed = self._sampling(asked.request.sampling)
-            room = params.max_tokens if self._context is None else self._context - len(ids)
-            if room < 1:
-                full = f"This model's maximum context length is {self._context} tokens; the prompt has {len(ids)}"
-                raise RefusedChat(full, 400, "context_length_exceeded")
-            params = params.model_copy(update={"max_tokens": min(params.max_tokens, room)})
-            future = self._policy.submit(Request(ids, seed, params))
+            asked.prompt = [*ids, *asked.request.tools.begun_ids(tokenizer)]
+            params, seed = self._sampling(asked.request.sampling, len(asked.prompt))
+            for number in range(asked.request.choices):
+                asked.pieces.append(TokenPieces(tokenizer, asked.prompt))
+                heard = self._hearing(asked, number, params) if asked.request.stream else None
+                mine = derive_seed(seed, "choice", number)
+                asked.answers.append(self._policy.submit(Request(asked.prompt, mine, params, heard=heard)))
         except (ValueError, StropError) as error:
             raise error if isinstance(error, RefusedChat) else RefusedChat(str(error)) from None
-        self._answering.append((asked, len(ids), future))
+        self._answering.append(asked)
 
-    def _sampling(self, given: Mapping[str, Any]) -> tuple[SamplingParams, int]:
-        for name in ("frequency_penalty", "presence_penalty", "logit_bias"):
-            if given.get(name):
-                raise RefusedChat(f"{name} is not known here: leave it out")
-        stop = given.get("stop", self._params.stop)
-        asked = {
-            "temperature": given.get("temperature", self._params.temperature),
-            "top_p": given.get("top_p", self._params.top_p),
-            "max_tokens": given.get("max_tokens") or self._params.max_tokens,
-            "stop": (stop,) if isinstance(stop, str) else stop,
-        }
-        try:
-            params = SamplingParams.model_validate(asked)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise RefusedChat(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    def _sampling(self, given: Mapping[str, Any], prompt: int) -> tuple[SamplingParams, int]:
+        """How to sample, and the seed. Raises RefusedChat where there is no room for what is asked."""
+        own, most = self._params, self._params.max_tokens
+        wanted = given.get("max_tokens", most)
+        if wanted > most:
+            fault = f"max_tokens: {wanted} is more than the {most} that this server gives to an answer"
+            raise RefusedChat(fault, param="max_tokens")
+        room = wanted if self._context is None else self._context - prompt
+        if room < (wanted if "max_tokens" in given else 1):
+            asked = f" and {wanted} are wanted" if "max_tokens" in given else ""
+            full = f"This model's maximum context length is {self._context} tokens; the prompt has {prompt}{asked}"
+            raise RefusedChat(full, 400, "context_length_exceeded", param="messages")
+        names = ("temperature", "top_p", "stop")
+        update = {name: given[name] for name in names if name in given} | {"max_tokens": min(wanted, room)}
         self._number += 1
-        seed = given.get("seed")
-        most = min(params.max_tokens, self._params.max_tokens)
-        mine = seed if isinstance(seed, int) else derive_seed(self._seed, "request", self._number)
-        return params.model_copy(update={"max_tokens": most}), mine
+        seed = given["seed"] if "seed" in given else derive_seed(self._seed, "request", self._number)
+        return own.model_copy(update=update), seed
+
+    def _hearing(
+        self, asked: _Asked, number: int, params: SamplingParams
+    ) -> Callable[[str, Sequence[int], Sequence[float]], None]:
+        """Passes on what is certain of an answer: whole characters, and nothing that may be a stop string's."""
+        before = "".join(asked.request.tools.begun)
+
+        def heard(text: str, ids: Sequence[int], logprobs: Sequence[float]) -> None:
+            text = text.rstrip("\ufffd")
+            text = text[: len(text) - max((cut_off(text, stop) for stop in params.stop), default=0)]
+            asked.hear(
+                number, ChatChoice(before + text, pieces=self._pieces(asked, number, text, ids, logprobs))
+            )
+
+        return heard
+
+    def _pieces(
+        self, asked: _Asked, number: int, text: str, ids: Sequence[int], logprobs: Sequence[float], *,
+        last: bool = False,
+    ) -> list[tuple[str, float]]:  # fmt: skip
+        """(text, log-probability) of the tokens that begin in a text, where they are asked for."""
+        if not asked.request.logprobs:
+            return []
+        pieces = asked.pieces[number]
+        pieces.take(ids, last=last)
+        count = within(pieces.texts, len(text))
+        return list(zip(pieces.texts[:count], logprobs[:count], strict=True))
 
     def _deliver(self) -> None:
+        """Gives the replies that are there, and lets go of those that nobody waits for."""
         left = []
-        for asked, prompt, future in self._answering:
-            if not future.done():
-                left.append((asked, prompt, future))
-            elif (error := future.exception()) is not None:
-                asked.reply.set_exception(RefusedChat(str(error), 500, "policy_error"))
+        for asked in self._answering:
+            if asked.reply.cancelled():
+                asked.end(_raising(RefusedChat("the client has gone")))
+            elif (error := next(filter(None, map(_error, asked.answers)), None)) is not None:
+                asked.end(_raising(RefusedChat(str(error), 500, "policy_error")))
+            elif all(answer.done() for answer in asked.answers):
+                asked.end(lambda asked=asked: self._reply(asked))  # type: ignore[misc]
             else:
-                asked.reply.set_result(ChatReply.of(future.result(), prompt))
+                left.append(asked)
         self._answering = left
+
+    def _reply(self, asked: _Asked) -> ChatReply:
+        choices = []
+        for number, answer in enumerate(asked.answers):
+            said = answer.result()
+            pieces = self._pieces(asked, number, said.text, said.token_ids, said.logprobs, last=True)
+            choices.append(choice_of(asked.request, said, pieces))
+        return ChatReply(len(asked.prompt), tuple(choices))
+
+
+def _error(answer: Future[Completion]) -> BaseException | None:
+    return answer.exception() if answer.done() and not answer.cancelled() else None
+
+
+def _raising(error: RefusedChat) -> Callable[[], ChatReply]:
+    def end() -> ChatReply:
+        raise error
+
+    return end

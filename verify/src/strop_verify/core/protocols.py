@@ -23,8 +23,8 @@ class Tokenizer(Protocol):
     def mark(self, names: Sequence[str]) -> list[int]:
         """The control token that has one of these names; the first as plain text where there is none."""
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of token ids, special tokens left out."""
+    def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
+        """The text of token ids as it stands after a prompt's, special tokens left out."""
 
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to the start of the assistant's reply."""
@@ -39,6 +39,11 @@ class Tokenizer(Protocol):
 
         ended  the end token that was sampled, if any
         """
+
+
+Heard = Callable[[str, Sequence[int], Sequence[float]], None]
+"""Hears a completion as it is sampled: its text, token ids and log-probabilities so far. The text may end inside a
+character (U+FFFD) or a stop string; the lists go on growing."""
 
 
 class CacheHandle:
@@ -56,6 +61,8 @@ class Request:
     play: CacheHandle | None = None
     """Of a play that may go on from here: what its next prompt has in common with this one and its completion, from
     the start, need not be computed again."""
+    heard: Heard | None = None
+    """Called after each token but the last, in `work`, by engines that sample token by token in this process."""
 
 
 @runtime_checkable
