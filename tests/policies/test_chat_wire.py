@@ -31,9 +31,12 @@ class Scripted:
         self._said: dict[Any, str] = {}
         terms = ChatTerms(play=True)
         self.server = ChatServer(listen("127.0.0.1", 0), self._ask, model="m", terms=terms, said=self._said)
-        self.client = OpenAI(
-            base_url=self.server.url, api_key="x", max_retries=0, _strict_response_validation=True,
-            http_client=httpx.Client(trust_env=False),
+        self.client, self.loose = (
+            OpenAI(
+                base_url=self.server.url, api_key="x", max_retries=0, _strict_response_validation=strict,
+                http_client=httpx.Client(trust_env=False),
+            )
+            for strict in (True, False)
         )  # fmt: skip
 
     def _ask(self, request: ChatRequest, hear: Hear) -> "Future[ChatReply]":
@@ -122,7 +125,9 @@ def answered(
 @pytest.mark.parametrize("stream", [False, True])
 def test_text_completions(scripted: Scripted, stream: bool) -> None:
     scripted.text = "so it is"
-    given = scripted.client.completions.create(model="m", prompt="Tell", stream=stream)
+    # The client's own type of a streamed text has a reason for its end in every chunk, which OpenAI's API leaves null.
+    client = scripted.loose if stream else scripted.client
+    given = client.completions.create(model="m", prompt="Tell", stream=stream)
     texts = [one.choices[0].text for one in given] if stream else [given.choices[0].text]
     assert "".join(texts) == "so it is" and scripted.asked[-1].prompt == "Tell"
     for field in (

