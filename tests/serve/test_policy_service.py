@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -31,6 +33,8 @@ def answer(prompt: Sequence[int], seed: int, index: int) -> str:
     last = messages[-1]
     if last.role == "assistant":
         whole = next((call for call in CALLS.values() if call.startswith(last.content)), "")
+        if "final_answer" in messages[0].content:
+            return ' "final_answer", "arguments": {"answer": "3"}}\n</tool_call>'
         return whole.removeprefix(last.content) if whole and messages[-2].content != "refuse" else " no"
     return f"seed {seed}" if last.content == "seed" else f"heard {last.content}"
 
@@ -320,6 +324,27 @@ def test_what_responses_do_not_have_is_refused_by_its_name(scripted: Served) -> 
         "text": {},
     }
     assert scripted.post("/responses", {"input": "a", **plain}).status_code == 200
+
+
+FIRST = Path(__file__).with_name("agent_requests.jsonl")
+"""Requests as agents made them of this endpoint, their prompts shortened: mini-swe-agent 2.4, openai-agents, pydantic-ai
+2 and smolagents, by their own OpenAI clients.
+"""
+
+
+def test_agents_first_requests_are_answered(scripted: Served) -> None:
+    agents = Counter[str]()
+    for line in FIRST.read_text().splitlines():
+        agent, body = (made := json.loads(line))["agent"], made["body"]
+        agents[agent] += 1
+        found = scripted.post("/responses" if "input" in body else "/chat/completions", body)
+        assert found.status_code == 200, (agent, found.text)
+        if body.get("stream"):
+            last = found.text.strip().split("\n\n")[-1]
+            assert last == "data: [DONE]" or last.startswith("event: response.completed")
+        elif body.get("tool_choice") == "required":
+            assert found.json()["choices"][0]["finish_reason"] == "tool_calls"
+    assert set(agents) == {"mini-swe-agent", "openai-agents", "pydantic-ai", "smolagents"}
 
 
 @pytest.mark.soak(15)

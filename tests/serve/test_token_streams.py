@@ -1,12 +1,15 @@
 """Streams of a transformers model, token by token: what they add up to, where they are cut, and what they cost it."""
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import jsonschema
 import pytest
 import torch
+from openai import BadRequestError
 from tests.scored import logps
 from tests.serve.served import Served, served, user
 from tests.waiting import wait_until
@@ -44,7 +47,7 @@ def policy() -> TransformersPolicy:
 
 @pytest.fixture(scope="module")
 def server(policy: TransformersPolicy) -> Iterator[Served]:
-    with served(policy, max_tokens=200) as made:
+    with served(policy, max_tokens=200, schemas=True) as made:
         yield made
 
 
@@ -127,3 +130,62 @@ def test_a_stream_that_nobody_reads_is_sampled_no_further(policy: TransformersPo
     with httpx.stream("POST", f"{server.url}/chat/completions", json=body, trust_env=False) as answer:
         next(answer.iter_lines())
     wait_until(lambda: not policy._futures and not policy._waiting)
+
+
+SHAPE = {
+    "type": "object", "required": ["name", "tags", "deep"], "additionalProperties": False,
+    "properties": {
+        "name": {"enum": ["Ann", "Bob é"]}, "tags": {"type": "array", "maxItems": 2, "items": {"type": "boolean"}},
+        "deep": {"type": "object", "properties": {"n": {"enum": [1, 22]}}, "required": ["n"],
+                 "additionalProperties": False},
+    },
+}  # fmt: skip
+
+
+def test_an_answer_fits_its_schema_and_its_log_probabilities_are_those_it_was_sampled_with(
+    server: Served, policy: TransformersPolicy
+) -> None:
+    pytest.importorskip("llguidance")
+    form = {"type": "json_schema", "json_schema": {"name": "shape", "schema": SHAPE, "strict": True}}
+    for seed in range(6):
+        asks = {"seed": seed, "response_format": form, "temperature": 0.7 * (seed % 3)}
+        text = "".join(one.choices[0].delta.content or "" for one in asked(server, **asks, stream=True))
+        choice = asked(server, **asks, logprobs=True).choices[0]
+        assert choice.message.content == text
+        assert choice.finish_reason == "stop"
+        jsonschema.validate(json.loads(text), SHAPE)
+        assert all(-30 < one.logprob <= 0 for one in choice.logprobs.content)
+    bad = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"not": {"type": "string"}}}}
+    with pytest.raises(BadRequestError) as caught:
+        asked(server, response_format=bad)
+    assert caught.value.param == "response_format"
+    found = server.client.responses.create(
+        model="model",
+        input="x",
+        text={"format": {"name": "x", "schema": {"enum": ["yes"]}, "type": "json_schema"}},
+    )
+    assert found.output_text == '"yes"'
+
+
+def test_log_probabilities_under_a_schema_are_those_of_what_it_leaves(policy: TransformersPolicy) -> None:
+    pytest.importorskip("llguidance")
+    schema, prompt = json.dumps(SHAPE), policy.tokenizer.encode("Say.")
+    for temperature in (1.0, 0.5):
+        params = SamplingParams(max_tokens=100, temperature=temperature)
+        done = policy.submit(Request(prompt, 5, params, schema=schema))
+        while not done.done():
+            policy.work(0)
+        said = done.result()
+        jsonschema.validate(json.loads(said.text), SHAPE)
+        with torch.no_grad():
+            logits = policy._model(input_ids=torch.tensor([[*prompt, *said.token_ids]])).logits[0]
+        guide = policy._guides.guide(schema)
+        for at, token in enumerate(said.token_ids):
+            left = guide.masked(logits[len(prompt) + at - 1])
+            assert left[token] > -1e29
+            logps = torch.log_softmax(left / temperature, dim=-1)
+            assert said.logprobs[at] == pytest.approx(float(logps[token]), abs=1e-3)
+            kept = logps[left > -1e29]
+            assert said.entropies[at] == pytest.approx(float(-(kept.exp() * kept).sum()), abs=1e-3)
+            guide.took(token)
+        assert any(value < 0 for value in said.logprobs) and said.finish_reason == "eos"

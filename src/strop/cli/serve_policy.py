@@ -91,10 +91,14 @@ def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str, calls
     if calls and calls not in MODEL_FORMS:
         raise UserError(f"--calls {calls!r:.40}: there are {', '.join(MODEL_FORMS)}")
     template = getattr(getattr(policy.tokenizer, "inner", None), "chat_template", None)
+    form = calls or form_of(template if isinstance(template, str) else None)
     terms = ChatTerms(
-        policy.name, choices=MOST_CHOICES, logprobs=getattr(policy, "keeps_logprobs", True),
-        calls=MODEL_FORMS[calls or form_of(template if isinstance(template, str) else None)],
-    )  # fmt: skip
+        policy.name,
+        choices=MOST_CHOICES,
+        logprobs=getattr(policy, "keeps_logprobs", True),
+        schemas=getattr(policy, "follows_schemas", False),
+        calls=MODEL_FORMS[form],
+    )
     service = PolicyService(policy, recipe.sampling.params(recipe.sampling.stop), recipe.seed)
     server = ChatServer(socket, service.ask, model=policy.name, terms=terms, key=key, connections=1024)
     if proof := getattr(policy, "proof", None):

@@ -122,8 +122,11 @@ def read_tools(data: Mapping[str, Any], form: ModelCalls) -> ChatTools:
 
 def _checkable(schema: Any, where: str) -> None:
     """Raises RefusedChat for what is no JSON schema, or one that can't be strict."""
-    from jsonschema.exceptions import SchemaError
-
+    try:
+        from jsonschema.exceptions import SchemaError
+    except ImportError:
+        fault = f"{where} needs jsonschema: pip install 'strop[serve]', or leave strict out"
+        raise RefusedChat(fault, param="tools") from None
     left = [schema]
     while left:
         one = left.pop()

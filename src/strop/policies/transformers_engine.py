@@ -11,12 +11,14 @@ import copy
 from collections.abc import Iterable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from importlib.util import find_spec
 
 import torch
 from transformers import PreTrainedModel
 
 from strop.policies.decode_batch import DecodedRow, Decoder, NobodyWaits
 from strop.policies.decoding import Contexts
+from strop.policies.guided import Guides
 from strop.policies.proof import Proof, decoder_of, turns
 from strop.policies.tokenizer import HubTokenizer
 from strop_verify.core.errors import StropError
@@ -68,6 +70,9 @@ class TransformersPolicy:
         self._prove(longest)
         self._contexts = Contexts(max_tokens_held)
         self._free()
+        self.follows_schemas = find_spec("llguidance") is not None
+        """Whether requests may have one."""
+        self._guides = Guides(tokenizer, model.config.get_text_config().vocab_size)
         self._waiting: list[tuple[Request, Future[Completion]]] = []
         self._futures: dict[DecodedRow, Future[Completion]] = {}
         self._held = 0
@@ -90,7 +95,9 @@ class TransformersPolicy:
                 ours[name].copy_(weight)
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`."""
+        """See `core.protocols.Policy`. Raises UserError for a schema that can't be followed."""
+        if request.schema:
+            self._guides.guide(request.schema)
         if (tokens := len(request.prompt) + request.params.max_tokens) > self._proven:
             self._prove(tokens)
         future: Future[Completion] = Future()
@@ -205,6 +212,8 @@ class TransformersPolicy:
                 if context and request.play:
                     self._contexts.keep(request.play, context)
             return
+        for row in rows:
+            row.guide = self._guides.guide(row.request.schema) if row.request.schema else None
         self._futures |= zip(rows, futures, strict=True)
         joined = set(taken)
         self._waiting = [pair for number, pair in enumerate(self._waiting) if number not in joined]

@@ -1,5 +1,6 @@
 """A policy behind OpenAI's API: requests come from the server's thread, the policy works in that which calls `run`."""
 
+import json
 import queue
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
@@ -20,6 +21,11 @@ MOST_WAITING = 1024
 MOST_CHOICES = 128
 """Of one request."""
 _PROMPTS: Mapping[Api, str] = {"chat": "messages", "text": "prompt", "responses": "input"}
+_SCHEMAS: Mapping[Api, str] = {
+    "chat": "response_format",
+    "text": "response_format",
+    "responses": "text",
+}
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """What requests call these."""
 _IDLE_SECONDS, _STEP_SECONDS = 0.2, 0.02
@@ -98,6 +104,7 @@ class PolicyService:
 
     def _begin(self, asked: _Asked) -> None:
         prompt, tokenizer = asked.request.prompt, self._policy.tokenizer
+        schema = "" if asked.request.schema is None else json.dumps(asked.request.schema)
         try:
             ids = tokenizer.encode_text(prompt) if isinstance(prompt, str) else tokenizer.encode_chat(prompt)
             asked.prompt = [*ids, *asked.request.tools.begun_ids(tokenizer)]
@@ -106,11 +113,13 @@ class PolicyService:
                 asked.pieces.append(TokenPieces(tokenizer, asked.prompt))
                 heard = self._hearing(asked, number, params) if asked.request.stream else None
                 mine = derive_seed(seed, "choice", number)
-                asked.answers.append(self._policy.submit(Request(asked.prompt, mine, params, heard=heard)))
+                wanted = Request(asked.prompt, mine, params, schema=schema, heard=heard)
+                asked.answers.append(self._policy.submit(wanted))
         except (ValueError, StropError) as error:
             if isinstance(error, RefusedChat):
                 raise
-            raise RefusedChat(" ".join(str(error).split()), param=_PROMPTS[asked.request.api]) from None
+            param = _SCHEMAS[asked.request.api] if schema else _PROMPTS[asked.request.api]
+            raise RefusedChat(" ".join(str(error).split()), param=param) from None
         self._answering.append(asked)
 
     def _sampling(self, request: ChatRequest, prompt: int) -> tuple[SamplingParams, int]:
