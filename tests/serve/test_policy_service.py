@@ -327,8 +327,8 @@ def test_what_responses_do_not_have_is_refused_by_its_name(scripted: Served) -> 
 
 
 FIRST = Path(__file__).with_name("agent_requests.jsonl")
-"""Requests as agents made them of this endpoint, their prompts shortened: mini-swe-agent 2.4, openai-agents, pydantic-ai
-2 and smolagents, by their own OpenAI clients.
+"""Requests as agents made them of this endpoint, their prompts shortened: mini-swe-agent 2.4.6, openai-agents 0.24.0,
+pydantic-ai 2.68.0 and smolagents 1.26.0.
 """
 
 
