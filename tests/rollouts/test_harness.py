@@ -242,6 +242,29 @@ def test_the_address_is_no_part_of_what_the_policy_sees(verifier: Any) -> None:
     assert found[0].flat() == found[1].flat()
 
 
+def test_a_conversation_of_responses_is_one_row_too(verifier: Any) -> None:
+    answers = iter([f"I'll look.\n{CALL}", "It is 1."])
+
+    def agent(url: str, task: Any, workspace: Any) -> None:
+        tools = [{"type": "function", **TOOLS[0]["function"]}]  # type: ignore[dict-item]
+        asked: dict[str, Any] = {"instructions": "Be brief.", "input": [user("go")], "tools": tools}
+        status, body = post(url, asked, path="/responses")
+        message, call = body["output"]
+        assert status == 200 and message["content"][0]["text"] == "I'll look." and body["created_at"] == 0
+        assert post(url, asked, path="/responses")[1] == body  # a retry
+        reply = {"type": "function_call_output", "call_id": call["call_id"], "output": "x = 1"}
+        asked["input"] += [message, call, reply]
+        assert post(url, asked, path="/responses")[1]["output"][0]["content"][0]["text"] == "It is 1."
+        status, body = post(url, {**asked, "text": {"format": {"type": "json_object"}}}, path="/responses")
+        assert status == 400 and body["error"]["param"] == "text"
+
+    found = play(verifier, agent, policy=ScriptedPolicy(lambda *_: next(answers)))
+    assert [turn.row for turn in found.turns] == [0, 0]
+    assert [m.content for m in shown(found)][1:] == [
+        "go", f"I'll look.\n{CALL}", "<tool_response>\nx = 1\n</tool_response>", "It is 1.",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("calls", ["hermes", "mistral"])
 def test_a_call_that_must_be_is_begun_for_the_policy_and_that_is_not_sampled(
     verifier: Any, calls: str

@@ -63,6 +63,7 @@ REFUSED: list[tuple[str, Any]] = [
     ("tools", [{"type": "custom", "custom": {"name": "x"}}]),
     ("tools", [{"type": "function", "function": {"name": "f", "strict": True, "parameters": {"pattern": "(a+)+"}}}]),
     ("tools", [{"type": "function", "function": {"name": "f", "strict": True, "parameters": {"type": 3}}}]),
+    ("tools", [{"type": "function", "function": {"name": "f", "strict": True, "parameters": {"enum": [0] * 9999}}}]),
 ]  # fmt: skip
 
 

@@ -16,6 +16,8 @@ from strop_verify.core.protocols import Tokenizer
 from strop_verify.core.text import without_thinking
 
 _UNBOUNDED = frozenset(("$ref", "$dynamicRef", "$recursiveRef", "pattern", "patternProperties"))
+_MOST_PARTS = 2000
+"""Of a strict function's schema: keys' values and entries of lists, at all levels."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +129,13 @@ def _checkable(schema: Any, where: str) -> None:
     except ImportError:
         fault = f"{where} needs jsonschema: pip install 'strop[serve]', or leave strict out"
         raise RefusedChat(fault, param="tools") from None
-    left = [schema]
+    left, seen = [schema], 0
     while left:
-        one = left.pop()
+        one, seen = left.pop(), seen + 1
+        if seen > _MOST_PARTS:
+            raise RefusedChat(
+                f"{where}: its schema is too large to be checked; leave strict out", param="tools"
+            )
         if isinstance(one, dict) and (odd := _UNBOUNDED & one.keys()):
             fault = f"{where}: {min(odd)} in its schema is not checked here; leave strict out"
             raise RefusedChat(fault, param="tools")
