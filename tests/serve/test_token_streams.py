@@ -15,6 +15,7 @@ from tests.serve.served import Served, served, user
 from tests.waiting import wait_until
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from strop.policies.grammars import answer_grammar
 from strop.policies.loading import load_tokenizer
 from strop.policies.token_pieces import TokenPieces
 from strop.policies.tokenizer import HubTokenizer
@@ -132,7 +133,7 @@ def test_a_stream_that_nobody_reads_is_sampled_no_further(policy: TransformersPo
     wait_until(lambda: not policy._futures and not policy._waiting)
 
 
-SHAPE = {
+SHAPE: dict[str, Any] = {
     "type": "object", "required": ["name", "tags", "deep"], "additionalProperties": False,
     "properties": {
         "name": {"enum": ["Ann", "Bob é"]}, "tags": {"type": "array", "maxItems": 2, "items": {"type": "boolean"}},
@@ -167,19 +168,37 @@ def test_an_answer_fits_its_schema_and_its_log_probabilities_are_those_it_was_sa
     assert found.output_text == '"yes"'
 
 
+@pytest.mark.parametrize("form", ["hermes", "llama", "mistral"])
+def test_a_call_that_must_be_is_one_whatever_the_weights_are(policy: TransformersPolicy, form: str) -> None:
+    pytest.importorskip("llguidance")
+    look: Any = {"type": "function", "function": {"name": "look é", "parameters": SHAPE, "strict": True}}
+    put: Any = {"type": "function", "function": {"name": "put", "parameters": SHAPE["properties"]["deep"]}}
+    named = {"type": "function", "function": {"name": "put"}}
+    with served(policy, calls=form, max_tokens=200) as server:
+        for choice in ("required", named):
+            for seed in range(3):
+                (found,) = asked(server, tools=[look, put], tool_choice=choice, seed=seed).choices
+                (call,) = found.message.tool_calls
+                schema = SHAPE if call.function.name == "look é" else put["function"]["parameters"]
+                jsonschema.validate(json.loads(call.function.arguments), schema)
+                assert found.finish_reason == "tool_calls" and (
+                    choice == "required" or call.function.name == "put"
+                )
+
+
 def test_log_probabilities_under_a_schema_are_those_of_what_it_leaves(policy: TransformersPolicy) -> None:
     pytest.importorskip("llguidance")
-    schema, prompt = json.dumps(SHAPE), policy.tokenizer.encode("Say.")
+    grammar, prompt = answer_grammar(SHAPE), policy.tokenizer.encode("Say.")
     for temperature in (1.0, 0.5):
         params = SamplingParams(max_tokens=100, temperature=temperature)
-        done = policy.submit(Request(prompt, 5, params, schema=schema))
+        done = policy.submit(Request(prompt, 5, params, grammar=grammar))
         while not done.done():
             policy.work(0)
         said = done.result()
         jsonschema.validate(json.loads(said.text), SHAPE)
         with torch.no_grad():
             logits = policy._model(input_ids=torch.tensor([[*prompt, *said.token_ids]])).logits[0]
-        guide = policy._guides.guide(schema)
+        guide = policy._guides.guide(grammar)
         for at, token in enumerate(said.token_ids):
             left = guide.masked(logits[len(prompt) + at - 1])
             assert left[token] > -1e29

@@ -96,7 +96,7 @@ def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str, calls
         policy.name,
         choices=MOST_CHOICES,
         logprobs=getattr(policy, "keeps_logprobs", True),
-        schemas=getattr(policy, "follows_schemas", False),
+        schemas=getattr(policy, "follows_grammars", False),
         calls=MODEL_FORMS[form],
     )
     service = PolicyService(policy, recipe.sampling.params(recipe.sampling.stop), recipe.seed)

@@ -46,6 +46,11 @@ class ChatTools:
         return [*(tokenizer.mark([name]) if name else ()), *(tokenizer.encode(text) if text else ())]
 
     @property
+    def rest(self) -> str:
+        """A grammar of what follows that; "" where the answer is free."""
+        return "" if self.forced is None else self.form.rest(self.forced, self.listed)
+
+    @property
     def told(self) -> str:
         """What the system message says of them."""
         if self.forced is None:

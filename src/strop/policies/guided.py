@@ -1,7 +1,7 @@
-"""Completions that fit a JSON schema: what it does not let a text go on with is taken out of the distribution.
+"""Completions that fit a grammar: what it does not let a text go on with is taken out of the distribution.
 
-llguidance says what that is. White space is that of `json.dumps`, as some models would write it for ever. A token's
-log-probability and the entropy are those of what is left, renormalised: it is what was sampled from.
+llguidance says what that is, of grammars in its dialect of Lark (`policies.grammars`). A token's log-probability and
+the entropy are those of what is left, renormalised: it is what was sampled from.
 """
 
 from functools import cached_property
@@ -13,7 +13,6 @@ from strop.policies.tokenizer import HubTokenizer
 from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require
 
-_COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 _NEVER = 1e30
 """What is subtracted from nothing: a logit of minus so much has probability 0, and no infinity gets into sums."""
 
@@ -27,31 +26,25 @@ class Guides:
     def __init__(self, tokenizer: HubTokenizer, size: int) -> None:
         self._tokenizer, self._size = tokenizer, size
 
-    def guide(self, schema: str) -> "Guide":
-        """A guide of a JSON schema, as text. Raises UserError for one that can't be followed."""
+    def guide(self, grammar: str) -> "Guide":
+        """A guide by a grammar. Raises UserError for one that can't be followed."""
         vocabulary = self._vocabulary
         from llguidance import LLMatcher
 
-        try:
-            matcher = LLMatcher(
-                vocabulary, LLMatcher.grammar_from_json_schema(schema, overrides=_COMPACT), log_level=0
-            )
-        except ValueError as error:
-            raise UserError(f"this JSON schema can't be followed: {error}") from None
+        matcher = LLMatcher(vocabulary, grammar, log_level=0)
         if matcher.is_error():
-            raise UserError(f"this JSON schema can't be followed: {matcher.get_error().splitlines()[0]:.200}")
+            cause = matcher.get_error().splitlines()[0]
+            raise UserError(f"what the answer is to fit can't be followed: {cause:.200}")
         return Guide(matcher, self._size)
 
     @cached_property
     def _vocabulary(self) -> object:
-        require(
-            "llguidance", package="llguidance", extra="guided", purpose="an answer that fits a JSON schema"
-        )
+        require("llguidance", package="llguidance", extra="guided", purpose="an answer that fits a grammar")
         from llguidance import LLTokenizer
 
         backend = getattr(self._tokenizer.inner, "backend_tokenizer", None)
         if backend is None:
-            raise UserError("this model's tokenizer is written in Python; no schema can be followed")
+            raise UserError("this model's tokenizer is written in Python; no grammar can be followed")
         return LLTokenizer(backend.to_str(), n_vocab=self._size, eos_token=sorted(self._tokenizer.eos_ids))
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, get_args
 
+from strop.policies.grammars import call_grammar
 from strop.policies.tool_calls import CallFault, HermesCalls, ToolCall, call_of_json, json_at
 from strop_verify.core.rollout import Message
 
@@ -45,6 +46,9 @@ class ModelCalls(Protocol):
     def begun(self, name: str) -> Begun:
         """The beginning of a call of the function, of any without a name."""
 
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """A grammar of what follows that; "" where there is none."""
+
 
 def replies(outputs: Sequence[str]) -> tuple[Message, ...]:
     """What calls gave, in their order, as the next messages."""
@@ -73,6 +77,10 @@ class HermesForm:
     def begun(self, name: str) -> Begun:
         """See `ModelCalls`."""
         return "<tool_call>", f'\n{{"name": {_quoted(name)}, "arguments":' if name else '\n{"name":'
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        return call_grammar(tools, name, "arguments", "\n</tool_call>")
 
 
 class QwenCoderForm:
@@ -125,6 +133,10 @@ class QwenCoderForm:
         """See `ModelCalls`."""
         return "<tool_call>", f"\n<function={name}>\n" if name else "\n<function="
 
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """None: its values are plain text."""
+        return ""
+
 
 class LlamaForm:
     """Form `llama`. An object that names no function of the tools is no call, but an answer in JSON."""
@@ -163,6 +175,10 @@ class LlamaForm:
     def begun(self, name: str) -> Begun:
         """See `ModelCalls`."""
         return "", f'{{"name": {_quoted(name)}, "parameters":' if name else '{"name":'
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        return call_grammar(tools, name, "parameters", "")
 
 
 class MistralForm:
@@ -203,6 +219,10 @@ class MistralForm:
     def begun(self, name: str) -> Begun:
         """See `ModelCalls`."""
         return "[TOOL_CALLS]", f'[{{"name": {_quoted(name)}, "arguments":' if name else '[{"name":'
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        return call_grammar(tools, name, "arguments", "]")
 
 
 ModelForm = Literal["hermes", "qwen-coder", "llama", "mistral"]

@@ -21,7 +21,7 @@ from strop.policies.decoding import Contexts
 from strop.policies.guided import Guides
 from strop.policies.proof import Proof, decoder_of, turns
 from strop.policies.tokenizer import HubTokenizer
-from strop_verify.core.errors import StropError
+from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import Completion, FinishReason
 
@@ -70,7 +70,7 @@ class TransformersPolicy:
         self._prove(longest)
         self._contexts = Contexts(max_tokens_held)
         self._free()
-        self.follows_schemas = find_spec("llguidance") is not None
+        self.follows_grammars = find_spec("llguidance") is not None
         """Whether requests may have one."""
         self._guides = Guides(tokenizer, model.config.get_text_config().vocab_size)
         self._waiting: list[tuple[Request, Future[Completion]]] = []
@@ -95,14 +95,21 @@ class TransformersPolicy:
                 ours[name].copy_(weight)
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`. Raises UserError for a schema that can't be followed."""
-        if request.schema:
-            self._guides.guide(request.schema)
+        """See `core.protocols.Policy`. Raises UserError for a grammar that can't be followed."""
+        if request.grammar:
+            self._guides.guide(request.grammar)
         if (tokens := len(request.prompt) + request.params.max_tokens) > self._proven:
             self._prove(tokens)
         future: Future[Completion] = Future()
         self._waiting.append((request, future))
         return future
+
+    def can_follow(self, grammar: str) -> bool:
+        """Whether a request may have this grammar."""
+        try:
+            return self.follows_grammars and bool(self._guides.guide(grammar))
+        except UserError:
+            return False
 
     def work(self, seconds: float) -> None:
         """One token for each row; see `core.protocols.Policy`. What ends it in the middle gives up all requests."""
@@ -213,7 +220,7 @@ class TransformersPolicy:
                     self._contexts.keep(request.play, context)
             return
         for row in rows:
-            row.guide = self._guides.guide(row.request.schema) if row.request.schema else None
+            row.guide = self._guides.guide(row.request.grammar) if row.request.grammar else None
         self._futures |= zip(rows, futures, strict=True)
         joined = set(taken)
         self._waiting = [pair for number, pair in enumerate(self._waiting) if number not in joined]

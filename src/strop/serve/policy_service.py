@@ -1,6 +1,5 @@
 """A policy behind OpenAI's API: requests come from the server's thread, the policy works in that which calls `run`."""
 
-import json
 import queue
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
@@ -9,6 +8,7 @@ from dataclasses import dataclass, field
 
 from strop.policies.chat_options import Api, RefusedChat
 from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, choice_of
+from strop.policies.grammars import answer_grammar
 from strop.policies.model_calls import cut_off
 from strop.policies.token_pieces import TokenPieces, within
 from strop_verify.core.errors import StropError
@@ -104,23 +104,30 @@ class PolicyService:
 
     def _begin(self, asked: _Asked) -> None:
         prompt, tokenizer = asked.request.prompt, self._policy.tokenizer
-        schema = "" if asked.request.schema is None else json.dumps(asked.request.schema)
+        schema = asked.request.schema
         try:
             ids = tokenizer.encode_text(prompt) if isinstance(prompt, str) else tokenizer.encode_chat(prompt)
             asked.prompt = [*ids, *asked.request.tools.begun_ids(tokenizer)]
             params, seed = self._sampling(asked.request, len(asked.prompt))
+            grammar = self._call_grammar(asked.request) if schema is None else answer_grammar(schema)
             for number in range(asked.request.choices):
                 asked.pieces.append(TokenPieces(tokenizer, asked.prompt))
                 heard = self._hearing(asked, number, params) if asked.request.stream else None
                 mine = derive_seed(seed, "choice", number)
-                wanted = Request(asked.prompt, mine, params, schema=schema, heard=heard)
+                wanted = Request(asked.prompt, mine, params, grammar=grammar, heard=heard)
                 asked.answers.append(self._policy.submit(wanted))
         except (ValueError, StropError) as error:
             if isinstance(error, RefusedChat):
                 raise
-            param = _SCHEMAS[asked.request.api] if schema else _PROMPTS[asked.request.api]
+            param = _SCHEMAS[asked.request.api] if schema is not None else _PROMPTS[asked.request.api]
             raise RefusedChat(" ".join(str(error).split()), param=param) from None
         self._answering.append(asked)
+
+    def _call_grammar(self, request: ChatRequest) -> str:
+        """Of a call that must be, where the policy can be held to it; else what it says is looked at in the end."""
+        can: Callable[[str], bool] | None = getattr(self._policy, "can_follow", None)
+        rest = request.tools.rest
+        return rest if rest and can and can(rest) else ""
 
     def _sampling(self, request: ChatRequest, prompt: int) -> tuple[SamplingParams, int]:
         """How to sample, and the seed. Raises RefusedChat where there is no room for what is asked."""

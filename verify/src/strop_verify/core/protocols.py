@@ -61,9 +61,9 @@ class Request:
     play: CacheHandle | None = None
     """Of a play that may go on from here: what its next prompt has in common with this one and its completion, from
     the start, need not be computed again."""
-    schema: str = ""
-    """JSON schema, as text, that the completion fits unless it is cut off, of policies that say `follows_schemas`; its
-    log-probabilities are those under the distribution that this leaves."""
+    grammar: str = ""
+    """Grammar, in llguidance's dialect of Lark, that the completion fits unless it is cut off, of policies that say
+    `follows_grammars`; its log-probabilities are those under the distribution that this leaves."""
     heard: Heard | None = None
     """Called after each token but the last, in `work`, by engines that sample token by token in this process."""
 
