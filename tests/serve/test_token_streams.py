@@ -17,9 +17,9 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from strop.policies.grammars import answer_grammar
 from strop.policies.loading import load_tokenizer
-from strop.policies.token_pieces import TokenPieces
 from strop.policies.tokenizer import HubTokenizer
 from strop.policies.transformers_engine import TransformersPolicy
+from strop.serve.policy_service import TokenPieces
 from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import Message, SamplingParams
 

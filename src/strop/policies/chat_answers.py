@@ -187,7 +187,7 @@ def _wired(calls: Sequence[ToolCall], choice: int, envelope: Envelope) -> list[d
 
 
 def _logprobs(asked: ChatRequest, pieces: Sequence[tuple[str, float]], at: int = 0) -> dict[str, Any] | None:
-    """Those of tokens, the first of which is at that character of the text (see `TokenPieces`)."""
+    """Those of tokens, the first of which is at that character of the text."""
     if not asked.logprobs:
         return None
     if asked.api == "text":

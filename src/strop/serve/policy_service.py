@@ -10,10 +10,9 @@ from strop.policies.chat_options import Api, RefusedChat
 from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, choice_of
 from strop.policies.grammars import answer_grammar
 from strop.policies.model_calls import cut_off
-from strop.policies.token_pieces import TokenPieces, within
 from strop_verify.core.errors import StropError
 from strop_verify.core.ids import derive_seed
-from strop_verify.core.protocols import Policy, Request
+from strop_verify.core.protocols import Policy, Request, Tokenizer
 from strop_verify.core.rollout import Completion, SamplingParams
 
 MOST_WAITING = 1024
@@ -28,7 +27,36 @@ _SCHEMAS: Mapping[Api, str] = {
 }
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """What requests call these."""
+_CUT = "\ufffd"
+"""What a character is read as whose bytes are not all there."""
 _IDLE_SECONDS, _STEP_SECONDS = 0.2, 0.02
+
+
+class TokenPieces:
+    """The texts of an answer's tokens, which make up the answer's text laid end to end.
+
+    A token that ends inside a character has the text ""; the whole character is that of the token that ends it.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, prompt: Sequence[int]) -> None:
+        self._tokenizer, self._prompt = tokenizer, prompt
+        self.texts: list[str] = []
+        self._start = self._read = 0
+
+    def take(self, ids: Sequence[int], *, last: bool = False) -> None:
+        """Reads what is new of all the answer's tokens so far; `last`: a character that is not whole stays one."""
+        for end in range(len(self.texts) + 1, len(ids) + 1):
+            known, whole = self._text(ids[self._start : self._read]), self._text(ids[self._start : end])
+            if whole.endswith(_CUT) and not (last and end == len(ids)):
+                self.texts.append("")
+                continue
+            self.texts.append(whole[len(known) :])
+            self._start, self._read = self._read, end
+
+    def _text(self, ids: Sequence[int]) -> str:
+        if not ids:
+            return ""
+        return self._tokenizer.decode(ids, after=() if self._start else self._prompt)
 
 
 @dataclass(eq=False)
@@ -155,7 +183,7 @@ class PolicyService:
         before = "".join(asked.request.tools.begun)
 
         def heard(text: str, ids: Sequence[int], logprobs: Sequence[float]) -> None:
-            text = text.rstrip("\ufffd")
+            text = text.rstrip(_CUT)
             text = text[: len(text) - max((cut_off(text, stop) for stop in params.stop), default=0)]
             asked.hear(
                 number, ChatChoice(before + text, pieces=self._pieces(asked, number, text, ids, logprobs))
@@ -172,7 +200,7 @@ class PolicyService:
             return []
         pieces = asked.pieces[number]
         pieces.take(ids, last=last)
-        count = within(pieces.texts, len(text))
+        count = _within(pieces.texts, len(text))
         return list(zip(pieces.texts[:count], logprobs[:count], strict=True))
 
     def _deliver(self) -> None:
@@ -197,6 +225,16 @@ class PolicyService:
             pieces = self._pieces(asked, number, said.text, said.token_ids, said.logprobs, last=True)
             choices.append(choice_of(asked.request, said, pieces))
         return ChatReply(len(asked.prompt), tuple(choices))
+
+
+def _within(texts: Sequence[str], length: int) -> int:
+    """How many of the tokens begin in a text of that length."""
+    at = 0
+    for number, text in enumerate(texts):
+        if at >= length:
+            return number
+        at += len(text)
+    return len(texts)
 
 
 def _error(answer: Future[Completion]) -> BaseException | None:
