@@ -88,6 +88,7 @@ def test_mistakes_of_the_command_line_are_told_in_a_line(answers: Path, tmp_path
         (["scripted:/no/such/file"], "no such file of answers"),
         ([f"scripted:{answers}", "--host", "0.0.0.0"], "give --key-file"),
         ([f"scripted:{answers}", "--key-file", tmp_path / "none"], "cannot be read"),
+        ([f"scripted:{answers}", "--calls", "xml"], "there are hermes, qwen-coder, llama, mistral"),
         ([f"scripted:{answers}", "--key-file", tmp_path / "short"], "at least 16 characters"),
     ):
         done = strop("serve-policy", *words, "--port", "0")

@@ -15,8 +15,9 @@ from pydantic import TypeAdapter
 from tests.policies.drawn_chats import TOOLS, Chat, Drawer
 from tests.scale import most, seed
 
+from strop.policies.chat_options import ChatTerms, RefusedChat
 from strop.policies.chat_server import ChatServer
-from strop.policies.chat_wire import ChatReply, ChatRequest, RefusedChat, parts_of, read_request, said_as
+from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, parts_of, read_request, said_as
 from strop_verify.core.listening import listen
 
 PARAMS: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)
@@ -28,17 +29,21 @@ class Scripted:
     def __init__(self) -> None:
         self.text, self.asked = "", list[ChatRequest]()
         self._said: dict[Any, str] = {}
-        self.server = ChatServer(listen("127.0.0.1", 0), self._ask, model="m", said=self._said)
-        self.client = OpenAI(
-            base_url=self.server.url, api_key="x", max_retries=0, _strict_response_validation=True,
-            http_client=httpx.Client(trust_env=False),
+        terms = ChatTerms(play=True)
+        self.server = ChatServer(listen("127.0.0.1", 0), self._ask, model="m", terms=terms, said=self._said)
+        self.client, self.loose = (
+            OpenAI(
+                base_url=self.server.url, api_key="x", max_retries=0, _strict_response_validation=strict,
+                http_client=httpx.Client(trust_env=False),
+            )
+            for strict in (True, False)
         )  # fmt: skip
 
-    def _ask(self, request: ChatRequest) -> "Future[ChatReply]":
+    def _ask(self, request: ChatRequest, hear: Hear) -> "Future[ChatReply]":
         self.asked.append(request)
-        self._said[said_as(*parts_of(self.text, request.tools))] = self.text
+        self._said[said_as(*parts_of(self.text, request.tools.listed))] = self.text
         future: Future[ChatReply] = Future()
-        future.set_result(ChatReply(self.text, False, 3, 4))
+        future.set_result(ChatReply(3, (ChatChoice(self.text, False, 4),)))
         return future
 
     def completion(self, body: dict[str, Any], stream: bool) -> ChatCompletion:
@@ -120,7 +125,9 @@ def answered(
 @pytest.mark.parametrize("stream", [False, True])
 def test_text_completions(scripted: Scripted, stream: bool) -> None:
     scripted.text = "so it is"
-    given = scripted.client.completions.create(model="m", prompt="Tell", stream=stream)
+    # The client's own type of a streamed text has a reason for its end in every chunk, which OpenAI's API leaves null.
+    client = scripted.loose if stream else scripted.client
+    given = client.completions.create(model="m", prompt="Tell", stream=stream)
     texts = [one.choices[0].text for one in given] if stream else [given.choices[0].text]
     assert "".join(texts) == "so it is" and scripted.asked[-1].prompt == "Tell"
     for field in (

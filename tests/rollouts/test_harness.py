@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.rollouts.agents import RIGHT, ask, play, post, said, shown, user
+from tests.rollouts.agents import RIGHT, WIRE, ask, play, post, said, shown, user
 
 from strop.policies.scripted import ScriptedPolicy
 from strop.training.batch import samples_of
@@ -240,3 +240,62 @@ def test_the_address_is_no_part_of_what_the_policy_sees(verifier: Any) -> None:
     found = [play(verifier, command=["python", "-c", code], order="deterministic") for _ in range(2)]
     assert [shown(one)[0].content for one in found] == ["http://127.0.0.1:8000/play/v1"] * 2
     assert found[0].flat() == found[1].flat()
+
+
+def test_a_conversation_of_responses_is_one_row_too(verifier: Any) -> None:
+    answers = iter([f"I'll look.\n{CALL}", "It is 1."])
+
+    def agent(url: str, task: Any, workspace: Any) -> None:
+        tools = [{"type": "function", **TOOLS[0]["function"]}]  # type: ignore[dict-item]
+        asked: dict[str, Any] = {"instructions": "Be brief.", "input": [user("go")], "tools": tools}
+        status, body = post(url, asked, path="/responses")
+        message, call = body["output"]
+        assert status == 200 and message["content"][0]["text"] == "I'll look." and body["created_at"] == 0
+        assert post(url, asked, path="/responses")[1] == body  # a retry
+        reply = {"type": "function_call_output", "call_id": call["call_id"], "output": "x = 1"}
+        asked["input"] += [message, call, reply]
+        assert post(url, asked, path="/responses")[1]["output"][0]["content"][0]["text"] == "It is 1."
+        status, body = post(url, {**asked, "text": {"format": {"type": "json_object"}}}, path="/responses")
+        assert status == 400 and body["error"]["param"] == "text"
+
+    found = play(verifier, agent, policy=ScriptedPolicy(lambda *_: next(answers)))
+    assert [turn.row for turn in found.turns] == [0, 0]
+    assert [m.content for m in shown(found)][1:] == [
+        "go", f"I'll look.\n{CALL}", "<tool_response>\nx = 1\n</tool_response>", "It is 1.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("calls", ["hermes", "mistral"])
+def test_a_call_that_must_be_is_begun_for_the_policy_and_that_is_not_sampled(
+    verifier: Any, calls: str
+) -> None:
+    from strop.policies.model_calls import MODEL_FORMS
+    from strop.policies.tool_calls import ToolCall
+
+    form = MODEL_FORMS[calls]
+    begun, whole = "".join(form.begun("look")), form.write(ToolCall("look", {"path": "a.py"}))
+    rest = iter([whole.removeprefix(begun), "seen"])
+
+    def agent(url: str, task: Any, workspace: Any) -> None:
+        messages: list[Any] = [user("go")]
+        named = {"type": "function", "function": {"name": "look"}}
+        _, body = post(url, {"messages": messages, "tools": TOOLS, "tool_choice": named})
+        message = body["choices"][0]["message"]
+        (call,) = message["tool_calls"]
+        assert json.loads(call["function"]["arguments"]) == {"path": "a.py"} and message["content"] is None
+        messages += [message, {"role": "tool", "tool_call_id": call["id"], "content": "x = 1"}]
+        _, body = post(url, {"messages": messages, "tools": TOOLS, "tool_choice": named, "stream": True})
+
+    found = play(verifier, agent, policy=ScriptedPolicy(lambda *_: next(rest)), calls=calls)
+    first, second = found.turns
+    assert first.completion.text == whole.removeprefix(begun) and [turn.row for turn in found.turns] == [0, 0]
+    ids = [n for part in form.begun("look") for n in WIRE.encode(part)]
+    assert all(turn.prompt_ids[-len(ids) :] == ids for turn in found.turns)
+    assert [m.content for m in shown(found)][2:] == [
+        whole,
+        "<tool_response>\nx = 1\n</tool_response>",
+        f"{begun}seen",
+    ]
+    (sample,) = samples_of(found.model_copy(update={"reward": 1.0, "advantage": 1.0}), False)
+    sampled = [*first.completion.token_ids, *second.completion.token_ids]
+    assert [n for n, m in zip(sample.ids, sample.mask, strict=True) if m] == sampled

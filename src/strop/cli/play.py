@@ -233,7 +233,7 @@ class PlayWatch:
             case Converse() if self.said:
                 last = max((n for n, one in enumerate(after.messages) if one.role == "assistant"), default=-1)
                 new = after.messages[last + 1 :] or (Message(role="user", content=after.text),)
-                self._after(Say(new))
+                self._after(Say(new, after.prefill))
             case Opening():
                 self.said.append("")
                 self._chat = bool(after.messages)

@@ -40,8 +40,14 @@ def serve_policy(
     max_tokens: Annotated[
         int | None, of_recipe("sampling.max_tokens", min=1, help="longest answer to any request, in tokens")
     ] = None,
+    calls: Annotated[
+        str | None,
+        Option(
+            help="hermes, qwen-coder, llama or mistral: calls of functions; by default as the chat template"
+        ),
+    ] = None,
 ) -> None:
-    """Serve a model to clients of OpenAI's API: chat and text completions, streams, tool calls."""
+    """Serve a model to clients of OpenAI's API: chat and text completions, responses, streams, calls of functions."""
     from strop.cli.models import recipe_for
 
     given = {"sampling.temperature": temperature, "sampling.max_tokens": max_tokens}
@@ -59,7 +65,7 @@ def serve_policy(
     with listen(host, port) as socket:
         policy = _opened(recipe)
         try:
-            _serve(policy, recipe, socket, key)
+            _serve(policy, recipe, socket, key, calls)
         finally:
             getattr(policy, "close", lambda: None)()
 
@@ -75,13 +81,26 @@ def _opened(recipe: "Recipe") -> "Policy":
     )
 
 
-def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str) -> None:
+def _serve(policy: "Policy", recipe: "Recipe", socket: "Socket", key: str, calls: str | None) -> None:
+    from strop.policies.chat_options import ChatTerms
     from strop.policies.chat_server import ChatServer
-    from strop.serve.policy_service import PolicyService
+    from strop.policies.model_calls import MODEL_FORMS, form_of
+    from strop.serve.policy_service import MOST_CHOICES, PolicyService
 
     end_on_sigterm()
+    if calls and calls not in MODEL_FORMS:
+        raise UserError(f"--calls {calls!r:.40}: there are {', '.join(MODEL_FORMS)}")
+    template = getattr(getattr(policy.tokenizer, "inner", None), "chat_template", None)
+    form = calls or form_of(template if isinstance(template, str) else None)
+    terms = ChatTerms(
+        policy.name,
+        choices=MOST_CHOICES,
+        logprobs=getattr(policy, "keeps_logprobs", True),
+        schemas=getattr(policy, "follows_grammars", False),
+        calls=MODEL_FORMS[form],
+    )
     service = PolicyService(policy, recipe.sampling.params(recipe.sampling.stop), recipe.seed)
-    server = ChatServer(socket, service.ask, model=policy.name, key=key, connections=1024)
+    server = ChatServer(socket, service.ask, model=policy.name, terms=terms, key=key, connections=1024)
     if proof := getattr(policy, "proof", None):
         say(f"sampling {proof}")
     say(f"listening on {server.url} for {policy.name}")

@@ -23,6 +23,7 @@ from pydantic import Field
 from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
 from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import answer_in, tree_of
+from strop.policies.model_calls import ModelForm
 from strop_verify.core.errors import SandboxError, UserError
 from strop_verify.core.optional_packages import require
 from strop_verify.core.play import Converse, Do, Done, JailedFolder, Next, Opening, Services
@@ -47,6 +48,7 @@ class Harness:
     memory_mb  address space of each of its processes, in MiB
     reads      files and folders that it reads, beside those that the command names
     variables  of its environment
+    calls      how the policy writes calls of the agent's tools
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class Harness:
         play: str | Agent = "", answer: Literal["files", "message"] = "files",
         turns: Annotated[int, Field(ge=1)] = 50, seconds: Annotated[float, Field(gt=0)] = 600.0,
         memory_mb: Annotated[int, Field(ge=64)] = 8192, reads: Sequence[str] = (),
-        variables: dict[str, str] | None = None,
+        variables: dict[str, str] | None = None, calls: ModelForm = "hermes",
     ) -> None:  # fmt: skip
         if bool(command) == bool(play):
             raise UserError("tasks.environment: harness takes either `command` or `play`, the agent")
@@ -68,7 +70,7 @@ class Harness:
                 f"tasks.environment.play: {self.play!r:.60} is no function (base_url, task, workspace)"
             )
         self.left, self.seconds, self.memory, self.reads = turns, seconds, memory_mb << 20, list(reads)
-        self.variables, self.said = variables or {}, ""
+        self.variables, self.said, self.calls = variables or {}, "", calls
         self.thread: threading.Thread | None = None
 
     def setup(self, services: Services) -> None:
@@ -80,7 +82,7 @@ class Harness:
         command, reads = self._command() if self.words else ([], [])
         listening = self.folder.listen(reads) if command else socket.create_server(("127.0.0.1", 0))
         self.folder.put(self.tree)
-        self.endpoint = PlayEndpoint(listening, self.seconds, self._stop)
+        self.endpoint = PlayEndpoint(listening, self.seconds, self._stop, self.calls)
         self.thread = threading.Thread(target=self._run, args=[command], daemon=True, name="agent")
         self.thread.start()
         first = self.endpoint.next(first=True).result()
@@ -99,7 +101,7 @@ class Harness:
 
     def step(self, completion: Completion) -> Next:
         """The agent gets its answer, and goes on."""
-        self.said, self.left = completion.text, self.left - 1
+        self.said, self.left = "".join(self.turn.request.tools.begun) + completion.text, self.left - 1
         self.endpoint.answer(self.turn, completion)
         if not self.left:
             self.endpoint.seal("max turns", "its turns are used up")

@@ -13,7 +13,9 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from socket import socket
 
-from strop.policies.chat_wire import ChatReply, ChatRequest, RefusedChat, Said, parts_of, said_as
+from strop.policies.chat_options import ChatTerms, RefusedChat
+from strop.policies.chat_wire import ChatReply, ChatRequest, Hear, Said, said_as
+from strop.policies.model_calls import MODEL_FORMS, ModelForm
 from strop_verify.core.play import Converse, Ran, Services, StopReason
 from strop_verify.core.rollout import Completion
 
@@ -55,9 +57,12 @@ class PlayEndpoint:
 
     seconds  that the agent may take for itself, in all: from an answer to its next request
     late     called when it has taken more, or goes on asking after its last turn
+    calls    how the policy writes calls
     """
 
-    def __init__(self, listening: socket, seconds: float, late: Callable[[], None]) -> None:
+    def __init__(
+        self, listening: socket, seconds: float, late: Callable[[], None], calls: ModelForm = "hermes"
+    ) -> None:
         self._lock = threading.Lock()
         self._turns: dict[str, AgentTurn] = {}
         self._asked: deque[AgentTurn] = deque()
@@ -71,8 +76,9 @@ class PlayEndpoint:
 
         self._later = later
         self._server = ChatServer(
-            listening, self._ask, model=MODEL, secret=secrets.token_urlsafe(24), said=self._said
-        )
+            listening, self._ask, model=MODEL, terms=ChatTerms(play=True, calls=MODEL_FORMS[calls]),
+            secret=secrets.token_urlsafe(24), said=self._said,
+        )  # fmt: skip
         self.url = self._server.url
         """The agent's base URL."""
 
@@ -104,9 +110,10 @@ class PlayEndpoint:
 
     def answer(self, turn: AgentTurn, completion: Completion) -> None:
         """Gives the agent what the policy said."""
-        text, calls = parts_of(completion.text, turn.request.tools, cut=completion.finish_reason == "length")
-        self._said.setdefault(said_as(text, calls), completion.text)
-        turn.reply.set_result(ChatReply.of(completion, turn.prompt_tokens))
+        reply = ChatReply.of(turn.request, completion, turn.prompt_tokens)
+        (choice,) = reply.choices
+        self._said.setdefault(said_as(*turn.request.tools.parts(choice.text, cut=choice.cut)), choice.text)
+        turn.reply.set_result(reply)
 
     def converse(self, turn: AgentTurn, max_tokens: int | None) -> Converse:
         """A request as what the play goes on with."""
@@ -120,7 +127,10 @@ class PlayEndpoint:
         prompt = turn.request.prompt
         text, messages = (prompt, ()) if isinstance(prompt, str) else ("", prompt)
         placed = lambda count: setattr(turn, "prompt_tokens", count)  # noqa: E731
-        return Converse(text, messages, max_tokens=max_tokens, placed=placed, over=over)
+        begun = turn.request.tools.begun
+        return Converse(
+            text, messages, "".join(begun), max_tokens=max_tokens, mark=begun[0], placed=placed, over=over
+        )
 
     def ended(self, how: AgentEnded) -> None:
         """The agent has come to its end."""
@@ -153,7 +163,7 @@ class PlayEndpoint:
                 turn.reply.set_exception(sealed)
         self._server.close()
 
-    def _ask(self, request: ChatRequest) -> "Future[ChatReply]":
+    def _ask(self, request: ChatRequest, hear: Hear) -> "Future[ChatReply]":
         with self._lock:
             if self._sealed is not None:
                 if not self._asks_on and self._awaits is not None:

@@ -9,44 +9,44 @@ import asyncio
 import hmac
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from socket import socket
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from strop.policies.chat_wire import (
-    ChatReply,
-    ChatRequest,
-    RefusedChat,
-    Said,
-    chunks,
-    read_request,
-    response,
-)
+from strop.policies.chat_answers import AnswerStream, CompletionStream, Envelope, response
+from strop.policies.chat_options import Api, ChatTerms, RefusedChat
+from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, Said, read_body, request_of
+from strop.policies.responses_wire import ResponseStream, read_response, response_object
 from strop_verify.core.listening import GuardedServer, RequestGuard, url_of
 
 MOST_BYTES = 4 << 20
 """Of a request's body."""
 _CONNECTIONS = 64
-_CODES = {401: "invalid_api_key", 403: "forbidden", 408: "timeout", 413: "request_too_large"}
+_CODES = {
+    401: "invalid_api_key", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 408: "timeout",
+    413: "request_too_large",
+}  # fmt: skip
 _BEAT_SECONDS = 10.0
 """After which a stream says that it is alive."""
 _GONE_SECONDS = 3.0
 
-Ask = Callable[[ChatRequest], "Future[ChatReply]"]
-"""Takes a request and returns at once; raises RefusedChat, as may the future."""
+Ask = Callable[[ChatRequest, Hear], "Future[ChatReply]"]
+"""Takes a request, and who hears what is said meanwhile, and returns at once; raises RefusedChat, as may the future."""
 
 
 class ChatServer:
     """Answers until it is closed.
 
+    terms   what it honours
     model   what it says its model is called
     secret  first part of every path, or none
     key     what clients must send as a bearer token, or none
@@ -54,22 +54,31 @@ class ChatServer:
     """
 
     def __init__(
-        self, listening: socket, ask: Ask, *, model: str, secret: str = "", key: str = "",
+        self, listening: socket, ask: Ask, *, model: str, terms: ChatTerms, secret: str = "", key: str = "",
         said: Mapping[Said, str] | None = None, connections: int = _CONNECTIONS,
     ) -> None:  # fmt: skip
-        self._ask, self.model, self._secret = ask, model, secret
+        self._ask, self.model, self._terms, self._secret = ask, model, terms, secret
         self._said = {} if said is None else said
         host = listening.getsockname()[0]
         self.url = f"{url_of(host, listening)}{'/' if secret else ''}{secret}/v1"
         """What clients take as their base URL."""
-        prefix = "/{secret}" if secret else ""
+        prefix = f"{'/{secret}' if secret else ''}/v1"
+        answers: Mapping[str, Api] = {
+            "chat/completions": "chat",
+            "completions": "text",
+            "responses": "responses",
+        }
         routes = [
-            Route(f"{prefix}/v1/models", self._guarded(self._models), methods=["GET"]),
-            Route(f"{prefix}/v1/chat/completions", self._guarded(self._chat), methods=["POST"]),
-            Route(f"{prefix}/v1/completions", self._guarded(self._text), methods=["POST"]),
+            Route(f"{prefix}/models", self._guarded(self._models), methods=["GET"]),
+            Route(f"{prefix}/models/{{name:path}}", self._guarded(self._one_model), methods=["GET"]),
+            *(
+                Route(f"{prefix}/{path}", self._guarded(partial(self._answer, api)), methods=["POST"])
+                for path, api in answers.items()
+            ),
         ]
+        handlers: Any = {HTTPException: _elsewhere, Exception: _broken}
         guard = RequestGuard(
-            Starlette(routes=routes), host=host, key=key, most_bytes=MOST_BYTES,
+            Starlette(routes=routes, exception_handlers=handlers), host=host, key=key, most_bytes=MOST_BYTES,
             refusal=lambda status, message: RefusedChat(message, status, _CODES[status]).body(),
         )  # fmt: skip
         self._server = GuardedServer(guard, listening, connections=connections, lifespan="off")
@@ -96,47 +105,118 @@ class ChatServer:
                     raise RefusedChat("there is nothing here", 404, "not_found")
                 return await handler(request)
             except RefusedChat as error:
-                return JSONResponse(error.body(), error.status)
+                return _json(error.body(), error.status)
 
         return guarded
 
     async def _models(self, request: Request) -> Response:
-        model = {"id": self.model, "object": "model", "created": 0, "owned_by": "strop"}
-        return JSONResponse({"object": "list", "data": [model]})
+        return _json({"object": "list", "data": [self._model()]})
 
-    async def _chat(self, request: Request) -> Response:
-        return await self._answer(request, chat=True)
+    async def _one_model(self, request: Request) -> Response:
+        if request.path_params["name"] != self.model:
+            raise RefusedChat("there is no such model", 404, "model_not_found", param="model")
+        return _json(self._model())
 
-    async def _text(self, request: Request) -> Response:
-        return await self._answer(request, chat=False)
+    def _model(self) -> dict[str, Any]:
+        return {"id": self.model, "object": "model", "created": 0, "owned_by": "strop"}
 
-    async def _answer(self, request: Request, *, chat: bool) -> Response:
+    async def _answer(self, api: Api, request: Request) -> Response:
         body = await request.body()
         if self._secret:  # no prompt depends on it
             body = body.replace(self._secret.encode(), b"play")
-        asked = read_request(body, chat=chat, said=self._said)
-        reply = asyncio.wrap_future(self._ask(asked))
+        data = read_body(body)
+        if api == "responses":
+            asked = read_response(data, self._terms, self._said)
+        else:
+            asked = request_of(data, api, self._terms, self._said)
+        envelope = Envelope.of(asked, self.model, play=self._terms.play)
+        answering = _Answering(asked, self._loop)
+        reply = asyncio.wrap_future(self._ask(asked, answering.hear))
         if not asked.stream:
-            return JSONResponse(response(asked, await asyncio.shield(reply), self.model))
-        await asyncio.wait([reply], timeout=_BEAT_SECONDS)
+            whole = response_object if api == "responses" else response
+            return _json(whole(asked, await asyncio.shield(reply), envelope))
+        await answering.news(reply)
         if reply.done():
             reply.result()  # an error has a status of its own as long as nothing was sent
-        return StreamingResponse(self._events(asked, reply), media_type="text/event-stream")
+        kind = ResponseStream if api == "responses" else CompletionStream
+        events = answering.events(reply, kind(asked, envelope), lost=not self._terms.play)
+        return StreamingResponse(events, media_type="text/event-stream")
 
-    async def _events(self, asked: ChatRequest, reply: "asyncio.Future[ChatReply]") -> AsyncIterator[str]:
-        while not reply.done():
-            yield ": still at work\n\n"
-            await asyncio.wait([reply], timeout=_BEAT_SECONDS)
+
+class _Answering:
+    """One request's answer on its way. It holds of each choice what was heard last, however slow the client is."""
+
+    def __init__(self, asked: ChatRequest, loop: asyncio.AbstractEventLoop) -> None:
+        self._named, self._loop = asked.api == "responses", loop
+        self._heard: dict[int, ChatChoice] = {}
+        self._new = asyncio.Event()
+
+    def hear(self, index: int, choice: ChatChoice) -> None:
+        """See `chat_wire.Hear`."""
+        self._loop.call_soon_threadsafe(self._hear, index, choice)
+
+    def _hear(self, index: int, choice: ChatChoice) -> None:
+        self._heard[index] = choice
+        self._new.set()
+
+    async def news(self, reply: "asyncio.Future[ChatReply]") -> None:
+        """Until something was heard, the reply is there, or for a while."""
+        heard = asyncio.ensure_future(self._new.wait())
+        both: list[asyncio.Future[Any]] = [reply, heard]
+        await asyncio.wait(both, timeout=_BEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        heard.cancel()
+
+    async def events(
+        self, reply: "asyncio.Future[ChatReply]", stream: AnswerStream, *, lost: bool
+    ) -> AsyncIterator[str]:
+        """The stream's lines. `lost`: whether an answer whose client has gone is given up."""
         try:
-            for chunk in chunks(asked, reply.result(), self.model):
-                yield _event(chunk)
-        except RefusedChat as error:
-            yield _event(error.body())
-        yield "data: [DONE]\n\n"
+            told = 0.0
+            while not reply.done():
+                heard, self._heard = self._heard, {}
+                self._new.clear()
+                lines = [
+                    one for index, choice in heard.items() for one in self._lines(stream.more(index, choice))
+                ]
+                if not lines and self._loop.time() - told >= _BEAT_SECONDS:
+                    lines = [": still at work\n\n"]
+                for line in lines:
+                    yield line
+                    told = self._loop.time()
+                await self.news(reply)
+            try:
+                last = list(stream.end(reply.result()))
+            except RefusedChat as error:
+                last = list(stream.fault(error))
+            for line in self._lines(iter(last)):
+                yield line
+            if not self._named:
+                yield "data: [DONE]\n\n"
+        finally:
+            if lost and not reply.done():
+                reply.cancel()
+
+    def _lines(self, events: Iterator[dict[str, Any]]) -> Iterator[str]:
+        for event in events:
+            named = f"event: {event['type']}\n" if self._named else ""
+            yield f"{named}data: {json.dumps(event)}\n\n"
 
 
-def _event(data: Any) -> str:
-    return f"data: {json.dumps(data)}\n\n"
+def _json(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """In ASCII: what clients send back to themselves may hold halves of surrogate pairs."""
+    return Response(json.dumps(body), status, headers, "application/json")
+
+
+async def _elsewhere(request: Request, error: HTTPException) -> Response:
+    """A path or a method that there is not."""
+    what = "there is nothing here" if error.status_code == 404 else error.detail
+    refused = RefusedChat(what, error.status_code, _CODES.get(error.status_code, "invalid_request"))
+    return _json(refused.body(), error.status_code, error.headers)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """A fault of ours."""
+    return _json(RefusedChat(f"{type(error).__name__} in the server", 500, "server_error").body(), 500)
 
 
 @cache

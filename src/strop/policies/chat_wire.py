@@ -1,48 +1,29 @@
-"""OpenAI's chat and text completions as they go over the wire: a request as the policy's prompt, an answer as JSON.
+"""OpenAI's chat and text completions as they are asked for: a request as the policy's prompt, a reply as what was said.
 
-Tools are told in the system message and called in the form `hermes`, so that any chat template will do. Replies to
-calls stand in the order of the calls. An assistant's message that is what the policy said, by its text and calls,
-stands for the very text that was sampled. What the answer would have to keep and cannot (`response_format`, `logprobs`,
-tools that are no functions, the older `functions`) is refused; names of participants are not told.
+Tools are told in the system message and called in the form of the model's family (`policies.model_calls`), so that any
+chat template will do. Replies to calls are told in the order of the calls. An assistant's message that is what the
+policy said, by its text and calls, stands for the very text that was sampled. Names of participants are not told.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from strop.policies.tool_calls import CallFault, HermesCalls, ToolCall
-from strop_verify.core.errors import StropError
+from strop.policies.chat_options import Api, ChatTerms, RefusedChat, read_options
+from strop.policies.chat_tools import ChatTools, read_tools
+from strop.policies.model_calls import MODEL_FORMS, ModelCalls, replies
+from strop.policies.tool_calls import ToolCall
 from strop_verify.core.listening import read_json
 from strop_verify.core.rollout import Completion, Message
-from strop_verify.core.text import without_thinking
 
 Said = tuple[str, tuple[tuple[str, str], ...]]
 """An assistant's message: its text without white space at both ends, and (name, arguments as JSON) of each call."""
-_FORM = HermesCalls()
 _ROLES: Mapping[str, Literal["system", "user", "assistant"]] = {
     "system": "system", "developer": "system", "user": "user", "assistant": "assistant",
 }  # fmt: skip
-_UNKEPT = (
-    "audio", "best_of", "echo", "function_call", "functions", "logprobs", "moderation", "prediction", "suffix",
-    "top_logprobs", "web_search_options",
-)  # fmt: skip
-"""Fields that ask for what no answer here holds."""
-_SAMPLING = ("temperature", "top_p", "stop", "seed", "frequency_penalty", "presence_penalty", "logit_bias")
-
-
-class RefusedChat(StropError):
-    """A request that gets an error instead of an answer: HTTP status, and the code that clients look at."""
-
-    def __init__(self, message: str, status: int = 400, code: str = "invalid_request") -> None:
-        super().__init__(message)
-        self.status, self.code = status, code
-
-    def body(self) -> dict[str, Any]:
-        """As OpenAI's API says it."""
-        kind = "invalid_request_error" if self.status < 500 else "server_error"
-        return {"error": {"message": str(self), "type": kind, "param": None, "code": self.code}}
+_HERMES = MODEL_FORMS["hermes"]
 
 
 @dataclass(frozen=True)
@@ -50,160 +31,196 @@ class ChatRequest:
     """What a client asks.
 
     prompt    a conversation, or the text to continue
-    tools     as OpenAI's API lists them
+    tools     what may be called, and what must be
     digest    of all that the answer depends on, but for how to sample
-    sampling  what the client asks of that, as it came
+    sampling  what the client asks of that: temperature, top_p, max_tokens, stop (a tuple), seed; those that it gives
+    choices   answers that it wants
+    schema    JSON schema of the answer; None where it is held to none
+    stream    whether it is to come bit by bit; `usage`: with the numbers of tokens at the end
+    logprobs  whether with log-probabilities
+    must      whether an answer without a call that must be is an error; else it is text
+    body      the request itself, as its API has it
     """
 
     prompt: tuple[Message, ...] | str
-    tools: tuple[Any, ...]
+    tools: ChatTools
     digest: str
     sampling: Mapping[str, Any]
+    api: Api = "chat"
+    choices: int = 1
+    schema: Any = None
     stream: bool = False
     usage: bool = False
-    """Whether a stream ends with the numbers of tokens."""
+    logprobs: bool = False
+    must: bool = False
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ChatChoice:
+    """One answer to a request, whole or as far as it has come.
+
+    text    what was said, with what was begun for the policy
+    cut     whether it ran into the token limit
+    tokens  how many were sampled
+    pieces  (text, natural log-probability) of each token of the text, where they are asked for
+    """
+
+    text: str
+    cut: bool = False
+    tokens: int = 0
+    pieces: Sequence[tuple[str, float]] = ()
+
+
+Hear = Callable[[int, ChatChoice], None]
+"""Hears a choice by its number, as far as it has come; from any thread."""
 
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What the policy said to a request."""
+    """What the policy said to a request: as many choices as were wanted."""
 
-    text: str
-    cut: bool
-    """Whether it ran into the token limit."""
     prompt_tokens: int
-    tokens: int
+    choices: tuple[ChatChoice, ...]
 
     @classmethod
-    def of(cls, completion: Completion, prompt_tokens: int) -> "ChatReply":
-        """A completion."""
-        cut = completion.finish_reason == "length"
-        return cls(completion.text, cut, prompt_tokens, len(completion.token_ids))
+    def of(cls, asked: ChatRequest, completion: Completion, prompt_tokens: int) -> "ChatReply":
+        """One completion."""
+        return cls(prompt_tokens, (choice_of(asked, completion),))
 
 
-def read_request(body: bytes, *, chat: bool, said: Mapping[Said, str] | None = None) -> ChatRequest:
+def choice_of(
+    asked: ChatRequest, completion: Completion, pieces: Sequence[tuple[str, float]] = ()
+) -> ChatChoice:
+    """A completion, behind what was begun for it."""
+    text, cut = "".join(asked.tools.begun) + completion.text, completion.finish_reason == "length"
+    return ChatChoice(text, cut, len(completion.token_ids), pieces)
+
+
+def read_request(
+    body: bytes, *, chat: bool, said: Mapping[Said, str] | None = None, terms: ChatTerms | None = None
+) -> ChatRequest:
     """What a body asks. `said`: what the policy said in this play, by the messages that clients have got for it.
 
-    Raises RefusedChat.
+    Raises RefusedChat, also for all that these terms do not have.
     """
+    return request_of(read_body(body), "chat" if chat else "text", terms or ChatTerms(), said or {})
+
+
+def read_body(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body. Raises RefusedChat."""
     try:
         data = read_json(body)
     except ValueError as error:
         raise RefusedChat(str(error)) from None
     if not isinstance(data, dict):
         raise RefusedChat("the body is no JSON object")
-    _kept(data)
-    tools, choice = _tools(data)
+    return data
+
+
+def request_of(
+    data: Mapping[str, Any], api: Literal["chat", "text"], terms: ChatTerms, said: Mapping[Said, str]
+) -> ChatRequest:
+    """`read_request` of a body that is read."""
+    form = data.get("response_format")
+    options = read_options(data, api, terms)
+    schema = _schema(form, terms) if form is not None else None
+    tools = read_tools(data, terms.calls) if api == "chat" else ChatTools((), terms.calls)
+    if schema is not None and tools.listed:
+        fault = "response_format: an answer that may call functions is held to no schema; leave tools out"
+        raise RefusedChat(fault, code="unsupported_parameter", param="response_format")
     prompt = (
-        _told(_conversation(data.get("messages"), said or {}), tools, choice)
-        if chat
+        _told(_conversation(data.get("messages"), said, terms.calls), tools)
+        if api == "chat"
         else _text_prompt(data.get("prompt"))
     )
     shown = prompt if isinstance(prompt, str) else [message.model_dump() for message in prompt]
-    digest = hashlib.sha256(json.dumps([shown, tools], sort_keys=True).encode()).hexdigest()
-    options = data.get("stream_options")
+    asked = [shown, tools.listed, *([schema, tools.begun] if schema is not None or tools.begun[1] else [])]
+    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    logprobs = options.logprobs is not None if api == "text" else bool(options.logprobs)
     return ChatRequest(
-        prompt,
-        tuple(tools),
-        digest,
-        {name: data[name] for name in _SAMPLING if data.get(name) is not None}
-        | {"max_tokens": data.get("max_completion_tokens") or data.get("max_tokens")},
-        stream=bool(data.get("stream")),
-        usage=isinstance(options, dict) and bool(options.get("include_usage")),
-    )
+        prompt, tools, digest, options.sampling, api, options.n, schema, options.stream, options.usage,
+        logprobs, not terms.play, data,
+    )  # fmt: skip
 
 
-def _kept(data: Mapping[str, Any]) -> None:
-    """Raises RefusedChat for what the answer would have to be and cannot."""
-    if data.get("n") not in (None, 1):
-        raise RefusedChat("n must be 1: ask again, with other words, for another answer")
-    for name in _UNKEPT:
-        if data.get(name) and (name, data[name]) != ("best_of", 1):
-            raise RefusedChat(f"{name} is not given here: leave it out")
-    form = data.get("response_format")
-    if form is not None and (not isinstance(form, dict) or form.get("type") != "text"):
-        raise RefusedChat("response_format: answers are text, and are held to no form")
-    if data.get("modalities") not in (None, ["text"]):
-        raise RefusedChat("modalities: answers are text")
-
-
-def _tools(data: Mapping[str, Any]) -> tuple[list[Any], str]:
-    """The functions that can be called, as `tools` lists them, and what is to be said of when. Raises RefusedChat."""
-    tools = data.get("tools") or []
-    for number, tool in enumerate(tools if isinstance(tools, list) else [None]):
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-            raise RefusedChat(f"tools[{number}] is no function with a name; others cannot be called here")
-    choice = data.get("tool_choice")
-    if choice == "none":
-        return [], ""
-    if choice in (None, "auto") or not tools:
-        return tools, ""
-    if choice == "required":
-        return tools, "Call a function."
-    named = choice.get("function") if isinstance(choice, dict) else None
-    name = named.get("name") if isinstance(named, dict) else None
-    if name not in [tool["function"]["name"] for tool in tools]:
-        raise RefusedChat("tool_choice must be auto, none, required, or a function that tools lists")
-    return tools, f"Call the function {name}."
+def _schema(form: Any, terms: ChatTerms) -> Any:
+    """The JSON schema of `response_format`, None for text. Raises RefusedChat."""
+    kind = form.get("type") if isinstance(form, dict) else None
+    if kind == "text":
+        return None
+    if kind not in ("json_object", "json_schema") or not terms.schemas:
+        fault = "response_format: answers here are text, and are held to no form"
+        raise RefusedChat(fault, code="unsupported_parameter", param="response_format")
+    if kind == "json_object":
+        return {"type": "object"}
+    given = form.get("json_schema")
+    schema = given.get("schema") if isinstance(given, dict) else None
+    if not isinstance(schema, dict):
+        raise RefusedChat("response_format.json_schema.schema must be an object", param="response_format")
+    return schema
 
 
 def _text_prompt(prompt: Any) -> str:
     if isinstance(prompt, list) and len(prompt) == 1:
         prompt = prompt[0]
     if not isinstance(prompt, str) or not prompt:
-        raise RefusedChat("prompt must be one text")
+        raise RefusedChat("prompt must be one text", param="prompt")
     return _clean(prompt)
 
 
-def _conversation(messages: Any, said: Mapping[Said, str]) -> list[Message]:
+def _unread(message: str) -> RefusedChat:
+    return RefusedChat(message, param="messages")
+
+
+def _conversation(messages: Any, said: Mapping[Said, str], form: ModelCalls) -> list[Message]:
     if not isinstance(messages, list) or not messages:
-        raise RefusedChat("messages must be a list with a message in it")
+        raise _unread("messages must be a list with a message in it")
     found: list[Message] = []
-    replies: dict[str, str | None] = {}
+    waiting: dict[str, str | None] = {}
     for number, one in enumerate(messages):
         role = str(one.get("role")) if isinstance(one, dict) else ""
         if role == "tool":
             key = one.get("tool_call_id")
-            if not isinstance(key, str) or replies.get(key, "") is not None:
-                raise RefusedChat(f"messages[{number}].tool_call_id names no call that waits for its reply")
-            replies[key] = _content(one, number)
+            if not isinstance(key, str) or waiting.get(key, "") is not None:
+                raise _unread(f"messages[{number}].tool_call_id names no call that waits for its reply")
+            waiting[key] = _content(one, number)
             continue
-        found += _replied(replies, number)
+        found += _replied(waiting, number)
         if role not in _ROLES:
-            raise RefusedChat(f"messages[{number}] has no role of system, user, assistant or tool")
+            raise _unread(f"messages[{number}] has no role of system, user, assistant or tool")
         text = _content(one, number)
         if role == "assistant":
             calls = _calls(one, number)
-            replies = dict.fromkeys((key for key, _ in calls), None)
-            if len(replies) < len(calls):
-                raise RefusedChat(f"messages[{number}].tool_calls holds an id twice")
-            text = _as_sampled(text, [call for _, call in calls], said)
+            waiting = dict.fromkeys((key for key, _ in calls), None)
+            if len(waiting) < len(calls):
+                raise _unread(f"messages[{number}].tool_calls holds an id twice")
+            text = _as_sampled(text, [call for _, call in calls], said, form)
         found.append(Message(role=_ROLES[role], content=text))
-    return [*found, *_replied(replies, len(messages))]
+    return [*found, *_replied(waiting, len(messages))]
 
 
-def _replied(replies: dict[str, str | None], number: int) -> Sequence[Message]:
+def _replied(waiting: dict[str, str | None], number: int) -> Sequence[Message]:
     """What the calls gave, in their order; forgets it."""
-    outputs = [text for text in replies.values() if text is not None]
-    if len(outputs) < len(replies):
-        missing = next(key for key, text in replies.items() if text is None)
-        raise RefusedChat(f"messages[{number}]: the reply to the call {missing!r:.80} must stand before it")
-    replies.clear()
-    return _FORM.replies(outputs, "") if outputs else ()
+    outputs = [text for text in waiting.values() if text is not None]
+    if len(outputs) < len(waiting):
+        missing = next(key for key, text in waiting.items() if text is None)
+        raise _unread(f"messages[{number}]: the reply to the call {missing!r:.80} must stand before it")
+    waiting.clear()
+    return replies(outputs) if outputs else ()
 
 
-def _as_sampled(text: str, calls: Sequence[ToolCall], said: Mapping[Said, str]) -> str:
+def _as_sampled(text: str, calls: Sequence[ToolCall], said: Mapping[Said, str], form: ModelCalls) -> str:
     """An assistant's message as the policy said it, or would say it."""
-    written = "\n".join([*([text] if text else []), *(_FORM.write(call, {}) for call in calls)])
+    written = "\n".join([*([text] if text else []), *(form.write(call) for call in calls)])
     return said.get(said_as(text, calls), written)
 
 
-def _told(messages: list[Message], tools: Sequence[Any], choice: str) -> tuple[Message, ...]:
+def _told(messages: list[Message], tools: ChatTools) -> tuple[Message, ...]:
     """With the tools in the first system message."""
-    if not tools:
+    if not tools.listed:
         return tuple(messages)
-    rules, head = _clean("\n\n".join(filter(None, [_FORM.described(tools), choice]))), messages[0]
+    rules, head = _clean(tools.told), messages[0]
     if head.role != "system":
         return (Message(role="system", content=rules), *messages)
     return (Message(role="system", content=f"{head.content}\n\n{rules}"), *messages[1:])
@@ -219,15 +236,15 @@ def _content(message: Mapping[str, Any], number: int) -> str:
             for part in content
         ]
         if not all(isinstance(part, str) for part in parts):
-            raise RefusedChat(f"messages[{number}].content holds something other than text")
+            raise _unread(f"messages[{number}].content holds something other than text")
         content = "".join(map(str, parts))
     if content is None:
         content = ""
     refused = message.get("refusal")
     if not isinstance(content, str) or not isinstance(refused, str | None):
-        raise RefusedChat(f"messages[{number}].content is no text")
+        raise _unread(f"messages[{number}].content is no text")
     if message.get("audio"):
-        raise RefusedChat(f"messages[{number}] holds audio")
+        raise _unread(f"messages[{number}] holds audio")
     return _clean("\n".join(filter(None, [content, refused])))
 
 
@@ -236,17 +253,15 @@ def _calls(message: Mapping[str, Any], number: int) -> list[tuple[str, ToolCall]
     found = []
     listed = message.get("tool_calls") or []
     if not isinstance(listed, list):
-        raise RefusedChat(f"messages[{number}].tool_calls is no list")
+        raise _unread(f"messages[{number}].tool_calls is no list")
     if message.get("function_call"):
-        raise RefusedChat(f"messages[{number}].function_call: write tool_calls")
+        raise _unread(f"messages[{number}].function_call: write tool_calls")
     for call in listed:
         call = call if isinstance(call, dict) else {}
         function, key = call.get("function"), call.get("id")
         name = function.get("name") if isinstance(function, dict) else None
         if not isinstance(function, dict) or not isinstance(name, str) or not isinstance(key, str):
-            raise RefusedChat(
-                f"messages[{number}].tool_calls holds what is no function with a name and an id"
-            )
+            raise _unread(f"messages[{number}].tool_calls holds what is no function with a name and an id")
         given = function.get("arguments") or {}
         try:
             given = json.loads(given) if isinstance(given, str) else given
@@ -268,71 +283,5 @@ def said_as(text: str, calls: Sequence[ToolCall]) -> Said:
 
 
 def parts_of(text: str, tools: Sequence[Any], *, cut: bool = False) -> tuple[str, list[ToolCall]]:
-    """(text, calls) of an answer to a request with these tools; what can't be read as a call is text."""
-    if not tools:
-        return text, []
-    answer = without_thinking(text)
-    try:
-        calls = _FORM.read(answer, {}, whole=not cut)
-    except CallFault:
-        return text, []
-    before = text.rfind(answer) + answer.find("<tool_call>")
-    return text[:before].strip(), calls
-
-
-def response(asked: ChatRequest, reply: ChatReply, model: str) -> dict[str, Any]:
-    """The body of an answer that is not streamed."""
-    chat = not isinstance(asked.prompt, str)
-    kind = "chat.completion" if chat else "text_completion"
-    said: dict[str, Any] = {"text": reply.text}
-    finish = "length" if reply.cut else "stop"
-    if chat:
-        text, calls = parts_of(reply.text, asked.tools, cut=reply.cut)
-        message: dict[str, Any] = {"role": "assistant", "content": text if text or not calls else None}
-        if calls:
-            message["tool_calls"], finish = _wired(calls, asked.digest), "tool_calls"
-        said = {"message": message}
-    choice = {"index": 0, **said, "logprobs": None, "finish_reason": finish}
-    return {**_head(asked, kind, model), "choices": [choice], "usage": _usage(reply)}
-
-
-def chunks(asked: ChatRequest, reply: ChatReply, model: str) -> Iterator[dict[str, Any]]:
-    """The same as the events of a stream."""
-    whole = response(asked, reply, model)
-    (choice,) = whole["choices"]
-    chat = "message" in choice
-    head = {**_head(asked, "chat.completion.chunk" if chat else "text_completion", model), "usage": None}
-    if not asked.usage:
-        head.pop("usage")
-    finish = {"index": 0, "logprobs": None, "finish_reason": choice["finish_reason"]}
-    if chat:
-        delta = dict(choice["message"])
-        if "tool_calls" in delta:
-            delta["tool_calls"] = [{"index": n, **call} for n, call in enumerate(delta["tool_calls"])]
-        yield {**head, "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": None}]}
-        yield {**head, "choices": [{**finish, "delta": {}}]}
-    else:
-        yield {**head, "choices": [{**finish, "text": choice["text"]}]}
-    if asked.usage:
-        yield {**head, "choices": [], "usage": whole["usage"]}
-
-
-def _wired(calls: Sequence[ToolCall], digest: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": f"call_{digest[:16]}_{number}",
-            "type": "function",
-            "function": {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)},
-        }
-        for number, call in enumerate(calls)
-    ]
-
-
-def _head(asked: ChatRequest, kind: str, model: str) -> dict[str, Any]:
-    # No clock: an agent's prompts may hold what it got.
-    return {"id": f"chatcmpl-{asked.digest[:24]}", "object": kind, "created": 0, "model": model}
-
-
-def _usage(reply: ChatReply) -> dict[str, int]:
-    total = reply.prompt_tokens + reply.tokens
-    return {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.tokens, "total_tokens": total}
+    """(text, calls) of an answer to a request with these tools, in the form `hermes`."""
+    return ChatTools(tuple(tools), _HERMES).parts(text, cut=cut)

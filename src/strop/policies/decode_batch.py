@@ -16,6 +16,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from strop.policies.attention import SharedPrompts, grouped
 from strop.policies.decoding import PlayContext, RowCache, cache_of, choose, uniforms
+from strop.policies.guided import Guide
 from strop_verify.core.progress import PROGRESS
 from strop_verify.core.protocols import Request
 
@@ -39,9 +40,10 @@ class NobodyWaits(Exception):
 
 @dataclass(eq=False)
 class DecodedRow:
-    """One completion while it is being sampled."""
+    """One completion while it is being sampled. `guide`: what it may go on with, where that is not everything."""
 
     request: Request
+    guide: Guide | None = None
     tokens: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
@@ -102,12 +104,17 @@ class DecodedRows:
         pairs = zip(self.rows, self._draws, strict=True)
         PROGRESS.beat()
         drawn = torch.stack([draws[len(row.tokens) if row else 0] for row, draws in pairs])
+        for number, row in enumerate(self.rows):
+            if row is not None and row.guide is not None:
+                self.logits[number] = row.guide.masked(self.logits[number])
         tokens, logprobs, entropies = self._chosen(drawn.to(self._device))
         self._tokens = tokens
         choices = zip(self.rows, tokens.tolist(), logprobs.tolist(), entropies.tolist(), strict=True)
         for row, token, logprob, entropy in list(choices):
             if row is not None:
                 row.tokens.append(token)
+                if row.guide is not None:
+                    row.guide.took(token)
                 row.logprobs.append(logprob)
                 row.entropies.append(round(entropy, 4))
                 yield row

@@ -42,6 +42,8 @@ class OpenAIPolicy(AskingPolicy):
     """Samples from a server, `concurrency` requests at a time; see `ModelCaller` for what it does with failures."""
 
     context: int | None = None
+    keeps_logprobs = False
+    """They are another server's, of other tokens."""
 
     def __init__(self, config: OpenAIConfig) -> None:
         """Connects at the first `submit`; `close` it. Raises UserError when the `openai` package is not installed."""

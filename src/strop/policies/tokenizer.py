@@ -339,7 +339,7 @@ class WireTokenizer:
         """The first name as text: here no text is a control token."""
         return self.encode(names[0])
 
-    def decode(self, ids: Sequence[int]) -> str:
+    def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
         """The text of token ids, for readers: of a conversation its messages' contents, one under the other."""
         messages = self.messages(ids)
         return self._text(ids) if messages is None else "\n".join(m.content for m in messages)

@@ -238,12 +238,12 @@ class HermesCalls:
         """See `CallForm`."""
         found, at = list[ToolCall](), 0
         while (start := text.find("<tool_call>", at)) >= 0:
-            value, at = _json(text, start + len("<tool_call>"), "the text in <tool_call>")
+            value, at = json_at(text, start + len("<tool_call>"), "the text in <tool_call>")
             end = re.compile(r"\s*(</tool_call>|\Z)").match(text, at)
             if end is None or (not end[1] and not whole):
                 raise CallFault("a <tool_call> is not closed; write </tool_call> behind the JSON")
             at = end.end()
-            found.append(_function(value))
+            found.append(call_of_json(value))
         if not found:
             raise CallFault(
                 'no tool was called; write <tool_call>{"name": ..., "arguments": {...}}</tool_call>'
@@ -264,7 +264,8 @@ class HermesCalls:
 _ARGUMENTS = {"arguments", "parameters", "args"}
 
 
-def _json(text: str, at: int, what: str) -> tuple[Any, int]:
+def json_at(text: str, at: int, what: str) -> tuple[Any, int]:
+    """(the JSON that begins there, where it ends); `what` it is, for the fault. Raises CallFault."""
     at += len(text[at:]) - len(text[at:].lstrip())
     try:
         return json.JSONDecoder(strict=False).raw_decode(text, at)
@@ -274,8 +275,11 @@ def _json(text: str, at: int, what: str) -> tuple[Any, int]:
         raise CallFault(f"{what} is no JSON that can be read") from None
 
 
-def _function(value: Any) -> ToolCall:
-    """A call of {"name", "arguments"}; the arguments may be JSON in a string, and be called as Llama calls them."""
+def call_of_json(value: Any) -> ToolCall:
+    """A call of {"name", "arguments"}; the arguments may be JSON in a string, and be called as Llama calls them.
+
+    Raises CallFault.
+    """
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         raise CallFault('a call has no name; write {"name": ..., "arguments": {...}}')
     rest = [key for key in value if key not in ("name", "id", "type")]
@@ -286,7 +290,7 @@ def _function(value: Any) -> ToolCall:
     given = value[rest[0]] if rest else None
     given = {} if given in (None, "") else given
     if isinstance(given, str):
-        given, _ = _json(given, 0, f"the arguments of {value['name']!r:.40}")
+        given, _ = json_at(given, 0, f"the arguments of {value['name']!r:.40}")
     if not isinstance(given, dict):
         raise CallFault(f"the arguments of {value['name']!r:.40} are no object; name them")
     return ToolCall(value["name"], given)

@@ -11,15 +11,17 @@ import copy
 from collections.abc import Iterable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
+from importlib.util import find_spec
 
 import torch
 from transformers import PreTrainedModel
 
 from strop.policies.decode_batch import DecodedRow, Decoder, NobodyWaits
 from strop.policies.decoding import Contexts
+from strop.policies.guided import Guides
 from strop.policies.proof import Proof, decoder_of, turns
 from strop.policies.tokenizer import HubTokenizer
-from strop_verify.core.errors import StropError
+from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.protocols import Request
 from strop_verify.core.rollout import Completion, FinishReason
 
@@ -68,6 +70,9 @@ class TransformersPolicy:
         self._prove(longest)
         self._contexts = Contexts(max_tokens_held)
         self._free()
+        self.follows_grammars = find_spec("llguidance") is not None
+        """Whether requests may have one."""
+        self._guides = Guides(tokenizer, model.config.get_text_config().vocab_size)
         self._waiting: list[tuple[Request, Future[Completion]]] = []
         self._futures: dict[DecodedRow, Future[Completion]] = {}
         self._held = 0
@@ -90,12 +95,21 @@ class TransformersPolicy:
                 ours[name].copy_(weight)
 
     def submit(self, request: Request) -> Future[Completion]:
-        """See `core.protocols.Policy`."""
+        """See `core.protocols.Policy`. Raises UserError for a grammar that can't be followed."""
+        if request.grammar:
+            self._guides.guide(request.grammar)
         if (tokens := len(request.prompt) + request.params.max_tokens) > self._proven:
             self._prove(tokens)
         future: Future[Completion] = Future()
         self._waiting.append((request, future))
         return future
+
+    def can_follow(self, grammar: str) -> bool:
+        """Whether a request may have this grammar."""
+        try:
+            return self.follows_grammars and bool(self._guides.guide(grammar))
+        except UserError:
+            return False
 
     def work(self, seconds: float) -> None:
         """One token for each row; see `core.protocols.Policy`. What ends it in the middle gives up all requests."""
@@ -149,6 +163,8 @@ class TransformersPolicy:
             text, reason = self._ending(row)
             if reason is not None:
                 self._finish(row, text, reason)
+            elif row.request.heard is not None:
+                row.request.heard(text, row.tokens, row.logprobs)
         with suppress(NobodyWaits):
             self._batch.forward(lambda: all(future.cancelled() for future in self._futures.values()))
 
@@ -203,6 +219,8 @@ class TransformersPolicy:
                 if context and request.play:
                     self._contexts.keep(request.play, context)
             return
+        for row in rows:
+            row.guide = self._guides.guide(row.request.grammar) if row.request.grammar else None
         self._futures |= zip(rows, futures, strict=True)
         joined = set(taken)
         self._waiting = [pair for number, pair in enumerate(self._waiting) if number not in joined]

@@ -167,8 +167,7 @@ class Play:
         if len(self.turns) >= limits.turns:
             return Done(f"{limits.turns} turns", "max turns")
         try:
-            prompt = asked.messages or asked.text
-            self.row, self.given = self.conversation.place(prompt, self.turns, tokenizer)
+            self.row, self.given = self.conversation.place(asked, self.turns, tokenizer)
         except ValueError as error:
             return Done(str(error), "malformed")
         if self.row != row:

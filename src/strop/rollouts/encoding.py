@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from strop.policies.tokenizer import HubTokenizer
 from strop.tasks.demos import Demo
 from strop_verify.core.errors import UserError
-from strop_verify.core.play import Opening
+from strop_verify.core.play import Converse, Opening
 from strop_verify.core.protocols import Environment, Tokenizer
 from strop_verify.core.rollout import Completion, Message, Turn, TurnTokens, end_to_end
 from strop_verify.core.task import Task
@@ -25,6 +25,13 @@ def opening_ids(opening: Opening, tokenizer: Tokenizer) -> list[int]:
         return tokenizer.encode_text(opening.text)
     head = tokenizer.encode_chat(opening.messages)
     return [*head, *tokenizer.encode(opening.prefill)] if opening.prefill else head
+
+
+def begun_ids(converse: Converse, tokenizer: Tokenizer) -> list[int]:
+    """Tokens with which the answer to a conversation begins."""
+    text = converse.prefill.removeprefix(converse.mark)
+    mark = tokenizer.mark([converse.mark]) if converse.mark else []
+    return [*mark, *(tokenizer.encode(text) if text else [])]
 
 
 def turn_ids(
@@ -83,10 +90,10 @@ class ExternalHistory:
 
     asked: list[tuple[Message, ...] | str] = field(default_factory=list)
     """Of each turn, and of the one that awaits its completion."""
+    begun: list[str] = field(default_factory=list)
+    """With what each of their answers begins: its prompt's, not sampled."""
 
-    def place(
-        self, asked: tuple[Message, ...] | str, turns: Sequence[Turn], tokenizer: Tokenizer
-    ) -> tuple[int, list[int]]:
+    def place(self, converse: Converse, turns: Sequence[Turn], tokenizer: Tokenizer) -> tuple[int, list[int]]:
         """(row, its new tokens) of a prompt after these turns.
 
         The longest exchange that it begins with, the answer included, is not encoded again. The prompt goes on in that
@@ -94,23 +101,25 @@ class ExternalHistory:
         would not see like this: a template that leaves out earlier thoughts writes the whole prompt anew.
         Raises ValueError where the chat template refuses the conversation.
         """
+        asked, begun = converse.messages or converse.text, begun_ids(converse, tokenizer)
         last = {turn.row: number for number, turn in enumerate(turns)}
         known = [number for number, turn in enumerate(turns) if self._begins(asked, number, turn)]
         best = max(known, key=lambda n: (len(self.asked[n]), last[turns[n].row] == n, n), default=None)
         more = None if best is None else _more(asked, self.asked[best], turns[best], tokenizer)
         self.asked.append(asked)
+        self.begun.append(converse.prefill)
         if best is None or more is None:
             whole = tokenizer.encode_text(asked) if isinstance(asked, str) else tokenizer.encode_chat(asked)
-            return len(last), whole
+            return len(last), [*whole, *begun]
         row = turns[best].row
         if last[row] == best:
-            return row, more
+            return row, [*more, *begun]
         before, _ = end_to_end(turn.tokens for turn in turns[: best + 1] if turn.row == row)
-        return len(last), [*before, *more]
+        return len(last), [*before, *more, *begun]
 
     def _begins(self, asked: tuple[Message, ...] | str, number: int, turn: Turn) -> bool:
         """Whether a prompt is what was asked and answered at a turn, and more."""
-        before, said = self.asked[number], turn.completion.text
+        before, said = self.asked[number], self.begun[number] + turn.completion.text
         if isinstance(asked, str) or isinstance(before, str):
             return isinstance(asked, str) and isinstance(before, str) and asked.startswith(before + said)
         size = len(before)

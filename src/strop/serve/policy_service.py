@@ -1,28 +1,89 @@
 """A policy behind OpenAI's API: requests come from the server's thread, the policy works in that which calls `run`."""
 
 import queue
-from collections.abc import Mapping
-from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass, field
 
-from pydantic import ValidationError
-
-from strop.policies.chat_wire import ChatReply, ChatRequest, RefusedChat
+from strop.policies.chat_options import Api, RefusedChat
+from strop.policies.chat_wire import ChatChoice, ChatReply, ChatRequest, Hear, choice_of
+from strop.policies.grammars import answer_grammar
+from strop.policies.model_calls import cut_off
 from strop_verify.core.errors import StropError
 from strop_verify.core.ids import derive_seed
-from strop_verify.core.protocols import Policy, Request
+from strop_verify.core.protocols import Policy, Request, Tokenizer
 from strop_verify.core.rollout import Completion, SamplingParams
 
 MOST_WAITING = 1024
 """Requests that are answered at the same time or wait."""
+MOST_CHOICES = 128
+"""Of one request."""
+_PROMPTS: Mapping[Api, str] = {"chat": "messages", "text": "prompt", "responses": "input"}
+_SCHEMAS: Mapping[Api, str] = {
+    "chat": "response_format",
+    "text": "response_format",
+    "responses": "text",
+}
+_LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
+"""What requests call these."""
+_CUT = "\ufffd"
+"""What a character is read as whose bytes are not all there."""
 _IDLE_SECONDS, _STEP_SECONDS = 0.2, 0.02
 
 
-@dataclass(frozen=True)
+class TokenPieces:
+    """The texts of an answer's tokens, which make up the answer's text laid end to end.
+
+    A token that ends inside a character has the text ""; the whole character is that of the token that ends it.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, prompt: Sequence[int]) -> None:
+        self._tokenizer, self._prompt = tokenizer, prompt
+        self.texts: list[str] = []
+        self._start = self._read = 0
+
+    def take(self, ids: Sequence[int], *, last: bool = False) -> None:
+        """Reads what is new of all the answer's tokens so far; `last`: a character that is not whole stays one."""
+        for end in range(len(self.texts) + 1, len(ids) + 1):
+            known, whole = self._text(ids[self._start : self._read]), self._text(ids[self._start : end])
+            if whole.endswith(_CUT) and not (last and end == len(ids)):
+                self.texts.append("")
+                continue
+            self.texts.append(whole[len(known) :])
+            self._start, self._read = self._read, end
+
+    def _text(self, ids: Sequence[int]) -> str:
+        if not ids:
+            return ""
+        return self._tokenizer.decode(ids, after=() if self._start else self._prompt)
+
+
+@dataclass(eq=False)
 class _Asked:
+    """A request on its way to a reply.
+
+    prompt   token ids, with what is begun of the answer
+    pieces   the tokens' texts, one a choice, where they are asked for
+    answers  one a choice
+    """
+
     request: ChatRequest
+    hear: Hear
     reply: "Future[ChatReply]"
+    prompt: Sequence[int] = ()
+    pieces: list[TokenPieces] = field(default_factory=list)
+    answers: list[Future[Completion]] = field(default_factory=list)
+
+    def end(self, how: Callable[[], ChatReply]) -> None:
+        """Gives the reply, or what is raised instead."""
+        for answer in self.answers:
+            answer.cancel()
+        with suppress(InvalidStateError):  # the client has gone
+            try:
+                self.reply.set_result(how())
+            except RefusedChat as error:
+                self.reply.set_exception(error)
 
 
 class PolicyService:
@@ -36,11 +97,11 @@ class PolicyService:
         self._policy, self._params, self._seed, self._number = policy, params, seed, 0
         self._context: int | None = getattr(policy, "context", None)
         self._asked: queue.Queue[_Asked] = queue.Queue(MOST_WAITING)
-        self._answering: list[tuple[_Asked, int, Future[Completion]]] = []
+        self._answering: list[_Asked] = []
 
-    def ask(self, request: ChatRequest) -> "Future[ChatReply]":
-        """See `policies.chat_server.Ask`."""
-        asked = _Asked(request, Future())
+    def ask(self, request: ChatRequest, hear: Hear) -> "Future[ChatReply]":
+        """See `policies.chat_server.Ask`. A reply that is cancelled is sampled no further."""
+        asked = _Asked(request, hear, Future())
         try:
             self._asked.put_nowait(asked)
         except queue.Full:
@@ -65,54 +126,123 @@ class PolicyService:
                 try:
                     self._begin(asked)
                 except RefusedChat as error:
-                    asked.reply.set_exception(error)
+                    asked.end(_raising(error))
         except queue.Empty:
             pass
 
     def _begin(self, asked: _Asked) -> None:
         prompt, tokenizer = asked.request.prompt, self._policy.tokenizer
+        schema = asked.request.schema
         try:
             ids = tokenizer.encode_text(prompt) if isinstance(prompt, str) else tokenizer.encode_chat(prompt)
-            params, seed = self._sampling(asked.request.sampling)
-            room = params.max_tokens if self._context is None else self._context - len(ids)
-            if room < 1:
-                full = f"This model's maximum context length is {self._context} tokens; the prompt has {len(ids)}"
-                raise RefusedChat(full, 400, "context_length_exceeded")
-            params = params.model_copy(update={"max_tokens": min(params.max_tokens, room)})
-            future = self._policy.submit(Request(ids, seed, params))
+            asked.prompt = [*ids, *asked.request.tools.begun_ids(tokenizer)]
+            params, seed = self._sampling(asked.request, len(asked.prompt))
+            grammar = self._call_grammar(asked.request) if schema is None else answer_grammar(schema)
+            for number in range(asked.request.choices):
+                asked.pieces.append(TokenPieces(tokenizer, asked.prompt))
+                heard = self._hearing(asked, number, params) if asked.request.stream else None
+                mine = derive_seed(seed, "choice", number)
+                wanted = Request(asked.prompt, mine, params, grammar=grammar, heard=heard)
+                asked.answers.append(self._policy.submit(wanted))
         except (ValueError, StropError) as error:
-            raise error if isinstance(error, RefusedChat) else RefusedChat(str(error)) from None
-        self._answering.append((asked, len(ids), future))
+            if isinstance(error, RefusedChat):
+                raise
+            param = _SCHEMAS[asked.request.api] if schema is not None else _PROMPTS[asked.request.api]
+            raise RefusedChat(" ".join(str(error).split()), param=param) from None
+        self._answering.append(asked)
 
-    def _sampling(self, given: Mapping[str, Any]) -> tuple[SamplingParams, int]:
-        for name in ("frequency_penalty", "presence_penalty", "logit_bias"):
-            if given.get(name):
-                raise RefusedChat(f"{name} is not known here: leave it out")
-        stop = given.get("stop", self._params.stop)
-        asked = {
-            "temperature": given.get("temperature", self._params.temperature),
-            "top_p": given.get("top_p", self._params.top_p),
-            "max_tokens": given.get("max_tokens") or self._params.max_tokens,
-            "stop": (stop,) if isinstance(stop, str) else stop,
-        }
-        try:
-            params = SamplingParams.model_validate(asked)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise RefusedChat(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    def _call_grammar(self, request: ChatRequest) -> str:
+        """Of a call that must be, where the policy can be held to it; else what it says is looked at in the end."""
+        can: Callable[[str], bool] | None = getattr(self._policy, "can_follow", None)
+        rest = request.tools.rest
+        return rest if rest and can and can(rest) else ""
+
+    def _sampling(self, request: ChatRequest, prompt: int) -> tuple[SamplingParams, int]:
+        """How to sample, and the seed. Raises RefusedChat where there is no room for what is asked."""
+        given, own, most = request.sampling, self._params, self._params.max_tokens
+        wanted = given.get("max_tokens", most)
+        if wanted > most:
+            name = next(one for one in _LENGTHS if request.body.get(one))
+            fault = f"{name}: {wanted} is more than the {most} that this server gives to an answer"
+            raise RefusedChat(fault, param=name)
+        room = wanted if self._context is None else self._context - prompt
+        if room < (wanted if "max_tokens" in given else 1):
+            asked = f" and {wanted} are wanted" if "max_tokens" in given else ""
+            full = f"This model's maximum context length is {self._context} tokens; the prompt has {prompt}{asked}"
+            raise RefusedChat(full, 400, "context_length_exceeded", param=_PROMPTS[request.api])
+        names = ("temperature", "top_p", "stop")
+        update = {name: given[name] for name in names if name in given} | {"max_tokens": min(wanted, room)}
         self._number += 1
-        seed = given.get("seed")
-        most = min(params.max_tokens, self._params.max_tokens)
-        mine = seed if isinstance(seed, int) else derive_seed(self._seed, "request", self._number)
-        return params.model_copy(update={"max_tokens": most}), mine
+        seed = given["seed"] if "seed" in given else derive_seed(self._seed, "request", self._number)
+        return own.model_copy(update=update), seed
+
+    def _hearing(
+        self, asked: _Asked, number: int, params: SamplingParams
+    ) -> Callable[[str, Sequence[int], Sequence[float]], None]:
+        """Passes on what is certain of an answer: whole characters, and nothing that may be a stop string's."""
+        before = "".join(asked.request.tools.begun)
+
+        def heard(text: str, ids: Sequence[int], logprobs: Sequence[float]) -> None:
+            text = text.rstrip(_CUT)
+            text = text[: len(text) - max((cut_off(text, stop) for stop in params.stop), default=0)]
+            asked.hear(
+                number, ChatChoice(before + text, pieces=self._pieces(asked, number, text, ids, logprobs))
+            )
+
+        return heard
+
+    def _pieces(
+        self, asked: _Asked, number: int, text: str, ids: Sequence[int], logprobs: Sequence[float], *,
+        last: bool = False,
+    ) -> list[tuple[str, float]]:  # fmt: skip
+        """(text, log-probability) of the tokens that begin in a text, where they are asked for."""
+        if not asked.request.logprobs:
+            return []
+        pieces = asked.pieces[number]
+        pieces.take(ids, last=last)
+        count = _within(pieces.texts, len(text))
+        return list(zip(pieces.texts[:count], logprobs[:count], strict=True))
 
     def _deliver(self) -> None:
+        """Gives the replies that are there, and lets go of those that nobody waits for."""
         left = []
-        for asked, prompt, future in self._answering:
-            if not future.done():
-                left.append((asked, prompt, future))
-            elif (error := future.exception()) is not None:
-                asked.reply.set_exception(RefusedChat(str(error), 500, "policy_error"))
+        for asked in self._answering:
+            if asked.reply.cancelled():
+                asked.end(_raising(RefusedChat("the client has gone")))
+                self._policy.work(0.0)  # which takes its rows out
+            elif (error := next(filter(None, map(_error, asked.answers)), None)) is not None:
+                asked.end(_raising(RefusedChat(str(error), 500, "policy_error")))
+            elif all(answer.done() for answer in asked.answers):
+                asked.end(lambda asked=asked: self._reply(asked))  # type: ignore[misc]
             else:
-                asked.reply.set_result(ChatReply.of(future.result(), prompt))
+                left.append(asked)
         self._answering = left
+
+    def _reply(self, asked: _Asked) -> ChatReply:
+        choices = []
+        for number, answer in enumerate(asked.answers):
+            said = answer.result()
+            pieces = self._pieces(asked, number, said.text, said.token_ids, said.logprobs, last=True)
+            choices.append(choice_of(asked.request, said, pieces))
+        return ChatReply(len(asked.prompt), tuple(choices))
+
+
+def _within(texts: Sequence[str], length: int) -> int:
+    """How many of the tokens begin in a text of that length."""
+    at = 0
+    for number, text in enumerate(texts):
+        if at >= length:
+            return number
+        at += len(text)
+    return len(texts)
+
+
+def _error(answer: Future[Completion]) -> BaseException | None:
+    return answer.exception() if answer.done() and not answer.cancelled() else None
+
+
+def _raising(error: RefusedChat) -> Callable[[], ChatReply]:
+    def end() -> ChatReply:
+        raise error
+
+    return end

@@ -89,10 +89,12 @@ class Converse(Opening):
     Where it begins with what was asked and answered before, word for word, it goes on in the same tokens; else it
     begins another row of tokens of the same play (`Turn.row`).
 
+    mark    the control token that `prefill` begins with, by its name; "" where it is text
     placed  hears of how many tokens the prompt is; it is not called where the play ends over it
     over    hears why the play ends before the answer
     """
 
+    mark: str = ""
     placed: Callable[[int], None] = field(default=lambda tokens: None, compare=False)
     over: Callable[[StopReason, str], None] = field(default=lambda reason, why: None, compare=False)
 

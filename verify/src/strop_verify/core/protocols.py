@@ -23,8 +23,8 @@ class Tokenizer(Protocol):
     def mark(self, names: Sequence[str]) -> list[int]:
         """The control token that has one of these names; the first as plain text where there is none."""
 
-    def decode(self, ids: Sequence[int]) -> str:
-        """The text of token ids, special tokens left out."""
+    def decode(self, ids: Sequence[int], *, after: Sequence[int] = ()) -> str:
+        """The text of token ids as it stands after a prompt's, special tokens left out."""
 
     def encode_chat(self, messages: Sequence[Message]) -> list[int]:
         """Token ids of a conversation up to the start of the assistant's reply."""
@@ -39,6 +39,11 @@ class Tokenizer(Protocol):
 
         ended  the end token that was sampled, if any
         """
+
+
+Heard = Callable[[str, Sequence[int], Sequence[float]], None]
+"""Hears a completion as it is sampled: its text, token ids and log-probabilities so far. The text may end inside a
+character (U+FFFD) or a stop string; the lists go on growing."""
 
 
 class CacheHandle:
@@ -59,6 +64,11 @@ class Request:
     ends: Callable[[str], bool] | None = None
     """Whether a completion whose text is this may end here, with the reason "stop". An engine that computes itself asks
     after every token; others leave it out, and say more."""
+    grammar: str = ""
+    """Grammar, in llguidance's dialect of Lark, that the completion fits unless it is cut off, of policies that say
+    `follows_grammars`; its log-probabilities are those under the distribution that this leaves."""
+    heard: Heard | None = None
+    """Called after each token but the last, in `work`, by engines that sample token by token in this process."""
 
 
 @runtime_checkable

@@ -1,0 +1,40 @@
+"""Grammars of what a policy may say, in llguidance's dialect of Lark: JSON that fits a schema, the rest of a call.
+
+White space is that of `json.dumps`, as some models would write it for ever.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+_COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+
+
+def answer_grammar(schema: Any) -> str:
+    """Of an answer that fits a JSON schema."""
+    return f"start: {_fits(schema)}\n"
+
+
+def call_grammar(tools: Sequence[Any], name: str, key: str, end: str) -> str:
+    """Of what follows the beginning of a call that is a JSON object.
+
+    tools  functions as OpenAI's API lists them
+    name   the function whose name and key of the arguments are there already; of any where it is empty, whose name and
+           key follow
+    key    of the arguments
+    end    what follows the object
+    """
+    chosen = [tool["function"] for tool in tools if name in ("", tool["function"]["name"])]
+    rules = []
+    for number, function in enumerate(chosen):
+        named = f"{json.dumps(function['name'], ensure_ascii=False)}, {json.dumps(key)}: "
+        head = "" if name else json.dumps(named, ensure_ascii=False)
+        fits = _fits(function.get("parameters") or {"type": "object"})
+        rules += [f"call{number}: {head} given{number} {json.dumps('}' + end)}", f"given{number}: {fits}"]
+    either = " | ".join(f"call{number}" for number in range(len(chosen)))
+    return "\n".join([f'start: " " ({either})', *rules, ""])
+
+
+def _fits(schema: Any) -> str:
+    given = schema if isinstance(schema, dict) else {"enum": []}
+    return f"%json {json.dumps({**given, 'x-guidance': _COMPACT})}"

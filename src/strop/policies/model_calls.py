@@ -1,0 +1,289 @@
+"""Calls of functions as families of models write them, for clients that list tools as OpenAI's API does.
+
+hermes      `<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>`: Hermes, Qwen2.5, Qwen3
+qwen-coder  `<tool_call><function=f><parameter=a>1</parameter></function></tool_call>`: Qwen3-Coder, values as text
+llama       `{"name": "f", "parameters": {"a": 1}}`, after `<|python_tag|>` or not, `;` between several: Llama 3
+mistral     `[TOOL_CALLS][{"name": "f", "arguments": {"a": 1}}]`, or `[TOOL_CALLS]f[ARGS]{"a": 1}` for each: Mistral
+
+Where JSON holds the arguments, `arguments`, `parameters` and `args` mean the same. Tools are told in the system
+message, in these words whatever the template has. What calls gave stands in `<tool_response>` in a message of the user.
+
+Source of the forms: xgrammar 0.2.8, `builtin_structural_tag.py`, and the chat templates of those models.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, get_args
+
+from strop.policies.grammars import call_grammar
+from strop.policies.tool_calls import CallFault, HermesCalls, ToolCall, call_of_json, json_at
+from strop_verify.core.rollout import Message
+
+Begun = tuple[str, str]
+"""With what an answer begins that must be a call: a control token's name, then text."""
+_HERMES = HermesCalls()
+
+
+class ModelCalls(Protocol):
+    """One family's way to write calls. `tools` are functions as OpenAI's API lists them."""
+
+    def described(self, tools: Sequence[Any]) -> str:
+        """What the system message says of the tools and of how to call them."""
+
+    def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
+        """The calls in an answer, in order. Raises CallFault where there is none, or one can't be read.
+
+        whole  whether the answer came to its end; where it did not, a call that is left open is none
+        """
+
+    def write(self, call: ToolCall) -> str:
+        """What `read` takes for this call."""
+
+    def begins(self, text: str) -> int:
+        """Where calls may begin in a text that may go on: all before is text for certain."""
+
+    def begun(self, name: str) -> Begun:
+        """The beginning of a call of the function, of any without a name."""
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """A grammar of what follows that; "" where there is none."""
+
+
+def replies(outputs: Sequence[str]) -> tuple[Message, ...]:
+    """What calls gave, in their order, as the next messages."""
+    return _HERMES.replies(outputs, "")
+
+
+class HermesForm:
+    """Form `hermes`."""
+
+    def described(self, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        return _HERMES.described(tools)
+
+    def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
+        """See `ModelCalls`."""
+        return _HERMES.read(text, {}, whole=whole)
+
+    def write(self, call: ToolCall) -> str:
+        """See `ModelCalls`."""
+        return _HERMES.write(call, {})
+
+    def begins(self, text: str) -> int:
+        """See `ModelCalls`."""
+        return _first(text, "<tool_call>")
+
+    def begun(self, name: str) -> Begun:
+        """See `ModelCalls`."""
+        return "<tool_call>", f'\n{{"name": {_quoted(name)}, "arguments":' if name else '\n{"name":'
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        return call_grammar(tools, name, "arguments", "\n</tool_call>")
+
+
+class QwenCoderForm:
+    """Form `qwen-coder`. An argument whose schema is no string is the JSON that its text is, else that text."""
+
+    _function = re.compile(r"(?:<tool_call>\s*)?<function=([^>\s]+)>")
+    _parameter = re.compile(r"\s*<parameter=([^>\n]+)>\n?")
+    _value_end = re.compile(r"\n?</parameter>(?=\s*(?:<parameter=|</function>|\Z))")
+    _end = re.compile(r"\s*</function>(?:\s*</tool_call>)?")
+
+    def described(self, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        lines = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
+        example = self.write(ToolCall("NAME", {"FIRST": "value", "SECOND": "another\nof two lines"}))
+        return f"You can call these functions:\n<tools>\n{lines}\n</tools>\n\nWrite a call so:\n{example}"
+
+    def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
+        """See `ModelCalls`."""
+        found, at = list[ToolCall](), 0
+        while start := self._function.search(text, at):
+            given, at = dict[str, Any](), start.end()
+            taken = _properties(tools, start[1])
+            while key := self._parameter.match(text, at):
+                end = self._value_end.search(text, key.end())
+                if end is None:
+                    raise CallFault(f"<parameter={key[1]:.40}> is not closed; write </parameter>")
+                given[key[1].strip()] = _typed(text[key.end() : end.start()], taken.get(key[1].strip()))
+                at = end.end()
+            closed = self._end.match(text, at)
+            if closed is None and (text[at:].strip() or not whole):
+                raise CallFault(f"<function={start[1]:.40}> is not closed; write </function></tool_call>")
+            at = closed.end() if closed else len(text)
+            found.append(ToolCall(start[1], given))
+        return _some(found, "<function=NAME><parameter=KEY>value</parameter></function>")
+
+    def write(self, call: ToolCall) -> str:
+        """See `ModelCalls`."""
+        lines = "".join(
+            f"<parameter={key}>\n{value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}\n"
+            "</parameter>\n"
+            for key, value in call.arguments.items()
+        )
+        return f"<tool_call>\n<function={call.name}>\n{lines}</function>\n</tool_call>"
+
+    def begins(self, text: str) -> int:
+        """See `ModelCalls`."""
+        return _first(text, "<tool_call>", "<function=")
+
+    def begun(self, name: str) -> Begun:
+        """See `ModelCalls`."""
+        return "<tool_call>", f"\n<function={name}>\n" if name else "\n<function="
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """None: its values are plain text."""
+        return ""
+
+
+class LlamaForm:
+    """Form `llama`. An object that names no function of the tools is no call, but an answer in JSON."""
+
+    def described(self, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        lines = "\n".join(json.dumps(tool, ensure_ascii=False) for tool in tools)
+        return (
+            f"You can call these functions:\n{lines}\n\nTo call one, answer with nothing but JSON: "
+            '{"name": function name, "parameters": object of its arguments}'
+        )
+
+    def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
+        """See `ModelCalls`."""
+        at = text.find("<|python_tag|>")
+        rest = (text if at < 0 else text[at + len("<|python_tag|>") :]).strip()
+        names, found, at = _names(tools), list[ToolCall](), 0
+        while at < len(rest):
+            value, at = json_at(rest, at, "the answer")
+            found.append(call_of_json(value))
+            if found[-1].name not in names:
+                raise CallFault(f"there is no function {found[-1].name!r:.40}")
+            at += len(rest[at:]) - len(rest[at:].lstrip("; \n\t"))
+        return _some(found, self.write(ToolCall("NAME", {})))
+
+    def write(self, call: ToolCall) -> str:
+        """See `ModelCalls`."""
+        return json.dumps({"name": call.name, "parameters": call.arguments}, ensure_ascii=False)
+
+    def begins(self, text: str) -> int:
+        """See `ModelCalls`."""
+        if text.lstrip()[:1] in ("", "{"):
+            return 0
+        return _first(text, "<|python_tag|>")
+
+    def begun(self, name: str) -> Begun:
+        """See `ModelCalls`."""
+        return "", f'{{"name": {_quoted(name)}, "parameters":' if name else '{"name":'
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        return call_grammar(tools, name, "parameters", "")
+
+
+class MistralForm:
+    """Form `mistral`, in both versions; it is written in the older."""
+
+    _named = re.compile(r"\s*([\w.-]+)\s*(?:\[CALL_ID\]\s*[\w-]+\s*)?(?:\[ARGS\])?(?=\s*\{)")
+
+    def described(self, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        lines = json.dumps(list(tools), ensure_ascii=False)
+        return (
+            f"You can call these functions:\n{lines}\n\nWrite calls so:\n{self.write(ToolCall('NAME', {}))}"
+        )
+
+    def read(self, text: str, tools: Sequence[Any], *, whole: bool) -> list[ToolCall]:
+        """See `ModelCalls`."""
+        found = list[ToolCall]()
+        for part in text.split("[TOOL_CALLS]")[1:]:
+            if named := self._named.match(part):
+                given, end = json_at(part, named.end(), f"the arguments of {named[1]!r:.40}")
+                value: Any = [{"name": named[1], "arguments": given}]
+            else:
+                value, end = json_at(part, 0, "the text behind [TOOL_CALLS]")
+            if part[end:].strip():
+                raise CallFault("text behind calls; write nothing there")
+            found += [call_of_json(one) for one in (value if isinstance(value, list) else [value])]
+        return _some(found, self.write(ToolCall("NAME", {})))
+
+    def write(self, call: ToolCall) -> str:
+        """See `ModelCalls`."""
+        data = [{"name": call.name, "arguments": call.arguments}]
+        return f"[TOOL_CALLS]{json.dumps(data, ensure_ascii=False)}"
+
+    def begins(self, text: str) -> int:
+        """See `ModelCalls`."""
+        return _first(text, "[TOOL_CALLS]")
+
+    def begun(self, name: str) -> Begun:
+        """See `ModelCalls`."""
+        return "[TOOL_CALLS]", f'[{{"name": {_quoted(name)}, "arguments":' if name else '[{"name":'
+
+    def rest(self, name: str, tools: Sequence[Any]) -> str:
+        """See `ModelCalls`."""
+        return call_grammar(tools, name, "arguments", "]")
+
+
+ModelForm = Literal["hermes", "qwen-coder", "llama", "mistral"]
+MODEL_FORMS: Mapping[str, ModelCalls] = {
+    "hermes": HermesForm(), "qwen-coder": QwenCoderForm(), "llama": LlamaForm(), "mistral": MistralForm(),
+}  # fmt: skip
+"""Every form by its name."""
+assert tuple(MODEL_FORMS) == get_args(ModelForm)
+_OF_TEMPLATE: Mapping[str, ModelForm] = {
+    "<function=": "qwen-coder", "[TOOL_CALLS]": "mistral", "<tool_call>": "hermes", "<|python_tag|>": "llama",
+    '"parameters":': "llama",
+}  # fmt: skip
+
+
+def form_of(template: str | None) -> ModelForm:
+    """The form that a chat template writes calls in; hermes where it has none."""
+    return next((form for word, form in _OF_TEMPLATE.items() if word in (template or "")), "hermes")
+
+
+def _first(text: str, *openings: str) -> int:
+    """Where the first of these begins, also one that the text's end cuts off."""
+    whole = [at for one in openings if (at := text.find(one)) >= 0]
+    return min([*whole, *(len(text) - cut_off(text, one) for one in openings)])
+
+
+def cut_off(text: str, opening: str) -> int:
+    """Characters at the text's end with which `opening` begins, without being whole; 0 where there are none."""
+    longest = min(len(opening) - 1, len(text))
+    return next((size for size in range(longest, 0, -1) if text.endswith(opening[:size])), 0)
+
+
+def _some(found: list[ToolCall], example: str) -> list[ToolCall]:
+    if not found:
+        raise CallFault(f"no tool was called; write {example}")
+    return found
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)
+
+
+def _names(tools: Sequence[Any]) -> set[str]:
+    return {tool["function"]["name"] for tool in tools}
+
+
+def _properties(tools: Sequence[Any], name: str) -> Mapping[str, Any]:
+    """The schemas of a function's arguments by name."""
+    for tool in tools:
+        schema = tool["function"].get("parameters") if tool["function"]["name"] == name else None
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if isinstance(properties, dict):
+            return properties
+    return {}
+
+
+def _typed(text: str, schema: Any) -> Any:
+    """An argument that was written as text."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "string" or (isinstance(kind, list) and "string" in kind):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
