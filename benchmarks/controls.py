@@ -77,13 +77,13 @@ def table(data: Mapping[str, Any], on: str = "") -> str:
     """In Markdown."""
     count = len(data["runs"])
     lines = [
-        f"| GRPO held against | | it | GRPO | difference, {count} seed{'s' * (count > 1)} | each seed |",
+        f"| GRPO held against | answers | control | GRPO | difference, {count} seed{'s' * (count > 1)} | each seed |",
         "|---|---|---|---|---|---|",
     ]
     for side, rate, mean, after, one in rows(data, on):
         each = " ".join(_signed(value) for value in one.seeds)
         told = f"{_signed(one.delta)} [{_signed(one.low)}, {_signed(one.high)}]"
-        name = "T = 0.8" if rate == "pass@1" else rate
+        name = "sampled" if rate == "pass@1" else rate
         lines.append(f"| {TOLD[side]} | {name} | {_plain(mean)} | {_plain(after)} | {told} | {each} |")
     return "\n".join(lines)
 
