@@ -12,6 +12,7 @@ from strop_verify.attacks.canary import Canaries
 from strop_verify.attacks.grader import SCORED, Grade, Grader
 from strop_verify.attacks.leftovers import LeftoverWatch
 from strop_verify.attacks.suite import Trial
+from strop_verify.core.checks import AssertsCheck
 
 GRACE = 1.0
 """Seconds beyond the deadline that a verdict may take."""
@@ -69,6 +70,9 @@ def run(
             if trial.task.id not in warm:
                 warm.add(trial.task.id)
                 grader.grade(trial.task, trial.honest or trial.task.reference or "pass")
+                if (check := trial.task.check.maybe(AssertsCheck)) is not None and trial.language == "python":
+                    # What does not cross between processes is looked at in one, which a grader may keep.
+                    grader.grade(trial.task, f"def {check.entry_point}(*args, **kwargs):\n    return ...\n")
                 time.sleep(0.05)
                 watch.learn()
             rows.append(_try(grader, trial, canaries, watch, grace))
