@@ -6,6 +6,7 @@ python benchmarks/controls.py --table experiments/controls/demo.json      README
 
 import argparse
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 from strop.evaluation.seeds import Pooled, crossed
 from strop.reports.run_state import read_settings
 from strop.training.evaluations import read_evaluations
-from strop_verify.core.files import write_json
 
 TOLD = {
     "before": "before training",
@@ -56,6 +56,12 @@ def collected(runs: Sequence[Path]) -> dict[str, Any]:
         "controls": sorted({name for run in found for name in run["took"]}),
         "runs": found,
     }
+
+
+def packed(data: Mapping[str, Any]) -> str:
+    """As JSON, a line a run; whole numbers without their point."""
+    text = json.dumps(data, separators=(",", ":"))
+    return re.sub(r"(?<=[\[,])([01])\.0(?=[,\]])", r"\1", text).replace(',{"seed"', ',\n{"seed"') + "\n"
 
 
 def rows(data: Mapping[str, Any], on: str = "") -> Iterator[tuple[str, str, float, float, Pooled]]:
@@ -105,7 +111,7 @@ def main() -> None:
     parser.add_argument("--table", type=Path)
     given = parser.parse_args()
     if given.output:
-        write_json(given.output, collected(given.runs))
+        given.output.write_text(packed(collected(given.runs)))
     data = json.loads((given.table or given.output).read_text())
     print(
         "\n\n".join(
