@@ -1,4 +1,4 @@
-"""What GRPO must beat: controls that train from the same start, on the same tasks, for as long as the run's steps took.
+"""What GRPO must beat: controls that train from the same start, on the same tasks, with as much compute.
 
     ssd   supervised training on the model's own answers, one a task, verified or not (arXiv 2604.01193)
     rft   on those of its own answers that passed, each text once (rejection fine-tuning, arXiv 2308.01825)
