@@ -19,12 +19,11 @@ INSIDE = {
     "strop.training.feed:TaskFeed._play_step": "step",
     "strop.training.learner:Learner._update": "step",
     "strop.training.run:_Job._write_down": "step",
-    "strop.training.online:OnlineLoop._chosen": "step",
+    "strop.training.online:EditEventFeed._chosen": "step",
     "strop.training.loop:Loop._save": "save",
     "strop.training.run:_Job._save_model": "save",
-    "strop.training.online:OnlineLoop._save": "save",
     "strop.training.evaluations:Evaluations._one": "evaluation",
-    "strop.training.online:OnlineLoop._evaluated": "evaluation",
+    "strop.training.online:EditEventFeed._evaluated": "evaluation",
 }
 """Functions of a run, and what goes on inside them."""
 Moment = tuple[str, int]
@@ -87,14 +86,12 @@ def command(place: dict[str, str], *words: str) -> None:
 
 
 def rounds(edits: str, model: str, folder: str) -> None:
-    from tests.training.test_online import EditorLog, recipe_for
-
-    from strop.training.online import online
+    from tests.training.test_online import EditorLog, recipe_for, rounds_of
 
     made = recipe_for(Path(folder), Path(edits), Path(model))
     heard = EditorLog(made, accepts=lambda at: at % 3 == 0)
     resume = (Path(folder) / "recipe.yaml").is_file()
-    online(made, resume=resume, say=heard, show=lambda metrics: None)
+    rounds_of(made, heard, resume=resume)
 
 
 def lived(

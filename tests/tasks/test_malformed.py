@@ -55,6 +55,12 @@ BAD_LINES = {
     own("x", check=7): "check",
     own("x", statement=[1]): "statement: Input should be a valid string",
     own("x", check={**TESTS, "cases": []}): "the task has no tests",
+    own(
+        "x", check={**TESTS, "tolerence": 1}
+    ): "check.tolerence: there is no such key (did you mean 'tolerance'?)",
+    own(
+        "x", check={**TESTS, "cases": [{"stdn": ""}]}
+    ): "check.cases.0.stdn: there is no such key (did you mean 'stdin'?)",
     own("x", surprise=1): "unknown field 'surprise'",
     b"\x00\x01\x02": "bad JSON",
 }
@@ -327,3 +333,15 @@ def test_a_stream_of_tasks_takes_little_memory(tmp_path):
     )  # fmt: skip
     assert "20000 tasks, 0 rows left out" in done.stdout
     assert int(done.stdout.split()[-2]) < 220_000, "KiB"
+
+
+def test_where_the_hub_has_no_address_nothing_is_tried_again(monkeypatch):
+    pytest.importorskip("datasets")
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", "https://hub.invalid")
+    for name in ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UserError, match=r"cannot load the data set 'nobody/nothing': .*OfflineModeIsEnabled"):
+        list(sources.iter_tasks("mbpp:hub:nobody/nothing"))
+    assert not constants.HF_HUB_OFFLINE

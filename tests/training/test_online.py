@@ -15,7 +15,7 @@ from tests.warm import strop
 from strop.algorithms.losses import Tokens, UpdateSize, find_loss, objective
 from strop.cli.models import recipe_for as served_recipe
 from strop.cli.models import trained_in
-from strop.cli.online import _ALWAYS
+from strop.cli.online import ALWAYS
 from strop.cli.options import EngineOptions
 from strop.cli.serve_edits import _sampling
 from strop.config.algorithms import ReinforceLoss, RunningBaselineAdvantage
@@ -31,7 +31,9 @@ from strop.reports.run_folder import record_file
 from strop.rollouts.encoding import opening_ids
 from strop.tasks.sources import load_tasks
 from strop.training.batch import Advantages, batch_of
-from strop.training.online import OnlineState, online
+from strop.training.checkpoints import latest, read_state
+from strop.training.run import resume as resume_run
+from strop.training.run import train
 from strop_verify.core import files
 from strop_verify.core.edit_events import (
     EditAccepted,
@@ -42,6 +44,7 @@ from strop_verify.core.edit_events import (
     read_events,
     read_suggestions,
 )
+from strop_verify.core.errors import ConfigError
 from strop_verify.core.rollout import Completion, Group, Rollout, Turn
 
 RECIPE = Path(__file__).parents[2] / "src/strop/recipes/next-edit-laptop.yaml"
@@ -228,7 +231,7 @@ def recipe_for(folder: Path, edits: Path, model: Path, *words: str) -> Any:
             f"model.name={model}", f"tasks.source={edits}", f"run.dir={folder}", "tasks.max_prompt_tokens=4096",
             "optim.steps=2", "online.batch=8", "online.poll_seconds=0.01", "sampling.max_tokens=16",
             "evaluation.limit=3", "evaluation.samples=1", "optim.learning_rate=1e-3", "online.margin=0.9",
-            *_ALWAYS, *words,
+            *ALWAYS, *words,
         ],
     )  # fmt: skip
 
@@ -237,13 +240,30 @@ def weights_of(folder: Path) -> bytes:
     return (folder / "served" / "model.safetensors").read_bytes()
 
 
+def rounds_of(recipe: Any, heard: EditorLog, *, resume: bool = False) -> None:
+    """A run of rounds, or the rest of one."""
+    shown: dict[str, Any] = {"say": heard, "show": lambda metrics: None}
+    if resume:
+        resume_run(recipe.run.folder, **shown)
+    else:
+        train(recipe, **shown)
+
+
+def feed_state(folder: Path) -> dict[str, Any]:
+    """What the newest checkpoint says of the rounds."""
+    newest = latest(folder / "checkpoints")
+    assert newest
+    state: dict[str, Any] = read_state(newest)["feed"]
+    return state
+
+
 @pytest.mark.soak(25)
 def test_killed_anywhere_the_same_bits_follow(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
     def run(folder: Path, stop: int, *, resume: bool = False) -> list[str]:
         recipe = recipe_for(folder, edits, tiny_model)
         heard = EditorLog(recipe, accepts=lambda at: at % 3 == 0, stop=stop)
         try:
-            online(recipe, resume=resume, say=heard, show=lambda metrics: None)
+            rounds_of(recipe, heard, resume=resume)
         except KeyboardInterrupt:
             assert stop >= 0
         return heard.said
@@ -256,10 +276,26 @@ def test_killed_anywhere_the_same_bits_follow(edits: Path, tiny_model: Path, tmp
         run(folder, stop)
         run(folder, -1, resume=True)
         assert weights_of(folder) == weights_of(tmp_path / "whole"), said[stop]
-        state = OnlineState.model_validate_json((folder / "online.json").read_bytes())
-        assert state.round == 2 and len(state.used) == len(set(state.used)) == 16
+        used = feed_state(folder)["used"]
+        assert len(used) == len(set(used)) == 16
         steps = [json.loads(line)["step"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
         assert steps == [1, 2]
+
+
+@pytest.mark.unit
+def test_a_recipe_that_cannot_go_in_rounds_is_refused_by_name() -> None:
+    words = [
+        *ALWAYS,
+        "grpo.group_size=4",
+        "run.save_every=5",
+        "grpo.mask_truncated=true",
+        "grpo.advantage={type: group}",
+    ]
+    with pytest.raises(ConfigError) as error:
+        load_recipe([RECIPE], words)
+    told = str(error.value).splitlines()
+    for key in ("grpo.group_size", "run.save_every", "grpo.mask_truncated", "grpo.advantage"):
+        assert [line for line in told if key in line and "must be" in line], (key, told)
 
 
 def test_silence_rings(edits: Path, tiny_model: Path, tmp_path: Path) -> None:
@@ -335,7 +371,8 @@ def metrics_of(folder: Path) -> list[dict[str, Any]]:
 
 def share(folder: Path, number: int, name: str) -> float:
     """Of the held-out states, by the evaluation of a round."""
-    found = Evaluation.model_validate_json(record_file(folder, f"round-{number}").read_bytes())
+    name = f"round-{number}" if number else "before"
+    found = Evaluation.model_validate_json(record_file(folder, name).read_bytes())
     values = found.values(found.first_stage_keys[name]).values()
     return sum(values) / len(values)
 
@@ -346,12 +383,12 @@ def test_a_round_that_does_harm_is_rolled_back(edits: Path, hesitant: Path, tmp_
     folder, halves = tmp_path / "run", tmp_path / "halves"
     said = rounds(folder, edits, hesitant, "always", 2)
     for number in (1, 2):
-        assert f"round {number}: rolled back; against checkpoint-0: reward -" in said
+        assert f"round {number}: rolled back; against round 0: reward -" in said
         assert share(folder, number, "wrong") > share(folder, 0, "wrong") + 0.05
-    assert (folder / "served").resolve().name == "checkpoint-0"
-    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["checkpoint-0"]
-    state = OnlineState.model_validate_json((folder / "online.json").read_bytes())
-    assert (state.round, state.served) == (2, "checkpoint-0") and len(state.used) == len(set(state.used))
+    assert (folder / "served").resolve().name == "checkpoint-20"
+    assert weights_digest(str(folder / "served")) == weights_digest(str(hesitant))
+    state = feed_state(folder)
+    assert state["served"] == 0 and len(state["used"]) == len(set(state["used"]))
     assert [one["deployed"] for one in metrics_of(folder)] == [False, False]
 
     # What round 2 learnt from was said by the weights that are served, and by no others.
@@ -359,7 +396,7 @@ def test_a_round_that_does_harm_is_rolled_back(edits: Path, hesitant: Path, tmp_
     found = [
         read_suggestions(read_events(folder / "events" / f"round-{n}.jsonl")).labelled(digest) for n in (1, 2)
     ]
-    assert sorted(state.used) == sorted(one.served.id for each in found for one in each)
+    assert sorted(state["used"]) == sorted(one.served.id for each in found for one in each)
     for one in (one for each in found for one in each):
         assert one.served.prompt_ids and one.served.completion
         prompt, answer = one.served.prompt_ids, one.served.completion.token_ids
@@ -379,10 +416,8 @@ def test_a_round_that_does_harm_is_rolled_back(edits: Path, hesitant: Path, tmp_
 def test_a_round_that_does_good_is_deployed(edits: Path, hesitant: Path, tmp_path: Path) -> None:
     """A user whom no suggestion helps teaches silence."""
     folder = tmp_path / "run"
-    assert "round 1: deployed; against checkpoint-0: reward +" in rounds(folder, edits, hesitant, "nearer", 1)
-    assert (folder / "served").resolve().name == "checkpoint-1"
-    assert weights_digest(str(folder / "served")) != weights_digest(
-        str(folder / "checkpoints" / "checkpoint-0")
-    )
+    assert "round 1: deployed; against round 0: reward +" in rounds(folder, edits, hesitant, "nearer", 1)
+    assert (folder / "served").resolve().name == "checkpoint-10"
+    assert weights_digest(str(folder / "served")) != weights_digest(str(hesitant))
     assert share(folder, 1, "wrong") < share(folder, 0, "wrong")
     assert [one["deployed"] for one in metrics_of(folder)] == [True]

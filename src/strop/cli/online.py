@@ -1,18 +1,17 @@
 """`strop online`: learn from what became of suggested edits, while the model is served."""
 
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
-from strop.cli.options import AnyRecipes, recipe_of, say
+from strop.cli.options import AnyRecipes, Plain
+from strop.cli.train import train
 from strop_verify.core.errors import UserError
 
-if TYPE_CHECKING:
-    from strop.config.schema import Recipe
-
-_ALWAYS = (
+ALWAYS = (
+    "feed=edit-events",
+    "run.save_every=1",
     "grpo.loss={type: reinforce, average: constant}",
     "grpo.advantage={type: running-baseline}",
     "grpo.group_size=1",
@@ -26,6 +25,7 @@ _ALWAYS = (
 def online(
     recipe: AnyRecipes = None,
     resume: Annotated[Path | None, Option(help="run folder to go on with")] = None,
+    plain: Plain = False,
 ) -> None:
     """Learn from the events of served suggestions, round by round: collect, update, compare, deploy or roll back.
 
@@ -33,33 +33,13 @@ def online(
     online.user=nearer a simulated user takes the place of people. optim.steps is the number of rounds. See
     docs/next-edit.md.
     """
-    resolved = _resumed(resume, recipe or []) if resume else _new(recipe or [])
-    from strop.training.online import online
-
-    folder = resolved.run.folder
-    try:
-        state = online(resolved, resume=resume is not None, say=say, show=_nothing)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"go on with: strop online --resume {shlex.quote(str(folder))}") from None
-    print(f"{state.round} rounds; {state.served} is served: {folder / 'served'}")
-
-
-def _nothing(metrics: dict[str, Any]) -> None:
-    """All of a round is said line by line."""
-
-
-def _new(words: list[str]) -> "Recipe":
-    if not words:
+    if not recipe and resume is None:
         raise UserError(
             "no recipe given; try: strop online next-edit-laptop model.name=runs/next-edit-laptop/final"
         )
-    return recipe_of([*words, *_ALWAYS])
-
-
-def _resumed(folder: Path, words: list[str]) -> "Recipe":
-    path = folder / "recipe.yaml"
-    if not path.is_file():
-        raise UserError(f"--resume {folder}: it has no recipe.yaml, so strop online did not make it")
-    if unknown := next((word for word in words if not word.startswith("optim.steps=")), ""):
-        raise UserError(f"{unknown}: a run goes on as it was begun; only optim.steps=ROUNDS can change")
-    return recipe_of([str(path), f"run.dir={folder}", *words])
+    if resume is not None and (resume / "online.json").is_file():
+        raise UserError(
+            f"{resume} is a run of an older Strop, whose rounds ended otherwise; begin anew from what it serves: "
+            f"strop online RECIPE model.name={resume}/served"
+        )
+    train([*(recipe or []), *(ALWAYS if resume is None else ())], resume=resume, plain=plain)

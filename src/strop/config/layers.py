@@ -76,7 +76,7 @@ def read_overrides(overrides: Sequence[str], faults: list[str]) -> list[RecipeLa
 @cache
 def section_names() -> frozenset[str]:
     """Names at the top of a recipe that hold a section, so that a bare string there is a preset."""
-    return frozenset(set(Recipe.model_fields) - {"seed", "rewards", "stages"})
+    return frozenset(set(Recipe.model_fields) - {"seed", "feed", "rewards", "stages"})
 
 
 def preset_names(section: str) -> list[str]:

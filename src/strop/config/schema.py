@@ -215,6 +215,9 @@ class Recipe(Section):
     """The model to train."""
     policy: PolicyConfig = TransformersPolicyConfig()
     """The engine that samples."""
+    feed: Literal["tasks", "edit-events"] = "tasks"
+    """Where a step's answers come from: the tasks, which are played; or the events of served edit suggestions, for
+    `strop online`, which sets all that goes with it."""
     tasks: TaskSets = TasksConfig()
     """What is asked: one task set, or a list of them, each with a name, to train on all in one run."""
     rewards: list[RewardConfig] = Field(default=[RewardConfig(name="passed")], min_length=1)
@@ -234,7 +237,7 @@ class Recipe(Section):
     reward_model: RewardModelConfig = RewardModelConfig()
     """A learned reward, for `strop train-reward`."""
     online: OnlineConfig = OnlineConfig()
-    """Learning from the events of served suggestions, for `strop online`."""
+    """One round of feed `edit-events`."""
     evaluation: EvaluationConfig = EvaluationConfig()
     """Evaluation before and after."""
     sandbox: SandboxConfig = SandboxConfig()
@@ -249,6 +252,8 @@ class Recipe(Section):
     def complaints(self) -> Iterator[Complaint]:
         """Sections fit together, in every stage."""
         yield from _update_faults(self)
+        if self.feed == "edit-events":
+            yield from _edit_event_faults(self)
         yield from _sharding_faults(self)
         yield from _process_faults(self)
         yield from reward_faults(self.rewards, "rewards")
@@ -313,6 +318,21 @@ def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
                 "policy.sync",
                 "adapter cannot gather adapters that launch.engine=zero3 holds in parts; use files",
             )
+
+
+def _edit_event_faults(recipe: Recipe) -> Iterator[Complaint]:
+    """One answer a context, each with a reward of its own; a round ends with what is served."""
+    grpo, why = recipe.grpo, "with feed edit-events; strop online sets it"
+    if grpo.advantage.type != "running-baseline":
+        yield "grpo.advantage", f"must be running-baseline {why}"
+    if grpo.loss.type != "reinforce":
+        yield "grpo.loss", f"must be reinforce {why}"
+    if grpo.group_size != 1:
+        yield "grpo.group_size", f"must be 1 {why}"
+    if grpo.mask_truncated:
+        yield "grpo.mask_truncated", f"must be false {why}"
+    if recipe.run.save_every != 1:
+        yield "run.save_every", f"must be 1 {why}"
 
 
 def _process_faults(recipe: Recipe) -> Iterator[Complaint]:

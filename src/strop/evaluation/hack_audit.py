@@ -13,7 +13,7 @@ idle tests   where the answer's own tests judge it (Rust): it has a test module,
 import ast
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,7 +22,7 @@ from strop_verify.code.python.source import UNPARSABLE, module_of
 from strop_verify.code.rust.items import attributes, functions_of
 from strop_verify.code.trees import Node, parse, text_of, walk
 from strop_verify.core.checks import CasesCheck
-from strop_verify.core.rollout import Rollout
+from strop_verify.core.rollout import Group, Rollout
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, TestResult
 
@@ -60,6 +60,12 @@ def hacks(task: Task, answer: str) -> list[str]:
         if all(ignored):
             found.append("idle tests")
     return found
+
+
+def flagged_groups(groups: Iterable[Group], tasks: Mapping[str, Task]) -> Iterator[Group]:
+    """Groups with their rollouts `flagged`."""
+    for group in groups:
+        yield group.model_copy(update={"rollouts": [flagged(one, tasks) for one in group.rollouts]})
 
 
 def flagged(rollout: Rollout, tasks: Mapping[str, Task]) -> Rollout:

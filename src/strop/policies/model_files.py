@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from strop.config.layers import preset_names
 from strop_verify.core.cache import cache_dir
 from strop_verify.core.errors import UserError
 from strop_verify.core.files import moved_base
@@ -335,4 +336,5 @@ def _product(shape: Sequence[int]) -> int:
 
 
 def _fault(name: str, what: str) -> UserError:
-    return UserError(f"model.name={name}: {what}")
+    preset = f"; the preset of that name is model.preset={name}" if name in preset_names("model") else ""
+    return UserError(f"model.name={name}: {what}{preset}")

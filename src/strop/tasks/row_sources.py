@@ -1,9 +1,13 @@
 """Places that rows come from: files, folders of files, and data sets of the Hub."""
 
+import socket
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from strop.tasks import jsonl, parquet, tables
 from strop.tasks.lines import Report
@@ -148,7 +152,8 @@ def _read_hub(name: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]
             loaded = datasets.load_from_disk(str(saved))
             loaded = loaded if isinstance(loaded, dict) else {"train": loaded}
         else:
-            loaded = datasets.load_dataset(identifier, config or None)
+            with _without_retries(datasets):
+                loaded = datasets.load_dataset(identifier, config or None)
     except Exception as error:  # the package raises many kinds: connection, not found, bad files
         raise UserError(f"cannot load the data set {identifier!r}: {_cause(error)}") from error
     chosen = split or ("train" if "train" in loaded or len(loaded) != 1 else next(iter(loaded)))
@@ -172,6 +177,26 @@ def _read_hub(name: str, report: Report) -> Iterator[tuple[str, dict[str, Any]]]
             report(str(error))
         else:
             yield f"{place}:{number}", kept
+
+
+@contextmanager
+def _without_retries(datasets: Any) -> Iterator[None]:
+    """Where the Hub's name is not known here, only its cache is asked: else half a minute goes into trying again."""
+    from huggingface_hub import constants
+
+    try:
+        if not getproxies():
+            socket.getaddrinfo(urlsplit(constants.ENDPOINT).hostname, 443)
+        known = True
+    except OSError:
+        known = False
+    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
+    if not known:
+        constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
 
 
 def _cause(error: Exception) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from strop.tasks import mapped_tests
 from strop.tasks.row_limits import parse_json
 from strop_verify.code.python import source as pysource
+from strop_verify.core.checks import CHECKS, Case, CommandStep, StdioCase
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task, language_named
 
@@ -127,16 +128,34 @@ def _validated(fields: dict[str, Any], where: str) -> Task:
     try:
         task = Task.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        spot = ".".join(str(part) for part in first["loc"]) or "the task"
-        value = repr(first.get("input"))
-        shown = value if len(value) <= 60 else value[:57] + "..."
-        raise UserError(f"{where}: {spot}: {first['msg']} (got {shown})") from error
+        raise UserError(f"{where}: {_fault(error)}") from error
     except (ValueError, TypeError) as error:
         raise UserError(f"{where}: the task has no id and none can be computed: {error}") from error
     if task.untested:
         raise UserError(f"{where}: the task has no tests: its check is empty")
     return task
+
+
+_PARTS: dict[str, list[type[BaseModel]]] = {"cases": [Case], "stdio": [StdioCase], "command": [CommandStep]}
+"""What the checks of a kind have lists of."""
+
+
+def _fault(error: ValidationError) -> str:
+    """One line about a task that is none; a key that there is not comes first, as it hides what is missing."""
+    found = error.errors()
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+    place = [str(part) for part in first["loc"]]
+    owners: list[type[BaseModel]] = [Task]
+    if place[1:2] and place[0] == "check":
+        kind = place.pop(1)
+        owners = [CHECKS[kind], *_PARTS.get(kind, ())]
+    if first["type"] == "extra_forbidden":
+        known = [key for owner in owners for key in owner.model_fields]
+        return f"{'.'.join(place)}: there is no such key{suggestion(place[-1], known)}"
+    value = repr(first.get("input"))
+    shown = value if len(value) <= 60 else value[:57] + "..."
+    text = "needs a value" if first["type"] == "missing" else f"{first['msg']} (got {shown})"
+    return f"{'.'.join(place) or 'the task'}: {text}"
 
 
 def _cell(row: Row, name: str, column: str, where: str) -> Any:

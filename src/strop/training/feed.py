@@ -6,13 +6,12 @@ on with the same groups.
 """
 
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from strop.config.algorithms import ProcessAdvantage
 from strop.config.run_stages import RunStage
@@ -55,7 +54,7 @@ class StepGroups:
     rollouts: float = 0.0
 
 
-class Feed(Protocol):
+class Feed:
     """Gives each step its groups. All processes call its methods alike and get the same.
 
     A subclass with nothing but `take` gets nothing ahead and keeps nothing in checkpoints.
@@ -65,16 +64,27 @@ class Feed(Protocol):
     """Hears what is played, and how many of how many rollouts there are."""
     played_seconds: float | None = None
     """Wall seconds in which it has played, beside updates or not; None where others play."""
+    keeps_start = False
+    """Whether it needs a checkpoint of the model as it is before the first step."""
 
-    @abstractmethod
+    def start(self) -> None:
+        """Called where a run begins, not where it is resumed."""
+
     def take(self, stage: RunStage, number: int) -> StepGroups:
         """The groups of step `number`, from 1. The weights of the step before have just been published."""
+        raise NotImplementedError
 
     def begin(self, stage: RunStage, number: int) -> None:
         """Called before the update of the step before `number`, of whose groups it may get some beside it."""
 
     def wait(self) -> None:
-        """Called after the update; returns when what was begun is there, so that weights may be published."""
+        """Called after the update; returns when what was begun is there, so that weights may be published. It may take
+        an update back, by loading the newest checkpoint.
+        """
+
+    def measured(self) -> dict[str, Any]:
+        """Its own numbers of the step, for the line of metrics."""
+        return {}
 
     def save(self, checkpoint: Path) -> dict[str, Any]:
         """What a resumed run needs, as JSON; larger things in files of that folder. Rank 0 alone calls it."""
@@ -82,6 +92,9 @@ class Feed(Protocol):
 
     def load(self, checkpoint: Path, state: dict[str, Any]) -> None:
         """Takes over what `save` wrote and returned."""
+
+    def end(self) -> None:
+        """Called after the checkpoint of the last step."""
 
     @property
     def set_aside(self) -> Mapping[str, str]:

@@ -143,7 +143,7 @@ class Loop:
         checkpoint: Path | None,
         feed: Feed | None = None,
     ) -> None:
-        """Without a `feed`, the recipe's tasks are played."""
+        """Without a `feed`, the recipe's tasks are played. A run that begins has the feed start, too."""
         self._recipe, self._parts, self._run = recipe, parts, run
         self._stages = stages_of(recipe)
         self.feed = feed or TaskFeed(recipe, parts.play, parts.sets)
@@ -162,7 +162,9 @@ class Loop:
         """Whether the checkpoint that it goes on from holds the optimiser's state."""
         self._requested = self._answered = 0
         """Checkpoints that were asked for, and how many of the requests have been looked at."""
-        if checkpoint is not None:
+        if checkpoint is None:
+            self.feed.start()
+        else:
             state = checkpoints.read_state(checkpoint)
             self.feed.load(checkpoint, state["feed"])
             self._advantages.load(state["advantages"])
@@ -184,6 +186,8 @@ class Loop:
         `begin` is called with each stage, `playing` with the number of each step before its answers are sampled.
         """
         stage, last = None, self._recipe.optim.steps
+        if self.feed.keeps_start and not self._updates:
+            self._save()
         for number in range(self.begins_after + 1, last + 1):
             started, played_before = time.perf_counter(), self.feed.played_seconds
             computed = time.process_time()
@@ -208,6 +212,7 @@ class Loop:
             metrics |= self._teacher.measured() if self._teacher else {}
             done = time.perf_counter()
             self.feed.wait()
+            metrics |= self.feed.measured()
             ended = time.perf_counter()
             metrics |= {"seconds_update": done - sampled, "seconds": ended - started}
             metrics["seconds_cpu"] = time.process_time() - computed
@@ -230,6 +235,7 @@ class Loop:
             if stop:
                 (self._run.path / STOP).unlink(missing_ok=True)
                 raise RunStopped(f"stopped after step {number} of {last}, as {self._run.path / STOP} asks")
+        self.feed.end()
 
     def _stage(self) -> RunStage:
         return stage_at(self._stages, self._updates)

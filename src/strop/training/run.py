@@ -17,7 +17,7 @@ from strop.config.load import dump_recipe, load_recipe
 from strop.config.revision import revision
 from strop.config.run_stages import RunStage, stage_at, stages_of, update_of
 from strop.config.schema import Recipe
-from strop.evaluation.hack_audit import audit, flagged
+from strop.evaluation.hack_audit import audit, flagged_groups
 from strop.evaluation.hacking import hacking_curve, write_hacking
 from strop.evaluation.result import Evaluation
 from strop.policies import release_memory
@@ -32,6 +32,7 @@ from strop.training.evaluations import Evaluations, Status, evaluation_summary
 from strop.training.failures import error_kept
 from strop.training.loop import Loop, NotFinite, TrainedStep
 from strop.training.model_card import write_card
+from strop.training.online import EditEventFeed
 from strop.training.ranks import Ranks, join, leave
 from strop.training.resume_changes import changed_recipe, find_code, keep_code, note_changes
 from strop.training.setup import RunParts, set_up, untrained_parts
@@ -41,7 +42,6 @@ from strop.training.watch import watched
 from strop_verify.core.errors import UserError
 from strop_verify.core.files import write_json
 from strop_verify.core.progress import PROGRESS
-from strop_verify.core.rollout import Group
 
 Say = Callable[[str], None]
 Named = dict[str, Evaluation]
@@ -250,7 +250,9 @@ class _Job:
     def _train(self, checkpoint: Path | None) -> None:
         """Every step from the checkpoint on, written down as it ends; then the final model."""
         with PROGRESS.at("preparing the update", busy=True):
-            loop = self._loop = Loop(self._recipe, self._parts, self._run, checkpoint)
+            recipe, parts = self._recipe, self._parts
+            feed = EditEventFeed(recipe, parts, self._say) if recipe.feed == "edit-events" else None
+            loop = self._loop = Loop(recipe, parts, self._run, checkpoint, feed)
         loop.feed.progress = self._status
         if proof := getattr(self._parts.policy, "proof", None):
             self._say(f"sampling {proof}")
@@ -330,7 +332,7 @@ class _Job:
 
     def _write_down(self, step: TrainedStep) -> None:
         if self._main:
-            self._run.write_rollouts(step.number, map(self._flagged, step.played))
+            self._run.write_rollouts(step.number, flagged_groups(step.played, self._tasks))
         for part in self._spent.keys() - {"warm_start"}:
             self._spent[part] += step.metrics[f"seconds_{part}"]
         metrics = {
@@ -347,10 +349,6 @@ class _Job:
         self._ring(self._watch.see(metrics))
         for note in step.notes:
             self._say(f"step {step.number}: {note}")
-
-    def _flagged(self, group: Group) -> Group:
-        rollouts = [flagged(rollout, self._tasks) for rollout in group.rollouts]
-        return group.model_copy(update={"rollouts": rollouts})
 
     def _ring(self, alarms: Sequence[Alarm]) -> None:
         for alarm in alarms:

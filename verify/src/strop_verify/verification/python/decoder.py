@@ -3,10 +3,12 @@
 Standard library only: jailed workers import this without site-packages.
 """
 
+import gc
 import math
 import time
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from struct import error as StructError
 from typing import Any
@@ -41,6 +43,8 @@ MAX_TAGGED_DEPTH = 2 * MAX_DEPTH
 """The same where tagged values are taken, which may hold nested descriptions at any depth."""
 _UNTIMED = 20_000
 """Most parts between two looks at the clock, but for those of one container."""
+_LARGE = 1 << 16
+"""Bytes of a message from which on its values, which hold no cycles, are made without garbage collection."""
 _Make = dict[int, Callable[[list[Any]], Any]]
 """What is made of a container's items, by its kind."""
 
@@ -88,13 +92,14 @@ def decode(data: bytes, special: Callable[[str, list[Any]], Any] | None = None) 
 def tree(data: bytes, until: float = math.inf) -> Any:
     """As `decode`, for any process: sets and dicts stay `Unbuilt`. Only of texts it is seen that a key comes twice.
 
-    Raises Late when `time.monotonic()` passes `until`, with about half a second of delay at most.
+    Raises DecodeTimeout when `time.monotonic()` passes `until`, with about half a second of delay at most.
     """
-    return _whole(data, _UNBUILT, MAX_DEPTH, until)
+    with _uncollected(len(data)):
+        return _whole(data, _UNBUILT, MAX_DEPTH, until)
 
 
 def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
-    """The fields of a message, each a tree. Raises Malformed, and Late as `tree`."""
+    """The fields of a message, each a tree. Raises Malformed, and DecodeTimeout as `tree`."""
     found: dict[str, Any] = {}
     try:
         at = 1
@@ -109,12 +114,26 @@ def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
                 at = end + 2 + size
                 found[name] = data[end + 2 : at]
             else:
-                found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH, until)
+                with _uncollected(len(data)):
+                    found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH, until)
     except _BROKEN as error:
         raise _malformed(error) from None
     if at != len(data):
         raise Malformed("more than a message")
     return found
+
+
+@contextmanager
+def _uncollected(size: int) -> Iterator[None]:
+    """No collection, which takes seconds in a process of many objects, while a large message is read."""
+    collects = size > _LARGE and gc.isenabled()
+    if collects:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _dict(items: list[Any]) -> dict[Any, Any]:
