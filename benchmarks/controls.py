@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from strop.evaluation.seeds import Pooled, crossed
+from strop.reports.run_folder import RunFolder
 from strop.reports.run_state import read_settings
 from strop.training.evaluations import read_evaluations
 
@@ -48,6 +49,7 @@ def collected(runs: Sequence[Path]) -> dict[str, Any]:
             "seed": read_settings(run).get("seed"),
             "wall_seconds": round(summary["wall_seconds"], 1),
             "peak_rss_bytes": summary["peak_rss_bytes"],
+            "rewards": [round(line["reward"], 4) for line in RunFolder(run).iter_metrics()],
             "took": {name: one["took"] for name, one in summary.get("controls", {}).items()},
             "values": values,
         })  # fmt: skip

@@ -155,6 +155,16 @@ def test_the_reference_is_that_of_the_code() -> None:
     ] == []
 
 
+def test_the_results_are_those_of_the_experiments() -> None:
+    """Where they are not: python docs/results.py."""
+    spec = importlib.util.spec_from_file_location("results", ROOT / "docs" / "results.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for file, text in module.written().items():
+        assert file.read_text(encoding="utf-8") == text, file
+
+
 def test_every_number_of_a_recipe_has_a_unit_or_is_plain() -> None:
     plain = {"alpha", "levels", "rank", "seed"}
     counts = [
