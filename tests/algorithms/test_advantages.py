@@ -80,7 +80,9 @@ def test_alike_plays_stay_around_zero_in_whatever_order_they_called(rewards, cal
 
 def test_a_running_baseline_serves_groups_of_one():
     first = RunningBaseline(decay=0.5)
-    assert first.advantages(["a"], [[1.0]]) == [[0.0]]
+    assert first.advantages(["a"], [[1.0]]) == [
+        [1.0]
+    ]  # nothing is known yet: held against 0, not against itself
     assert first.advantages(["a"], [[0.0]]) == [[-1.0]]
     assert first.advantages(["b"], [[1.0]]) == [[0.5]]  # a task that is new stands against the mean over all
     again = RunningBaseline(decay=0.5)

@@ -80,7 +80,8 @@ def times_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> 
 class RunningBaseline:
     """A_i = r_i - b, with b an exponential mean of the rewards before it: for groups of one (REINFORCE, Williams 1992).
 
-    Each task has a mean of its own; the first reward of a task is held against the mean over all tasks.
+    Each task has a mean of its own; the first reward of a task is held against the mean over all tasks. The first step
+    has no mean yet: a group of one is held against 0, a larger one against its own mean.
 
     decay  weight of the past, in [0, 1)
     """
@@ -99,7 +100,8 @@ class RunningBaseline:
         for task_id, rewards in zip(task_ids, groups, strict=True):
             base = self._of_task.get(task_id, self._overall)
             known = [reward for reward in rewards if reward is not None]
-            base = base if base is not None else (fmean(known) if known else 0.0)
+            if base is None:
+                base = fmean(known) if len(known) > 1 else 0.0
             found.append([0.0 if reward is None else reward - base for reward in rewards])
         for task_id, rewards in zip(task_ids, groups, strict=True):
             known = [reward for reward in rewards if reward is not None]

@@ -12,12 +12,14 @@ from strop_verify.core.errors import UserError
 ALWAYS = (
     "feed=edit-events",
     "run.save_every=1",
+    "run.keep_optimizer=true",
     "grpo.loss={type: reinforce, average: constant}",
     "grpo.advantage={type: running-baseline}",
     "grpo.group_size=1",
     "grpo.refill=false",
     "grpo.mask_truncated=false",
     "sft.warm_start=false",
+    "evaluation.before=true",
 )
 """The update of a round: one answer a context, each with its own reward."""
 

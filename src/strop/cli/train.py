@@ -171,6 +171,8 @@ def _report(folder: Path, summary: dict[str, Any]) -> None:
         from strop.evaluation.table import show
 
         show(hacking_table(curve))
+    if (served := folder / "served").exists():
+        print(f"\n{served} names the model to serve: {served.resolve().name}")
     seconds = summary["wall_seconds"]
     assert isinstance(seconds, float)
     print(

@@ -331,6 +331,8 @@ def _edit_event_faults(recipe: Recipe) -> Iterator[Complaint]:
         yield "grpo.group_size", f"must be 1 {why}"
     if grpo.mask_truncated:
         yield "grpo.mask_truncated", f"must be false {why}"
+    if recipe.evaluation.before is not True:
+        yield "evaluation.before", f"must be true {why}"
     if recipe.run.save_every != 1:
         yield "run.save_every", f"must be 1 {why}"
 

@@ -143,7 +143,7 @@ class EditEventFeed(Feed):
         note, online = self._folder / ROUNDS / f"round-{number}.json", self._recipe.online
         for folder in (note.parent, self._folder / EVENTS):
             folder.mkdir(exist_ok=True)
-        digest = weights_digest(str(self._folder / SERVED))
+        digest = weights_digest(str((self._folder / SERVED).resolve()))  # kept by its path
         if note.is_file():
             wanted: list[str] = json.loads(note.read_bytes())
             known = {one.served.id: one for one in self._labelled(digest)}
@@ -238,8 +238,7 @@ class EditEventFeed(Feed):
 
     def _evaluated(self, number: int) -> Evaluation:
         """The model of a round on the held-out tasks: from disk, else of the weights as they are now."""
-        first = number == 0 and self._recipe.evaluation.before is True
-        path = record_file(self._folder, "before" if first else f"round-{number}")
+        path = record_file(self._folder, f"round-{number}" if number else "before")
         if path.is_file():
             return Evaluation.model_validate_json(path.read_bytes())
         self._parts.publish(number)
