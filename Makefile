@@ -44,6 +44,7 @@ gpu-check: install
 docs: install
 	$(BIN)/pip install --quiet --editable verify --editable '.[docs]' --editable tasks
 	$(BIN)/python docs/reference.py
+	$(BIN)/python docs/results.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 tasksets: install

@@ -90,7 +90,10 @@ class Commands(typer.core.TyperGroup):
         return result
 
 
-app = typer.Typer(cls=Commands, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=Commands, rich_markup_mode=None, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
 
 
 def _as_a_key(error: Any) -> str:
@@ -102,8 +105,15 @@ def _as_a_key(error: Any) -> str:
     from strop.config.messages import ALIASES
 
     name = error.option_name.lstrip("-").replace("-", "_")
-    key = name if name in {one.name for one in keys()} else ALIASES.get(name)
+    known = [one.name for one in keys()]
+    key = name if name in known else ALIASES.get(name)
+    key = key or next((one for one in sorted(known, key=_of_optim) if one.rpartition(".")[2] == name), None)
     return f". Keys of a recipe are written without dashes: {key}=VALUE" if key else ""
+
+
+def _of_optim(key: str) -> bool:
+    """Sorts keys of `optim`, which are meant most often, before the others."""
+    return not key.startswith("optim.")
 
 
 def _version(wanted: bool) -> None:
