@@ -63,8 +63,8 @@ def recipe() -> Iterator[str]:
     yield "A section may name a preset, whose keys it then starts from:\n"
     for section in sorted(path.name for path in PRESETS.iterdir() if path.is_dir()):
         yield f"- `{section}.preset`: {', '.join(f'`{name}`' for name in preset_names(section))}"
-    plain = [key for key in keys() if key.name.startswith("seed")]
-    yield f"\n## seed\n\n{_table(plain)}"
+    plain = [key for key in keys() if not key.section and not re.search(r"[.\[]", key.name)]
+    yield f"\n## {', '.join(key.name for key in plain)}\n\n{_table(plain)}"
     for top in [key for key in keys() if key.section and not re.search(r"[.\[]", key.name)]:
         yield f"\n## {top.name}\n\n{_sentence(top.text)}\n"
         held = [key for key in keys() if re.match(rf"{top.name}(\[\])?\.", key.name)]
