@@ -2,6 +2,7 @@
 that a failure is told at once.
 """
 
+import gc
 import hashlib
 import os
 import signal
@@ -56,6 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()
     for name, text in tiers.TIERS.items():
         config.addinivalue_line("markers", f"{name}(seconds): {text}")
     if config.getoption("full"):
@@ -94,6 +96,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = chosen
     if "PYTEST_XDIST_WORKER" in os.environ:
         items[:] = tiers.dear_first(items)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Thousands of tests and the libraries stay to the end: the garbage collector never looks at them."""
+    gc.freeze()
+    gc.enable()
 
 
 class FailuresAtOnce:
