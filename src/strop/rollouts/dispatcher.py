@@ -57,8 +57,7 @@ class Dispatcher:
         programs find the task's `surroundings`.
         """
         self.policy, self.verifier = policy, verifier
-        self.clock = Clock()
-        self.count = Count()
+        self.clock, self.count = Clock(), Count()
         self.environment = environment
         self.limits = limits or PlayLimits()
         self.order = order

@@ -177,33 +177,41 @@ def prompts_that_fit(
     return kept, longest
 
 
-def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, bool]:
+EXPERT, GUESS = "by the environment's expert", "by an expert who guesses what the agent asks for"
+REFERENCE = "that answered with the reference"
+"""Who has played."""
+
+
+def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, str]:
     """The task as played by its environment's own expert, where it has one who says anything, else by a policy that
-    always says its reference; and whether it was the expert.
+    always says its reference; and who it was.
     """
     config, said = one.recipe.task_set, ""
     with suppress(UserError):  # its environment has prompts of its own
         said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
     environment, shown = environment_of([one], given.environment), list[Iterator[str]]()
-    by_expert = False
+    who, playing = REFERENCE, None
 
     def made(task: Task) -> Environment:
+        nonlocal playing
         playing = environment(task)
         if show := getattr(playing, "demonstrate", None):
             shown.append(show(rng(one.recipe.seed, "preflight", task.id)))
         return playing
 
     def answer(prompt: Sequence[int], seed: int, number: int) -> str:
-        nonlocal by_expert
+        nonlocal who
         text = next(shown[-1], None) if shown else None
-        by_expert |= text is not None
-        return said if text is None else text
+        if text is None:
+            return said
+        who = GUESS if getattr(playing, "guesses", False) else EXPERT
+        return text
 
     play = one.recipe.play.model_copy(update={"max_tokens": None})  # counted in a model's tokens
     recipe = one.recipe.model_copy(update={"play": play})
     player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
     (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
-    return rollout, by_expert
+    return rollout, who
 
 
 def unseen(one: TaskSet, given: Overrides) -> Iterator[str]:

@@ -25,6 +25,7 @@ from strop.tasks.demos import read_demos
 from strop.tasks.task_sets import TaskSet, extra_tasks, tried_tasks
 from strop.tasks.templates import load
 from strop.training.caller_overrides import (
+    EXPERT,
     NOTHING,
     Overrides,
     environment_of,
@@ -349,9 +350,9 @@ class Preflight:
         """Raises UserError where a task cannot be played or scored, or an expert earns nothing."""
         telling = [task for task in one.train if task.reference.strip()] or one.train  # silence earns nothing
         order = rng(self.recipe.seed, "preflight", one.name).sample(telling, min(SAMPLE, len(telling)))
-        place, failures, worth, expert = f"{one.name}: " if one.name else "", 0, None, False
+        place, failures = f"{one.name}: " if one.name else "", 0
         for task in order:
-            rollout, expert = shown_play(one, task, verifier, self.given)
+            rollout, who = shown_play(one, task, verifier, self.given)
             if rollout.stop_reason == "deadline":
                 seconds = f"play.seconds={self.recipe.play.seconds:g}"
                 self.warnings.append(f"{place}a play of task {task.id} came to no end within {seconds}")
@@ -365,7 +366,7 @@ class Preflight:
                     f"task {task.id} cannot be judged: {verdict.detail if verdict else 'no verdict'}"
                 )
             told, worth = self._scored(one, JudgedRollout(task, rollout, verdict))
-            if worth is None or worth > 0 or verdict.passed or not expert:
+            if worth is None or worth > 0 or verdict.passed or who != EXPERT:
                 break
         else:
             self.faults.append(
@@ -374,12 +375,11 @@ class Preflight:
                 "or the rewards"
             )
             return
-        who = "of the environment's expert" if expert else "that answered with the reference"
         self.facts.append(f"{place}rewards of a play {who}: {told}")
-        if worth == 0 and not expert:
+        if worth == 0 and not verdict.passed:
             self.warnings.append(
-                f"{place}the reference as an answer earned nothing, and the environment has no expert (demonstrate): "
-                "nobody has shown that a play of it can earn something"
+                f"{place}a play {who} earned nothing: nobody has shown that one can earn something; watch one with "
+                "strop play, or give the environment an expert (demonstrate)"
             )
 
     def _scored(self, one: TaskSet, judged: JudgedRollout) -> tuple[str, float | None]:
