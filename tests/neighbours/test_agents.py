@@ -35,7 +35,14 @@ def python_for(row: str) -> str:
 
 def test_the_table_has_its_rows() -> None:
     names = {re.split(r"[=\[]", packages)[0] for packages, _, _ in ROWS}
-    assert {"mini-swe-agent", "aider-chat", "smolagents", "openai-agents", "pydantic-ai-slim", "inspect-ai"} <= names
+    assert {
+        "mini-swe-agent",
+        "aider-chat",
+        "smolagents",
+        "openai-agents",
+        "pydantic-ai-slim",
+        "inspect-ai",
+    } <= names
 
 
 @pytest.mark.soak(120)
@@ -50,6 +57,8 @@ def test_each_row_plays(row: tuple[str, str, str], tmp_path: Path) -> None:
         block = next(found for found in re.findall(r"```yaml\n(.*?)```", PAGE, re.S) if "MSWEA" in found)
         environment = yaml.safe_load(block)["tasks"]["environment"]
         words.append(f"tasks.environment.variables={environment['variables']}")
-    done = strop("harness", "check", *words, "play.setup_seconds=600", cwd=ROOT, timeout=1200, env=dict(os.environ))
+    done = strop(
+        "harness", "check", *words, "play.setup_seconds=600", cwd=ROOT, timeout=1200, env=dict(os.environ)
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^ok +files: as the policy said$", done.stdout, re.MULTILINE), done.stdout
