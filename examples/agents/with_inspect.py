@@ -15,6 +15,8 @@ from inspect_ai.tool import tool
 
 @tool
 def shell():
+    """Makes the tool."""
+
     async def execute(command: str) -> str:
         """Runs a command in the folder of the task.
 
