@@ -333,3 +333,38 @@ def test_a_crate_is_tested_by_cargo_and_mended(verifier: Any) -> None:
     assert "test result: ok" in second and "in 0.0s" in second
     assert there == "Cargo.lock\nCargo.toml\nsrc/lib.rs\ntests/public.rs"
     assert rollout.verdict is not None and rollout.verdict.passed, rollout.verdict
+
+
+OWN = """
+import strop
+
+class Saves(strop.Toolbox):
+    def save(self, code: str) -> str:
+        \"\"\"Writes the solution.\"\"\"
+        self.folder.put({"solution.py": code})
+        return "saved"
+"""
+
+
+def test_a_prompt_shows_what_no_tool_reads(tmp_path: Path, verifier: Any) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    (task,) = load_tasks("python-functions", limit=1)
+    tools = f"{tmp_path}/own.py:Saves"
+    rollout, _ = played(verifier, task, [f"<save>{task.reference}</save>", "<finish></finish>"], tools=tools)
+    assert rollout.verdict is not None and rollout.verdict.passed
+    assert f"solution.py:\n{task.signature}\n    ..." in rollout.prompt
+    rollout, _ = played(verifier, task, ["<finish></finish>"], only=["write"])
+    assert task.signature in rollout.prompt
+    rollout, _ = played(verifier, task, ["<finish></finish>"], only=["read", "write"])
+    assert "Files:\nsolution.py" in rollout.prompt and task.signature not in rollout.prompt
+    edit = project_task(tmp_path)
+    rollout, _ = played(verifier, edit, ["<finish></finish>"], tools=tools)
+    (path,) = edit.edit.files if edit.edit else ()
+    assert f"{path}:\n{FILES[path].splitlines()[0]}" in rollout.prompt
+    assert FILES["README.md"].strip() not in rollout.prompt
+
+
+def test_a_limit_is_said_with_its_seconds(verifier: Any) -> None:
+    (task,) = load_tasks("python-functions", limit=1)
+    rollout, _ = played(verifier, task, ["<run>python -c 'while True: pass'</run>"], turns=1)
+    assert outputs(rollout) == ["[cpu limit of 20 s]"]

@@ -61,17 +61,18 @@ AGENTS = {
         "shell",
         '"command": {"type": "array", "items": {"type": "string"}}',
         'import subprocess; subprocess.run(given["command"])',
-    ),  # fmt: skip
+    ),
     "an editor": agent(
         "str_replace_editor",
         '"command": {"type": "string", "enum": ["view", "create"]}, "path": {"type": "string"}, '
         '"file_text": {"type": "string"}',
         'assert given["command"] == "create"; open(given["path"], "w").write(given["file_text"])',
-    ),  # fmt: skip
+    ),
     "Python": agent("python", '"code": {"type": "string"}', 'exec(given["code"])'),
     "a fence": ASK
     + 'messages[0]["content"] += "\\nWrite commands as\\n```mine_bash\\nls\\n```"\n'
-    + 'import re, subprocess\nsubprocess.run(re.search(r"```mine_bash\\n(.*?)```", ask()["content"], re.S)[1], shell=True)',
+    + 'import re, subprocess\ncommand = re.search(r"```mine_bash\\n(.*?)```", ask()["content"], re.S)[1]\n'
+    + "subprocess.run(command, shell=True)",
     "the whole file": ASK
     + 'import re\nopen("solution.py", "w").write(re.search(r"```python\\n(.*?)```", ask()["content"], re.S)[1])',
 }
@@ -96,10 +97,10 @@ def test_agents_of_many_kinds_work(kind: str, tmp_path: Path) -> None:
         ("import no_such_package", "package no_such_package is not in the jail"),
         ("open('/opt/settings.toml')", "/opt/settings.toml is not in the jail"),
         ("print('bye')", "none came, and it ended"),
-        (ASK + "BASE = BASE.removesuffix('/v1')\nask()", "status 404: there is nothing here; its base URL must end in /v1"),
+        (ASK + "BASE = BASE.removesuffix('/v1')\nask()", "there is nothing here; its base URL must end in /v1"),
         (ASK + "ask(response_format={'type': 'json_object'})", "response_format"),
         (ASK + "ask()", "nothing was changed in the folder"),
-        (ASK + AGENTS["a shell"].partition(ASK)[2].replace("shell=True", "shell=True) if False else (0"), "nothing was changed"),
+        (agent("bash", '"command": {"type": "string"}', "pass"), "nothing was changed in the folder"),
         (
             ASK + "tools=[{'type': 'function', 'function': {'name': 'f', 'parameters': {}}}]\n"
             "ask(tools=tools)\nmessages.append({'role': 'user', 'content': 'what?'})\nask(tools=tools)",
