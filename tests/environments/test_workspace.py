@@ -364,7 +364,21 @@ def test_a_prompt_shows_what_no_tool_reads(tmp_path: Path, verifier: Any) -> Non
     assert FILES["README.md"].strip() not in rollout.prompt
 
 
-def test_a_limit_is_said_with_its_seconds(verifier: Any) -> None:
+FAST = """
+import strop
+from strop.environments.repository_tools import RepositoryTools
+
+class Fast(RepositoryTools):
+    @strop.tool(seconds=1)
+    def run(self, command: str) -> str:
+        \"\"\"Runs a command.\"\"\"
+        return super().run(command)
+"""
+
+
+def test_a_limit_is_said_with_its_seconds(tmp_path: Path, verifier: Any) -> None:
+    (tmp_path / "own.py").write_text(FAST)
     (task,) = load_tasks("python-functions", limit=1)
-    rollout, _ = played(verifier, task, ["<run>python -c 'while True: pass'</run>"], turns=1)
-    assert outputs(rollout) == ["[cpu limit of 20 s]"]
+    said = ["<run>python -c 'while True: pass'</run>", "<run>sleep 60</run>"]
+    rollout, _ = played(verifier, task, said, tools=f"{tmp_path}/own.py:Fast", turns=2)
+    assert outputs(rollout) == ["[cpu limit of 1 s]", "[wall limit of 3 s]"]
