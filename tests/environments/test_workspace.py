@@ -379,6 +379,6 @@ class Fast(RepositoryTools):
 def test_a_limit_is_said_with_its_seconds(tmp_path: Path, verifier: Any) -> None:
     (tmp_path / "own.py").write_text(FAST)
     (task,) = load_tasks("python-functions", limit=1)
-    said = ["<run>python -c 'while True: pass'</run>", "<run>sleep 60</run>"]
-    rollout, _ = played(verifier, task, said, tools=f"{tmp_path}/own.py:Fast", turns=2)
-    assert outputs(rollout) == ["[cpu limit of 1 s]", "[wall limit of 3 s]"]
+    said = ["<run>sleep 60</run>"]
+    rollout, _ = played(verifier, task, said, tools=f"{tmp_path}/own.py:Fast", turns=1)
+    assert outputs(rollout) == ["[wall limit of 3 s]"]

@@ -90,7 +90,7 @@ class Harness:
         command, reads = self._command() if self.words else ([], [])
         listening = self.folder.listen(reads) if command else socket.create_server(("127.0.0.1", 0))
         self.folder.put(self.tree)
-        self.endpoint = PlayEndpoint(listening, self.seconds, self._stop, self.calls, self.over)
+        self.endpoint = PlayEndpoint(listening, self.seconds, self.stop, self.calls, self.over)
         self.thread = threading.Thread(target=self._run, args=[command], daemon=True, name="agent")
         self.thread.start()
         first = self.endpoint.next(first=True).result()
@@ -208,8 +208,8 @@ class Harness:
         self.ended = how
         self.endpoint.ended(how)
 
-    def _stop(self) -> None:
-        """Its time is up."""
+    def stop(self) -> None:
+        """Ends the agent, if it is a program, and returns at once."""
         threading.Thread(target=self._end, daemon=True, name="agent's end").start()
 
     def _end(self) -> None:

@@ -4,6 +4,7 @@ policy's place, and what was seen of it. Nothing is judged, and no model is load
 
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +34,8 @@ _KEY = re.compile(r"\b(?!OPENAI_API_KEY)[A-Z][A-Z0-9_]*_(?:API_KEY|TOKEN)\b")
 _NO_KEY = re.compile(r"api[_ -]?key|credentials", re.IGNORECASE)
 _URL = re.compile(r"https?://(?!127\.0\.0\.1)[\w.-]+(?::\d+)?[\w/.-]*")
 _UNREACHED = re.compile(
-    r"connection ?(?:error|refused)|connect ?error|name or service not known|name resolution|network is unreachable",
+    r"connection ?(?:error|refused)|connect ?error|name or service not known|name resolution|network is unreachable|"
+    r"Errno 13\] permission denied(?!:)",
     re.IGNORECASE,
 )
 _NO_MODULE = re.compile(r"No module named '?([\w.]+)")
@@ -98,6 +100,13 @@ class RequestLog:
 
     began: float = field(default_factory=time.monotonic)
     heard: list[HeardRequest] = field(default_factory=list)
+    late: bool = False
+    """Whether the agent was ended because nothing came."""
+
+    @property
+    def asked(self) -> list[HeardRequest]:
+        """What asks for answers."""
+        return [one for one in self.heard if one.path.startswith("POST")]
 
     def over(self, app: Any) -> Any:
         """The application, listened to."""
@@ -132,17 +141,25 @@ def check_agent(recipe: Recipe) -> Iterator[Finding]:
         raise UserError(
             f"tasks.environment.type={recipe.task_set.environment.type}: an agent is checked in the environment harness"
         )
-    # As many turns as the agent takes; prompts are counted in no model's tokens.
-    play = recipe.play.model_copy(update={"max_tokens": None, "setups": 1, "order": "as-ready"})
-    recipe = recipe.model_copy(update={"play": play})
+    # Prompts are counted in no model's tokens; an agent that does not ask is ended here, so that it is heard.
+    most = recipe.play.setup_seconds
+    changes = {"max_tokens": None, "setups": 1, "order": "as-ready", "setup_seconds": most + 60}
+    recipe = recipe.model_copy(update={"play": recipe.play.model_copy(update=changes)})
     environment, log, made = played_by(recipe), RequestLog(), list[Any]()
 
     def agent(task: Task) -> Any:
         harness: Any = environment(task)
         harness.over = log.over
         made.append((harness, harness.demonstrate(rng(recipe.seed))))
+        timer.start()
         return harness
 
+    def give_up() -> None:
+        if not log.asked:
+            log.late = True
+            made[0][0].stop()
+
+    timer = threading.Timer(most, give_up)
     policy = ScriptedPolicy(lambda *_: next(made[-1][1]))
     player = dispatcher_of(recipe, policy, Unjudged(), agent, prompt=1 << 40)
     try:
@@ -150,14 +167,16 @@ def check_agent(recipe: Recipe) -> Iterator[Finding]:
     except UserError as error:
         yield Finding("start", False, str(error))
         return
+    finally:
+        timer.cancel()
     harness: Harness = made[0][0]
-    asked = [one for one in log.heard if one.path.startswith("POST")]
-    if not asked:
-        yield Finding("request", False, _silent(harness, rollout, log.heard))
+    if not log.asked:
+        what = f"none came in {most:g} s" if log.late else "none came, and it ended"
+        yield Finding("request", False, f"{what}{_silent(harness, log.heard)}")
         return
-    yield from _asked(asked)
+    yield from _asked(log.asked)
     yield _changed(harness, rollout)
-    yield _ended(harness, rollout, asked)
+    yield _ended(harness, rollout, log.asked)
 
 
 def _asked(asked: Sequence[HeardRequest]) -> Iterator[Finding]:
@@ -211,12 +230,10 @@ def _refusal(one: HeardRequest) -> str:
     return f"{one.path}, status {one.status}: {said}{hint}"
 
 
-def _silent(harness: Harness, rollout: Rollout, heard: Sequence[HeardRequest]) -> str:
+def _silent(harness: Harness, heard: Sequence[HeardRequest]) -> str:
     """Why no request came, as far as that can be seen."""
     printed = str(harness.ended or "")
     other = f" (it asked for {heard[0].path})" if heard else ""
-    ended = rollout.verdict is not None and "no set-up in" in rollout.verdict.detail
-    what = "none came while it ran" if ended else "none came, and it ended"
     hints = [
         f"it wants a key: tasks.environment.variables={{{one[0]}: none}}"
         if (one := _KEY.search(printed))
@@ -233,7 +250,7 @@ def _silent(harness: Harness, rollout: Rollout, heard: Sequence[HeardRequest]) -
         else "",
         f"{one[1]} is not in the jail: tasks.environment.reads" if (one := _NO_FILE.search(printed)) else "",
     ]
-    return f"{what}{other}. {''.join(f'{hint}. ' for hint in hints if hint)}{_printed(harness)}"
+    return f"{other}. {''.join(f'{hint}. ' for hint in hints if hint)}{_printed(harness)}"
 
 
 def _printed(harness: Harness) -> str:
