@@ -174,12 +174,13 @@ def check_agent(recipe: Recipe) -> Iterator[Finding]:
         what = f"none came in {most:g} s" if log.late else "none came, and it ended"
         yield Finding("request", False, f"{what}{_silent(harness, log.heard)}")
         return
-    yield from _asked(log.asked)
-    yield _changed(harness, rollout)
+    changed = _changed(harness, rollout)
+    yield from _asked(log.asked, changed.right)
+    yield changed
     yield _ended(harness, rollout, log.asked)
 
 
-def _asked(asked: Sequence[HeardRequest]) -> Iterator[Finding]:
+def _asked(asked: Sequence[HeardRequest], changed: bool) -> Iterator[Finding]:
     """Requests, the key, calls of tools."""
     answered = [one for one in asked if one.status < 400]
     paths = ", ".join(dict.fromkeys(one.path for one in asked))
@@ -195,9 +196,8 @@ def _asked(asked: Sequence[HeardRequest]) -> Iterator[Finding]:
     if not tools:
         yield Finding("tools", True, "none is offered; the answer is read as text")
     elif results or len(answered) > 1:
-        yield Finding(
-            "tools", bool(results), f"{', '.join(tools)[:200]}; results of calls that came back: {results}"
-        )
+        told = f"results of calls that came back: {results or ('told as text' if changed else 0)}"
+        yield Finding("tools", bool(results) or changed, f"{', '.join(tools)[:200]}; {told}")
 
 
 def _changed(harness: Harness, rollout: Rollout) -> Finding:
