@@ -53,7 +53,8 @@ def block(page: str, words: str) -> str:
 
 def lines(text: str) -> list[list[str]]:
     """The words of each command of a block, without `strop`."""
-    return [shlex.split(line, comments=True)[1:] for line in text.splitlines() if line.startswith("strop ")]
+    commands = (re.sub(r"\s+#.*", "", line) for line in text.splitlines() if line.startswith("strop "))
+    return [shlex.split(command)[1:] for command in commands]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,8 @@ def few(model: Path) -> list[str]:
     return [
         f"model.name={model}", "model.compute_dtype=float32", "model.sampling_dtype=float32", "optim.steps=1",
         "grpo.tasks_per_step=1", "grpo.group_size=2", "grpo.refill=false", "sampling.max_tokens=16",
-        "evaluation.before=false", "evaluation.after=false", "sandbox.workers=1", "tasks.max_prompt_tokens=8000",
+        "evaluation.before=false", "evaluation.after=false", "evaluation.room=1", "sandbox.workers=1",
+        "tasks.max_prompt_tokens=8000",
         "play.max_tokens=16000",
     ]  # fmt: skip
 
@@ -265,10 +267,10 @@ def test_an_environment_of_your_own_with_an_expert(
     indented = "".join(f"    {line}\n" for line in EXPERT.splitlines())
     (tmp_path / "mine.py").write_text((tmp_path / "mine.py").read_text() + "\n" + indented)
     build, train = lines(DEMOS)
-    limited = ["tasks.limit=4", "tasks.held_out_fraction=0.25"]
-    well(*build, *limited, *few, cwd=tmp_path)
-    assert len((tmp_path / "demos.jsonl").read_text().splitlines()) == 6
-    well(*train, *limited, *few, "run.name=warm", cwd=tmp_path)
+    limited = [*few, "sampling.max_tokens=2000", "tasks.limit=4"]
+    well(*build, *limited, cwd=tmp_path)
+    assert len((tmp_path / "demos.jsonl").read_text().splitlines()) == 8
+    well(*train, *limited, "run.name=warm", cwd=tmp_path)
 
 
 # docs/workspace.md
@@ -378,7 +380,7 @@ def test_tools_for_a_trl_script(model: Path) -> None:
         )  # fmt: skip
         given |= {"MODEL": str(model), "TOKENIZER": tokenizer, "ARGUMENTS": arguments}
         exec(TRL.replace("model=...", more), given)
-    assert given["trainer"].environment_factory.__name__ == "RepositoryTools"
+    assert given["trainer"].environment_factories[None].__name__ == "RepositoryTools"
 
 
 def test_a_server_of_environments_and_its_client(tmp_path: Path) -> None:
@@ -389,10 +391,10 @@ def test_a_server_of_environments_and_its_client(tmp_path: Path) -> None:
     with serving(*words, "sandbox.workers=1", cwd=tmp_path) as url:
         (tmp_path / "recipe.yaml").write_text(REMOTE.replace("http://127.0.0.1:8000", f"{url.rstrip('/')}#1"))
         task = load_tasks("python-functions", limit=1)[0]
-        listed = json.loads(well("tasks", "list", f"openenv:{url}#1", "--json", cwd=tmp_path).splitlines()[0])
+        (served,) = load_tasks(f"openenv:{url}#1")
         said = scripted(tmp_path, "I do not know.", "Nor now.", "No.")
         (tmp_path / "said.jsonl").write_text(
-            (tmp_path / "said.jsonl").read_text().replace(task.id, listed["id"])
+            (tmp_path / "said.jsonl").read_text().replace(task.id, served.id)
         )
         assert "openenv 0" in well("play", "1", "recipe.yaml", "-m", said, cwd=tmp_path)
 
@@ -466,9 +468,9 @@ def test_verifiers_as_documented(wheels: Path, place: Path) -> None:
         in_shell(asked, {**environment, "OPENAI_API_KEY": "none", "PRIME_API_KEY": "none"}, place)
     (place / "mirror.py").write_text(MIRROR)
     (place / "recipe.yaml").write_text(TASKSET.replace("NAME", "mirror"))
-    lists = "strop tasks list verifiers:mirror --json | head -1"
-    task = json.loads(in_shell(lists, {**environment, "PYTHONPATH": str(place)}, place))
-    (place / "said.jsonl").write_text(json.dumps({"task_id": task["id"], "answer": "ports"}) + "\n")
+    first = "python -c \"import strop; print(strop.load_tasks('verifiers:mirror')[0].id)\""
+    task = in_shell(first, {**environment, "PYTHONPATH": str(place)}, place).strip()
+    (place / "said.jsonl").write_text(json.dumps({"task_id": task, "answer": "ports"}) + "\n")
     plays = "strop play 1 recipe.yaml -m scripted:said.jsonl"
     assert "verifiers" in in_shell(plays, {**environment, "PYTHONPATH": str(place)}, place)
 

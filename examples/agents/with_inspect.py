@@ -31,5 +31,5 @@ def shell():
 
 os.environ |= {"STROP_BASE_URL": os.environ["OPENAI_BASE_URL"], "STROP_API_KEY": "none"}
 task = Task(dataset=[Sample(input=sys.argv[1])], solver=react(tools=[shell()]), message_limit=60)
-(log,) = eval(task, model="openai-api/strop/policy", log_dir="/tmp/logs", display="plain")
+(log,) = eval(task, model="openai-api/strop/policy", log_dir=".logs", display="plain")
 print(log.status)

@@ -68,6 +68,13 @@ AGENTS = {
         '"file_text": {"type": "string"}',
         'assert given["command"] == "create"; open(given["path"], "w").write(given["file_text"])',
     ),
+    "an editor of texts": agent(
+        "edit",
+        '"command": {"type": "string", "enum": ["create", "str_replace"]}, "path": {"type": "string"}, '
+        '"old_str": {"type": "string"}, "new_str": {"type": "string"}',
+        'assert given["command"] == "str_replace"; text = open(given["path"]).read(); '
+        'open(given["path"], "w").write(text.replace(given["old_str"], given["new_str"]))',
+    ),
     "Python": agent("python", '"code": {"type": "string"}', 'exec(given["code"])'),
     "a fence": ASK
     + 'messages[0]["content"] += "\\nWrite commands as\\n```mine_bash\\nls\\n```"\n'

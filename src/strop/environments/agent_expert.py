@@ -18,12 +18,17 @@ from strop_verify.core.task import Task
 _SHELL = ("command", "cmd", "commands", "bash_command", "script")
 _PATH = ("path", "file_path", "filepath", "filename", "file_name", "file")
 _TEXT = ("content", "contents", "file_text", "text", "new_content", "code")
+_OLD, _NEW = ("old_str", "old_string", "old_text", "old"), ("new_str", "new_string", "new_text", "new")
 _PYTHON = ("code", "python_code", "source", "script")
 """Names of arguments."""
 _FINISH = re.compile(r"finish|submit|final|done|complete", re.IGNORECASE)
 """Tools that end an agent's work."""
 _MARKER = re.compile(r"echo ['\"]?([A-Z]+(?:_[A-Z]+){2,})")
 """Said by a shell command that ends an agent, as mini-swe-agent's prompt has it."""
+_FOLDER = re.compile(
+    r"(?:director(?:y|ies)|workspace|folder|files are in|cwd)\W{1,20}?(/[\w./-]*\w)", re.IGNORECASE
+)
+"""Where the work is, for tools that take whole paths."""
 _FENCE = re.compile(r"```(\w*bash\w*)\n")
 
 
@@ -56,13 +61,13 @@ class AgentExpert:
     def _called(self, request: ChatRequest) -> str:
         """A call of one of the tools; where none is left to be made, words."""
         tools = [tool["function"] for tool in request.tools.listed]
-        call = self._change(tools) if self._left else None
+        call = self._change(tools, _text(request)) if self._left else None
         call = call or self._finish(tools, _text(request))
         if call is None and request.tools.forced is not None:
             call = ToolCall(tools[0]["name"], _filled(tools[0], {}))
         return request.tools.form.write(call) if call else self._last()
 
-    def _change(self, tools: Sequence[Any]) -> ToolCall | None:
+    def _change(self, tools: Sequence[Any], prompt: str) -> ToolCall | None:
         """What changes the next file, or by a shell or in Python all that are left."""
         for tool in tools:
             if (name := _argument(tool, _SHELL)) and not _argument(tool, _PATH):
@@ -70,9 +75,16 @@ class AgentExpert:
                 return ToolCall(tool["name"], _filled(tool, {name: command}))
         for tool in tools:
             path, text = _argument(tool, _PATH), _argument(tool, _TEXT)
-            new = self._after[self._left[0]]
-            if path and text and new is not None:
-                return ToolCall(tool["name"], _filled(tool, {path: self._left.pop(0), text: new}))
+            there, here = _argument(tool, _OLD), _argument(tool, _NEW)
+            before, after = self._before[self._left[0]], self._after[self._left[0]]
+            given: dict[str, Any] = (
+                {there: before, here: after} if there and here and before and after else {text: after}
+            )
+            if path and all(given) and after is not None:
+                whole = "absolute" in str(_properties(tool)[path].get("description")).lower()
+                folders = _FOLDER.findall(prompt) if whole else []
+                given[path] = "/".join([*folders[-1:], self._left.pop(0)])
+                return ToolCall(tool["name"], _filled(tool, given))
         for tool in tools:
             if (name := _argument(tool, _PYTHON)) and not _argument(tool, _PATH):
                 code, self._left = "\n".join(map(self._by_python, self._left)), []
@@ -133,20 +145,22 @@ def _properties(tool: Any) -> Mapping[str, Any]:
     )
 
 
-def _filled(tool: Any, given: Mapping[str, str]) -> dict[str, Any]:
+def _filled(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments, with what else the tool must have: the first of its values, or one that is as good as none."""
     taken, schema = _properties(tool), tool.get("parameters") or {}
     empty: Mapping[str, Any] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
     needed = [name for name in schema.get("required") or () if name not in given]
-    found = {name: _first(taken.get(name, {}), empty) for name in needed}
+    wanted = (
+        ("str_replace", "replace", "edit") if any(name in given for name in _OLD) else ("create", "write")
+    )
+    found = {name: _first(taken.get(name, {}), wanted, empty) for name in needed}
     for name, text in given.items():
         found[name] = ["sh", "-c", text] if taken[name].get("type") == "array" else text
     return found
 
 
-def _first(schema: Mapping[str, Any], empty: Mapping[str, Any]) -> Any:
+def _first(schema: Mapping[str, Any], wanted: Sequence[str], empty: Mapping[str, Any]) -> Any:
     if values := schema.get("enum"):
-        wanted = ("create", "write")
         return next((one for one in values if one in wanted), values[0])
     return empty.get(str(schema.get("type")), "done")
 
