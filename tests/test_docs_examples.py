@@ -443,14 +443,23 @@ def test_harbor_as_documented(wheels: Path, place: Path) -> None:
     assert "1.0" in shown
 
 
+ASKED = """
+from inspect_ai import eval
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+output = ModelOutput.from_content("m", "I do not know.")
+output.usage = ModelUsage(total_tokens=1)  # else it is counted with a vocabulary from the network
+model = get_model("mockllm/model", custom_outputs=[output])
+(log,) = eval(task, model=model, limit=1, display="none")
+assert log.status == "success", log.error
+"""
+
+
 @needs_pip
 @pytest.mark.soak(200)
 def test_inspect_as_documented(wheels: Path, place: Path) -> None:
     environment = installed("inspect", wheels, place)
-    end = (
-        "\nfrom inspect_ai import eval\n(log,) = eval(task, model='mockllm/model', limit=1, display='none')\n"
-    )
-    (place / "task.py").write_text(f"{INSPECT}{end}assert log.status == 'success', log.error\n")
+    (place / "task.py").write_text(f"{INSPECT}{ASKED}")
     in_shell("pip install -q 'strop[inspect]' && python task.py", environment, place)
 
 
