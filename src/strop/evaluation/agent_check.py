@@ -44,7 +44,7 @@ _TAIL = 400
 
 
 @dataclass(frozen=True)
-class Finding:
+class AgentFinding:
     """One thing that was looked at, whether it is as it must be, and what was seen."""
 
     what: str
@@ -135,7 +135,7 @@ class RequestLog:
         return listening
 
 
-def check_agent(recipe: Recipe) -> Iterator[Finding]:
+def check_agent(recipe: Recipe) -> Iterator[AgentFinding]:
     """What was seen of the recipe's agent. Raises UserError where its environment is not `harness`."""
     if recipe.task_set.environment.type != "harness":
         raise UserError(
@@ -165,14 +165,14 @@ def check_agent(recipe: Recipe) -> Iterator[Finding]:
     try:
         (rollout,) = player.play([TASK], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="check")
     except UserError as error:
-        yield Finding("start", False, str(error))
+        yield AgentFinding("start", False, str(error))
         return
     finally:
         timer.cancel()
     harness: Harness = made[0][0]
     if not log.asked:
         what = f"none came in {most:g} s" if log.late else "none came, and it ended"
-        yield Finding("request", False, f"{what}{_silent(harness, log.heard)}")
+        yield AgentFinding("request", False, f"{what}{_silent(harness, log.heard)}")
         return
     changed = _changed(harness, rollout)
     yield from _asked(log.asked, changed.right)
@@ -180,45 +180,45 @@ def check_agent(recipe: Recipe) -> Iterator[Finding]:
     yield _ended(harness, rollout, log.asked)
 
 
-def _asked(asked: Sequence[HeardRequest], changed: bool) -> Iterator[Finding]:
+def _asked(asked: Sequence[HeardRequest], changed: bool) -> Iterator[AgentFinding]:
     """Requests, the key, calls of tools."""
     answered = [one for one in asked if one.status < 400]
     paths = ", ".join(dict.fromkeys(one.path for one in asked))
-    yield Finding(
+    yield AgentFinding(
         "request", bool(answered), f"{paths}, {len(answered)} answered, the first after {asked[0].at:.1f} s"
     )
     for said in dict.fromkeys(_refusal(one) for one in asked if one.status not in (200, 403)):
-        yield Finding("refused", False, said)
+        yield AgentFinding("refused", False, said)
     how = "is sent" if any(one.key for one in asked) else "none is sent, and a play's endpoint asks for none"
-    yield Finding("key", True, how)
+    yield AgentFinding("key", True, how)
     tools = next((one.tools for one in answered if one.tools), [])
     results = max((one.results for one in asked), default=0)
     if not tools:
-        yield Finding("tools", True, "none is offered; the answer is read as text")
+        yield AgentFinding("tools", True, "none is offered; the answer is read as text")
     elif results or len(answered) > 1:
         told = f"results of calls that came back: {results or ('told as text' if changed else 0)}"
-        yield Finding("tools", bool(results) or changed, f"{', '.join(tools)[:200]}; {told}")
+        yield AgentFinding("tools", bool(results) or changed, f"{', '.join(tools)[:200]}; {told}")
 
 
-def _changed(harness: Harness, rollout: Rollout) -> Finding:
+def _changed(harness: Harness, rollout: Rollout) -> AgentFinding:
     wanted, broken = TASK.reference.strip(), str(TASK.metadata["broken"]).strip()
     what = "answer" if harness.by == "message" else "files"
     if rollout.answer.strip() == wanted:
-        return Finding(what, True, "as the policy said")
+        return AgentFinding(what, True, "as the policy said")
     if rollout.answer.strip() in ("", broken):
         why = "" if rollout.stop_reason == "answered" else f" (the play ended: {rollout.stop_reason})"
         fault = f"nothing was changed in the folder{why}: what the policy said was not understood, or not carried out"
-        return Finding(what, False, f"{fault}. {_printed(harness)}")
-    return Finding(what, False, f"solution.py is not as the policy said: {rollout.answer[:200]!r}")
+        return AgentFinding(what, False, f"{fault}. {_printed(harness)}")
+    return AgentFinding(what, False, f"solution.py is not as the policy said: {rollout.answer[:200]!r}")
 
 
-def _ended(harness: Harness, rollout: Rollout, asked: Sequence[HeardRequest]) -> Finding:
+def _ended(harness: Harness, rollout: Rollout, asked: Sequence[HeardRequest]) -> AgentFinding:
     ran = harness.ended.ran if harness.ended else None
     own = sum(event.seconds for turn in rollout.turns for event in turn.events)
     said = [f"{len(rollout.turns)} turns", f"start {asked[0].at:.1f} s", f"between turns {own:.1f} s"]
     said += [f"status {ran.status}"] if ran else []
     said += ["it asked on after its last turn"] if any(one.status == 403 for one in asked) else []
-    return Finding("end", True, ", ".join(said))
+    return AgentFinding("end", True, ", ".join(said))
 
 
 def _refusal(one: HeardRequest) -> str:
