@@ -285,7 +285,7 @@ DESK_COMMAND = block("workspace", "mine.py:Desk")
 def test_plays_with_tools(tmp_path: Path, few: list[str]) -> None:
     (tmp_path / "recipe.yaml").write_text(WORKSPACE.replace("toy-repositories:2000", "toy-repositories:8"))
     done = strop("train", "recipe.yaml", "--dry-run", *few, cwd=tmp_path)
-    assert done.returncode == 0 and "by the environment's expert: passed 1" in done.stdout, (
+    assert done.returncode == 0 and "of the environment's expert: passed 1" in done.stdout, (
         done.stdout + done.stderr
     )
 

@@ -72,7 +72,7 @@ def test_an_expert_that_earns_nothing_is_refused(
     code, said = dry_run(recipe_words("run"), kind)
     assert code == 2 and "4 plays by the environment's expert earned nothing (passed 0)" in said, said
     code, said = dry_run(recipe_words("run"), kind, "tasks.environment.knows=true")
-    assert code == 0 and "rewards of a play by the environment's expert: passed 1" in said, said
+    assert code == 0 and "rewards of a play of the environment's expert: passed 1" in said, said
     assert "turns (play.max_turns)" not in said
     code, said = dry_run(recipe_words("run"), kind, "tasks.environment.knows=true", "play.max_turns=3")
     assert code == 0 and "plays have 3 turns (play.max_turns), and their environment would take 6" in said, (
@@ -94,5 +94,5 @@ def test_an_agent_is_played_by_an_expert_before_a_run(recipe_words: Callable[...
     agent = Path(__file__).parents[2] / "examples/agents/openai_agent.py"
     kind = f"tasks.environment={{type: harness, command: 'python {agent} {{task}}'}}"
     code, said = dry_run(recipe_words("run"), kind, "tasks.max_prompt_tokens=2000")
-    assert code == 0 and "by an expert who guesses what the agent asks for: passed 1" in said, said
+    assert code == 0 and "of an expert who guesses what the agent asks for: passed 1" in said, said
     assert "plays have 10 turns (play.max_turns), and their environment would take 50" in said

@@ -177,7 +177,7 @@ def prompts_that_fit(
     return kept, longest
 
 
-EXPERT, GUESS = "by the environment's expert", "by an expert who guesses what the agent asks for"
+EXPERT, GUESS = "of the environment's expert", "of an expert who guesses what the agent asks for"
 REFERENCE = "that answered with the reference"
 """Who has played."""
 
