@@ -333,3 +333,52 @@ def test_a_crate_is_tested_by_cargo_and_mended(verifier: Any) -> None:
     assert "test result: ok" in second and "in 0.0s" in second
     assert there == "Cargo.lock\nCargo.toml\nsrc/lib.rs\ntests/public.rs"
     assert rollout.verdict is not None and rollout.verdict.passed, rollout.verdict
+
+
+OWN = """
+import strop
+
+class Saves(strop.Toolbox):
+    def save(self, code: str) -> str:
+        \"\"\"Writes the solution.\"\"\"
+        self.folder.put({"solution.py": code})
+        return "saved"
+"""
+
+
+def test_a_prompt_shows_what_no_tool_reads(tmp_path: Path, verifier: Any) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    (task,) = load_tasks("python-functions", limit=1)
+    tools = f"{tmp_path}/own.py:Saves"
+    rollout, _ = played(verifier, task, [f"<save>{task.reference}</save>", "<finish></finish>"], tools=tools)
+    assert rollout.verdict is not None and rollout.verdict.passed
+    assert f"solution.py:\n{task.signature}\n    ..." in rollout.prompt
+    rollout, _ = played(verifier, task, ["<finish></finish>"], only=["write"])
+    assert task.signature in rollout.prompt
+    rollout, _ = played(verifier, task, ["<finish></finish>"], only=["read", "write"])
+    assert "Files:\nsolution.py" in rollout.prompt and task.signature not in rollout.prompt
+    edit = project_task(tmp_path)
+    rollout, _ = played(verifier, edit, ["<finish></finish>"], tools=tools)
+    (path,) = edit.edit.files if edit.edit else ()
+    assert f"{path}:\n{FILES[path].splitlines()[0]}" in rollout.prompt
+    assert FILES["README.md"].strip() not in rollout.prompt
+
+
+FAST = """
+import strop
+from strop.environments.repository_tools import RepositoryTools
+
+class Fast(RepositoryTools):
+    @strop.tool(seconds=1)
+    def run(self, command: str) -> str:
+        \"\"\"Runs a command.\"\"\"
+        return super().run(command)
+"""
+
+
+def test_a_limit_is_said_with_its_seconds(tmp_path: Path, verifier: Any) -> None:
+    (tmp_path / "own.py").write_text(FAST)
+    (task,) = load_tasks("python-functions", limit=1)
+    said = ["<run>sleep 60</run>"]
+    rollout, _ = played(verifier, task, said, tools=f"{tmp_path}/own.py:Fast", turns=1)
+    assert outputs(rollout) == ["[wall limit of 3 s]"]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from tests.installs import PARTS
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,16 +36,22 @@ class Neighbour:
 
 
 def neighbour(name: str, *packages: str, folder: Path, python: str = sys.executable) -> Neighbour:
-    """The environment of that name, of that Python; skips where pip does not get the packages."""
+    """The environment of that name, of that Python, with what Strop imports; skips where pip does not get the
+    packages.
+    """
+    projects = (tomllib.loads((ROOT / part / "pyproject.toml").read_text())["project"] for part in PARTS)
+    needed = (one for project in projects for one in project["dependencies"] if not one.startswith("strop"))
+    return Neighbour(made(name, *packages, *dict.fromkeys(needed), folder=folder, python=python))
+
+
+def made(name: str, *packages: str, folder: Path, python: str = sys.executable) -> Path:
+    """An environment with these packages and no more; skips where pip does not get them."""
     place = Path(os.environ.get("STROP_TEST_VENVS") or folder) / name
     if not (place / "complete").exists():
         subprocess.run([python, "-m", "venv", "--clear", str(place)], check=True)
-        project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
         pip = [str(place / "bin" / "python"), "-m", "pip", "install", "-q"]
-        done = subprocess.run(
-            [*pip, *packages, *project["dependencies"]], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([*pip, *packages], capture_output=True, text=True, check=False)
         if done.returncode:
             pytest.skip(f"pip does not get {', '.join(packages)}: {done.stderr.strip()[-300:]}")
         (place / "complete").touch()
-    return Neighbour(place)
+    return place

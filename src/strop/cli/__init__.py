@@ -27,7 +27,7 @@ from strop_verify.core.text import printable
 
 COMMANDS = (
     "init", "recipes", "train", "launch", "distill", "sft", "train-reward", "online", "eval", "scale", "answer", "play",
-    "verify",
+    "harness", "verify",
     "serve-verifier", "serve-sampler", "serve-policy", "serve-environment", "search", "serve-search", "serve-edits",
     "attack", "report", "view", "runs", "show", "export", "explain", "trace", "tasks", "repair", "doctor",
 )  # fmt: skip

@@ -14,12 +14,14 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from strop.environments.agent_expert import AgentExpert
 from strop.environments.play_endpoint import MODEL, AgentEnded, AgentTurn, NextRequest, PlayEndpoint
 from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import answer_in, tree_of
@@ -51,6 +53,9 @@ class Harness:
     calls      how the policy writes calls of the agent's tools
     """
 
+    guesses = True
+    """Its expert may take an agent wrongly."""
+
     def __init__(
         self, task: Task, opening: Opening, read: Callable[[str], str], *, command: str | Sequence[str] = "",
         play: str | Agent = "", answer: Literal["files", "message"] = "files",
@@ -72,6 +77,9 @@ class Harness:
         self.left, self.seconds, self.memory, self.reads = turns, seconds, memory_mb << 20, list(reads)
         self.variables, self.said, self.calls = variables or {}, "", calls
         self.thread: threading.Thread | None = None
+        self.ended: AgentEnded | None = None
+        self.over: Callable[[Any], Any] = lambda app: app
+        """Put over the endpoint, an ASGI application, by who watches it."""
 
     def setup(self, services: Services) -> None:
         """Starts the agent, and waits for its first request. Raises UserError where it can't be started."""
@@ -82,7 +90,7 @@ class Harness:
         command, reads = self._command() if self.words else ([], [])
         listening = self.folder.listen(reads) if command else socket.create_server(("127.0.0.1", 0))
         self.folder.put(self.tree)
-        self.endpoint = PlayEndpoint(listening, self.seconds, self._stop, self.calls)
+        self.endpoint = PlayEndpoint(listening, self.seconds, self.stop, self.calls, self.over)
         self.thread = threading.Thread(target=self._run, args=[command], daemon=True, name="agent")
         self.thread.start()
         first = self.endpoint.next(first=True).result()
@@ -90,9 +98,10 @@ class Harness:
             self.first = first
             return
         if (ran := first.ran) is not None and ran.status == _STARTS:
-            raise UserError(
-                f"tasks.environment.command: {command[0]!r} can't be started: {ran.errors.strip()[-300:]}"
-            )
+            fault = f"tasks.environment.command: {command[0]!r} can't be started: {ran.errors.strip()[-300:]}"
+            python = interpreter_of(Path(command[0]))
+            remedy = f"; is its interpreter {python} in tasks.environment.reads?" if python else ""
+            raise UserError(f"{fault}{remedy}")
         raise RuntimeError(f"the agent ended before it asked anything: {str(first)[-500:]}")
 
     def begin(self) -> Opening:
@@ -110,6 +119,11 @@ class Harness:
     def result(self, effect: object, result: AgentTurn | AgentEnded) -> Next:
         """What it asks now; where it ended, what it left is the answer."""
         return self._asked(result)
+
+    def demonstrate(self, rng: Random) -> Iterator[str]:
+        """What changes the files as is known, in the calls or words that the agent asks for (`agent_expert`)."""
+        expert = AgentExpert.of(self.task)
+        return expert.answers(lambda: self.turn.request) if expert else iter(())
 
     def close(self) -> None:
         """Ends the agent, if it is a program."""
@@ -143,7 +157,7 @@ class Harness:
             raise UserError(f"tasks.environment.command: there is no program {self.words[0]!r:.80}")
         words = [str(Path(found).absolute())]
         reads = [str(Path(one).absolute()) for one in self.reads]
-        reads += [words[0], str(Path(words[0]).resolve())]
+        reads += [words[0], str(Path(words[0]).resolve()), *environment_of(Path(words[0]))]
         for word in self.words[1:]:
             here = os.path.isfile(word)  # False for words that are no path at all
             words.append(str(Path(word).absolute()) if here else word)
@@ -174,7 +188,7 @@ class Harness:
         try:
             if not command:
                 self.play(url, self.task, self.folder)
-                self.endpoint.ended(AgentEnded())
+                self._ended(AgentEnded())
                 return
             given = {"{task}": self.task.statement, "{url}": url, "{model}": MODEL}
             words = [_filled(word, given) for word in command]
@@ -186,12 +200,16 @@ class Harness:
                 words, stdin=self.task.statement, seconds=self.seconds, memory_bytes=self.memory,
                 environment=variables, waits=True,
             )  # fmt: skip
-            self.endpoint.ended(AgentEnded(ran))
+            self._ended(AgentEnded(ran))
         except BaseException as error:
-            self.endpoint.ended(AgentEnded(fault=f"{type(error).__name__}: {error}"))
+            self._ended(AgentEnded(fault=f"{type(error).__name__}: {error}"))
 
-    def _stop(self) -> None:
-        """Its time is up."""
+    def _ended(self, how: AgentEnded) -> None:
+        self.ended = how
+        self.endpoint.ended(how)
+
+    def stop(self) -> None:
+        """Ends the agent, if it is a program, and returns at once."""
         threading.Thread(target=self._end, daemon=True, name="agent's end").start()
 
     def _end(self) -> None:
@@ -202,6 +220,41 @@ class Harness:
             except SandboxError:
                 return
             self.thread.join(0.05)
+
+
+def interpreter_of(program: Path) -> Path | None:
+    """What runs a script, by its first line, or by its second where installers put a long path there."""
+    try:
+        with program.open("rb") as file:
+            first, second = file.readline(4096), file.readline(4096)
+    except OSError:
+        return None
+    if not first.startswith(b"#!"):
+        return None
+    line = second.removeprefix(b"'''exec'") if second.startswith(b"'''exec'") else first[2:]
+    try:
+        words = shlex.split(line.decode())
+    except ValueError:
+        return None
+    return Path(words[0]) if words else None
+
+
+def environment_of(program: Path) -> list[str]:
+    """The virtual environment that a program is in, or whose Python runs it, with the Python that this is made of.
+
+    None of it where that is Strop's own.
+    """
+    pythons = [found for found in (interpreter_of(program), interpreter_of(program.resolve())) if found]
+    for path in (program, program.resolve(), *pythons):
+        settings = path.parent.parent / "pyvenv.cfg"
+        if settings.is_file() and path.parent.parent != Path(sys.prefix):  # not what Strop itself is in
+            pairs = (line.partition("=") for line in settings.read_text().splitlines())
+            given = {name.strip(): value.strip() for name, _, value in pairs}
+            base = Path(given.get("home", "/usr/bin"))
+            version = ".".join(given.get("version", given.get("version_info", "")).split(".")[:2])
+            own = base.parent / "lib" / f"python{version}" if base.parent == Path("/usr") else base.parent
+            return [str(path.parent.parent), str(own.resolve())]
+    return []
 
 
 def _filled(word: str, given: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from socket import socket
+from typing import Any
 
 from strop.policies.chat_options import ChatTerms, RefusedChat
 from strop.policies.chat_wire import ChatReply, ChatRequest, Hear, Said, said_as
@@ -58,11 +59,13 @@ class PlayEndpoint:
     seconds  that the agent may take for itself, in all: from an answer to its next request
     late     called when it has taken more, or goes on asking after its last turn
     calls    how the policy writes calls
+    over     puts something over the server's application
     """
 
     def __init__(
-        self, listening: socket, seconds: float, late: Callable[[], None], calls: ModelForm = "hermes"
-    ) -> None:
+        self, listening: socket, seconds: float, late: Callable[[], None], calls: ModelForm = "hermes",
+        over: Callable[[Any], Any] = lambda app: app,
+    ) -> None:  # fmt: skip
         self._lock = threading.Lock()
         self._turns: dict[str, AgentTurn] = {}
         self._asked: deque[AgentTurn] = deque()
@@ -77,7 +80,7 @@ class PlayEndpoint:
         self._later = later
         self._server = ChatServer(
             listening, self._ask, model=MODEL, terms=ChatTerms(play=True, calls=MODEL_FORMS[calls]),
-            secret=secrets.token_urlsafe(24), said=self._said,
+            secret=secrets.token_urlsafe(24), said=self._said, over=over,
         )  # fmt: skip
         self.url = self._server.url
         """The agent's base URL."""

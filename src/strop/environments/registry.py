@@ -65,6 +65,12 @@ def find_environment(
     return _with_options(ENVIRONMENTS.find(asked.type, place, "environment"), asked.options, place)
 
 
+def turns_of(kind: EnvironmentFactory) -> int | None:
+    """Answers that it takes at most, by its option `turns`; None where it has no such option."""
+    taken = inspect.signature(kind).parameters.get("turns")
+    return taken.default if taken is not None and isinstance(taken.default, int) else None
+
+
 def _with_options(kind: Any, given: Mapping[str, Any], place: str) -> EnvironmentFactory:
     if inspect.isclass(kind) and issubclass(kind, Toolbox):
         kind, given = Workspace, {"tools": toolbox_of(kind, place), **given}
@@ -146,11 +152,15 @@ def played_by(
     recipe: Recipe, style: str | None = None, *, kind: EnvironmentFactory | str | None = None
 ) -> BoundEnvironment:
     """How the tasks of a recipe with one task set are played; `style` takes the place of tasks.style, its own stop
-    strings with it, and `kind` that of tasks.environment. Raises UserError.
+    strings with it, and `kind` that of tasks.environment. No environment takes, or promises, more turns than
+    play.max_turns. Raises UserError.
     """
     config = recipe.task_set
+    found = find_environment(config.environment if kind is None else kind)
+    if (turns_of(found) or 0) > recipe.play.max_turns:
+        found = partial(found, turns=recipe.play.max_turns)
     return bind(
-        find_environment(config.environment if kind is None else kind),
+        found,
         style or config.style,
         config.template,
         config.answer,

@@ -39,7 +39,7 @@ class RepositoryTools(Toolbox):
         """
         if not command.strip():
             raise ValueError("run: write a command")
-        return _shown(self.program(["/bin/sh", "-c", command]))
+        return self._shown(self.program(["/bin/sh", "-c", command]))
 
     @tool(lines=PAGE + 2)
     def read(self, path: str, start: int = 1) -> str:
@@ -78,7 +78,7 @@ class RepositoryTools(Toolbox):
         if ran.status == 2:
             ran = self.program([*grep, "-F", "-e", pattern, *where])
         if ran.status not in (0, 1):
-            return _shown(ran)
+            return self._shown(ran)
         found = sorted(ran.output.removesuffix("\n").split("\n"), key=lambda line: line.partition(":")[0])
         return "\n".join(line.removeprefix("./") for line in found) or "nothing found"
 
@@ -136,13 +136,13 @@ class RepositoryTools(Toolbox):
             names = sorted({name.partition("::")[0] for name in names})
         roots = ":".join([*(root or "." for root in layout_of(self.before).roots), PACKAGES])
         argv = ["python3", "-m", "pytest", "-q", "--tb=short", "--no-header", *names]
-        return _shown(self.program(argv, environment={"PYTHONPATH": roots}))
+        return self._shown(self.program(argv, environment={"PYTHONPATH": roots}))
 
     def _cargo(self) -> str:
         cargo = ["cargo", "test", "--offline", "--quiet", "--lib", "--bins", "--tests"]
         if shutil.which("rustc") is None:
             return "there is no cargo on this machine"
-        return _shown(self.program(cargo))
+        return self._shown(self.program(cargo))
 
     def _text(self, name: str) -> str:
         try:
@@ -159,6 +159,15 @@ class RepositoryTools(Toolbox):
             raise ValueError(f"there is no file {name}; read . shows what is there")
         return listing(inside)
 
+    def _shown(self, ran: Ran) -> str:
+        """What a program said, and how it ended where that is no success."""
+        most = {"cpu": f" of {self._caps.seconds:g} s", "wall": f" of {3 * self._caps.seconds:g} s"}
+        ended = (
+            f"[{ran.expired} limit{most.get(ran.expired, '')}]" if ran.expired else f"[status {ran.status}]"
+        )
+        said = [ran.output.strip("\n"), ran.errors.strip("\n"), ended if ran.expired or ran.status else ""]
+        return "\n".join(filter(None, said)) or "[no output]"
+
     def _note(self, name: str) -> str:
         kept = project_of(self.task) is not None and is_protected(name, self.task.language)
         return "; it belongs to the tests, so that does not count" if kept else ""
@@ -173,10 +182,3 @@ def _name(path: str) -> str:
     """The path as the folder takes it; "" for the folder itself."""
     name = path.strip().removeprefix("./").rstrip("/")
     return "" if name == "." else name
-
-
-def _shown(ran: Ran) -> str:
-    """What a program said, and how it ended where that is no success."""
-    ended = [f"[{ran.expired} limit]"] if ran.expired else [f"[status {ran.status}]"] if ran.status else []
-    said = "\n".join(filter(None, (ran.output.strip("\n"), ran.errors.strip("\n"), *ended)))
-    return said or "[no output]"

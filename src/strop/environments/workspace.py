@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import Field
 
 from strop.environments.repository_tools import RepositoryTools, listing
-from strop.environments.task_tree import answer_in, packages_of, project_of, solution_of, tree_of
+from strop.environments.task_tree import Tree, answer_in, packages_of, project_of, solution_of, tree_of
 from strop.environments.toolbox import Toolbox, UseTool, clipped, toolbox_of, tools_of
 from strop.policies.tool_calls import CALL_FORMS, CallFault, FormName, ToolCall, calls_of
 from strop_verify.core.play import Do, Done, Next, Opening, Say, Services
@@ -32,7 +32,7 @@ class Workspace:
     tools   "file.py:Class", a Toolbox in place of the ready one
     only    names of the tools that are offered; all where there are none
     calls   how calls are written
-    files   whether the prompt names the files
+    files   whether the prompt names the files; where no tool is called read, it shows those that the task is about
     turns   answers at most
     tell    whether `test` says what failed of tests that the task does not show
     """
@@ -63,7 +63,7 @@ class Workspace:
         rules = f"{self.works}\n{self.form.instructions(self.tools)}"
         rules += f"\n{self.counts} when you finish, or after {self.left} turns."
         asked = self.task.statement.strip()
-        asked += f"\n\nFiles:\n{clipped(listing(list(self.tree)))}" if self.listed else ""
+        asked += files_told(self.task, self.tree, self.tools) if self.listed else ""
         messages = Message(role="system", content=rules), Message(role="user", content=asked)
         return Opening(messages=messages, max_tokens=self.opening.max_tokens)
 
@@ -100,6 +100,18 @@ class Workspace:
             return ""
 
 
+def files_told(task: Task, tree: Tree, tools: Collection[str]) -> str:
+    """What a prompt says of a task's files: their names, and where none of the tools is called `read`, what those hold
+    that the task is about.
+    """
+    told = f"\n\nFiles:\n{clipped(listing(list(tree)))}"
+    about = [] if "read" in tools else sorted(task.edit.files) if task.edit else [solution_of(task)]
+    texts = ((path, tree[path].decode(errors="replace")) for path in about if tree.get(path))
+    return told + "".join(f"\n\n{path}:\n{clipped(text, _SHOWN)}" for path, text in texts)
+
+
+_SHOWN = 200
+"""Lines of a file that a prompt shows."""
 _DEFINED = re.compile(
     r"^\s*(?:pub(?:\([^)]*\))? +|async +)*(?:def|class|fn|struct|impl|enum|trait) +(\w+)", re.MULTILINE
 )

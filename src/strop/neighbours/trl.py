@@ -12,10 +12,11 @@ The data set has the column `task`, a task line as text, as `strop tasks convert
 import functools
 from typing import Any
 
-from strop.environments.repository_tools import RepositoryTools, listing
+from strop.environments.repository_tools import RepositoryTools
 from strop.environments.surroundings import surroundings_of
 from strop.environments.task_tree import Tree, answer_in, tree_of
-from strop.environments.toolbox import Toolbox, clipped, toolbox_of, tools_of
+from strop.environments.toolbox import Toolbox, toolbox_of, tools_of
+from strop.environments.workspace import files_told
 from strop.rollouts.services import PlayServices, Threads
 from strop.rollouts.trl_reward import OpenedVerifier, task_of_line
 from strop_verify.core.protocols import Verifier
@@ -37,7 +38,9 @@ class ToolEnvironment:
     _tree: Tree
 
     def reset(self, task: str, **columns: Any) -> str:
-        """The task's files are put into a folder of their own; their names go behind the prompt."""
+        """The task's files are put into a folder of their own; their names go behind the prompt, and
+        where none of the tools is called `read`, what they hold (`files_told`).
+        """
         self._close()
         self._task = task_of_line(task)
         self._tree = tree_of(self._task)
@@ -46,7 +49,7 @@ class ToolEnvironment:
         self._services = PlayServices(self._verifier.get(), self._threads, self._programs, found)
         self._services.folder.put(self._tree)
         self._box = self._kind(self._task, self._services)
-        return f"\n\nFiles:\n{clipped(listing(list(self._tree)))}"
+        return files_told(self._task, self._tree, tools_of(self._kind))
 
     def get_reward(self) -> float | None:
         """1 for files that pass, 0 for others, None where that could not be told. The play is over then."""

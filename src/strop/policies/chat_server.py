@@ -51,11 +51,13 @@ class ChatServer:
     secret  first part of every path, or none
     key     what clients must send as a bearer token, or none
     said    what the policy said so far, for `read_request`
+    over    puts something over its ASGI application, to watch it
     """
 
     def __init__(
         self, listening: socket, ask: Ask, *, model: str, terms: ChatTerms, secret: str = "", key: str = "",
         said: Mapping[Said, str] | None = None, connections: int = _CONNECTIONS,
+        over: Callable[[Any], Any] = lambda app: app,
     ) -> None:  # fmt: skip
         self._ask, self.model, self._terms, self._secret = ask, model, terms, secret
         self._said = {} if said is None else said
@@ -81,7 +83,7 @@ class ChatServer:
             Starlette(routes=routes, exception_handlers=handlers), host=host, key=key, most_bytes=MOST_BYTES,
             refusal=lambda status, message: RefusedChat(message, status, _CODES[status]).body(),
         )  # fmt: skip
-        self._server = GuardedServer(guard, listening, connections=connections, lifespan="off")
+        self._server = GuardedServer(over(guard), listening, connections=connections, lifespan="off")
         self._loop = _loop()
         self._ended = asyncio.run_coroutine_threadsafe(self._server.serve(), self._loop)
 

@@ -121,7 +121,7 @@ METRICS = fields(
             "grad_norm", "clip_ratio", "kl", "learning_rate", "seconds", "seconds_sampling", "seconds_verifying",
             "teacher_kl", "seconds_rewards", "seconds_update", "seconds_sampler_idle", "seconds_update_idle", "steps",
             "rewards_failed", "updates_not_finite", "turns", "effects", "turns_with_effects", "seconds_effects",
-            "seconds_cpu",
+            "seconds_cpu", "seconds_starting", "seconds_tools",
         ),
         "rewards": table(number),
         "stages": table(number),

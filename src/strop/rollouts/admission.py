@@ -4,6 +4,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -37,10 +38,25 @@ class Clock:
     rewards: float = 0.0
     """In the functions that score."""
 
-    def take(self) -> tuple[float, float, float]:
-        """(sampling, verifying, rewards) seconds; starts again from zero."""
-        spent = self.sampling, self.verifying, self.rewards
-        self.sampling = self.verifying = self.rewards = 0.0
+    starting: float = 0.0
+    """Only the time in which nothing was sampled while environments, and their agents, were set up."""
+
+    tools: float = 0.0
+    """The same, while environments, their tools and agents were at work."""
+
+    @contextmanager
+    def spent(self, part: Literal["sampling", "verifying", "rewards", "starting", "tools"]) -> Iterator[None]:
+        """Counts what happens within it."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            setattr(self, part, getattr(self, part) + time.perf_counter() - started)
+
+    def take(self) -> tuple[float, float, float, float, float]:
+        """Seconds of its parts, in their order here; starts again from zero."""
+        spent = self.sampling, self.verifying, self.rewards, self.starting, self.tools
+        self.sampling = self.verifying = self.rewards = self.starting = self.tools = 0.0
         return spent
 
 

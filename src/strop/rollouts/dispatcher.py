@@ -57,8 +57,7 @@ class Dispatcher:
         programs find the task's `surroundings`.
         """
         self.policy, self.verifier = policy, verifier
-        self.clock = Clock()
-        self.count = Count()
+        self.clock, self.count = Clock(), Count()
         self.environment = environment
         self.limits = limits or PlayLimits()
         self.order = order
@@ -140,10 +139,13 @@ class _Plays:
 
     def _rounds(self) -> Iterator[Rollout]:
         while not self._admission.ended or self._playing or self._grading:
-            self._admit()
-            self._take_decisions()
+            with self._owner.clock.spent("starting"):
+                self._admit()
+            with self._owner.clock.spent("tools"):
+                self._take_decisions()
             self._sample()
-            self._take_results()
+            with self._owner.clock.spent("tools"):
+                self._take_results()
             yield from self._graded()
             if not self._playing and self._admission.ended:
                 yield from self._wait_for_verdict()
@@ -187,10 +189,9 @@ class _Plays:
 
     def _sample(self) -> None:
         """One step of the policy, and what its completions lead to."""
-        started = time.perf_counter()
         if sampling := self._waiting("completion"):
-            self._policy.work(WAIT)
-            self._owner.clock.sampling += time.perf_counter() - started
+            with self._owner.clock.spent("sampling"):
+                self._policy.work(WAIT)
         self._tick += 1
         done = [play for play in sampling if play.pending.done()]
         for play in sorted(done, key=lambda play: play.pending.exception() is not None):
@@ -376,9 +377,8 @@ class _Plays:
 
     def _wait_for_verdict(self) -> Iterator[Rollout]:
         if self._grading:
-            started = time.perf_counter()
-            wait([self._grading[0].pending])
-            self._owner.clock.verifying += time.perf_counter() - started
+            with self._owner.clock.spent("verifying"):
+                wait([self._grading[0].pending])
             yield from self._graded()
 
     def cancel(self) -> None:

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from strop.config.schema import Recipe
-from strop.environments.registry import BoundEnvironment, EnvironmentFactory, played_by
+from strop.environments.registry import (
+    BoundEnvironment,
+    EnvironmentFactory,
+    find_environment,
+    played_by,
+    turns_of,
+)
 from strop.policies.scripted import ScriptedPolicy
 from strop.rewards.rubric import RubricBySet, WeightedRubric
 from strop.rollouts.dispatcher_factory import dispatcher_of
@@ -171,35 +177,52 @@ def prompts_that_fit(
     return kept, longest
 
 
-def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, bool]:
-    """The task as played by its environment's own expert, where there is one, else by a policy that always says its
-    reference; and whether it was the expert.
+EXPERT, GUESS = "of the environment's expert", "of an expert who guesses what the agent asks for"
+REFERENCE = "that answered with the reference"
+"""Who has played."""
+
+
+def shown_play(one: TaskSet, task: Task, verifier: Verifier, given: Overrides) -> tuple[Rollout, str]:
+    """The task as played by its environment's own expert, where it has one who says anything, else by a policy that
+    always says its reference; and who it was.
     """
     config, said = one.recipe.task_set, ""
     with suppress(UserError):  # its environment has prompts of its own
         said = solution(task, render(task, config.style, config.template, config.answer), config.answer)
     environment, shown = environment_of([one], given.environment), list[Iterator[str]]()
+    who, playing = REFERENCE, None
 
     def made(task: Task) -> Environment:
+        nonlocal playing
         playing = environment(task)
         if show := getattr(playing, "demonstrate", None):
             shown.append(show(rng(one.recipe.seed, "preflight", task.id)))
         return playing
 
     def answer(prompt: Sequence[int], seed: int, number: int) -> str:
-        return next(shown[-1], said) if shown else said
+        nonlocal who
+        text = next(shown[-1], None) if shown else None
+        if text is None:
+            return said
+        who = GUESS if getattr(playing, "guesses", False) else EXPERT
+        return text
 
     play = one.recipe.play.model_copy(update={"max_tokens": None})  # counted in a model's tokens
     recipe = one.recipe.model_copy(update={"play": play})
     player = dispatcher_of(recipe, ScriptedPolicy(answer), verifier, made, prompt=1 << 40)
     (rollout,) = player.play([task], 1, SamplingParams(max_tokens=1 << 20), seed=recipe.seed, tag="preflight")
-    return rollout, bool(shown)
+    return rollout, who
 
 
-def unseen(one: TaskSet) -> Iterator[str]:
-    """What a set's plays are not told, and what they may find that they should not: a line each."""
-    environment = one.recipe.task_set.environment
+def unseen(one: TaskSet, given: Overrides) -> Iterator[str]:
+    """What a set's plays are not told, have not, or may find that they should not: a line each."""
+    environment, most = one.recipe.task_set.environment, one.recipe.play.max_turns
     place = f"{one.name}: " if one.name else ""
+    if (turns := turns_of(find_environment(given.environment or environment)) or 0) > most:
+        yield (
+            f"{place}plays have {most} turns (play.max_turns), and their environment would take {turns}; raise "
+            "play.max_turns, or lower tasks.environment.turns"
+        )
     if (
         environment.type in ("feedback", "workspace")
         and environment.options.get("tell") is None

@@ -114,7 +114,8 @@ class Evaluations:
             answers += len(held_out) * config.room
         if self._answers:
             return whole + answers * self.seconds / self._answers
-        sampled = float(metrics.get("seconds_sampling") or 0) + float(metrics.get("seconds_verifying") or 0)
+        parts = ("sampling", "starting", "tools", "verifying")
+        sampled = sum(float(metrics.get(f"seconds_{part}") or 0) for part in parts)
         return answers * sampled / max(1, metrics.get("rollouts") or 0)
 
     def _extra(self, name: str, check: ExtraEvaluation, parts: RunParts) -> Evaluation:

@@ -42,8 +42,7 @@ class StepGroups:
 
     played  all of them
     learnt  places in `played` of those to learn from
-    sampling, verifying, rewards, rollouts  wall seconds: of sampling, of waiting for verdicts alone, in rewards, of all
-                                            these and the rest
+    sampling, ..., tools  wall seconds, as of `rollouts.admission.Clock`; rollouts: of all these and the rest
     """
 
     played: list[Group]
@@ -51,6 +50,8 @@ class StepGroups:
     sampling: float = 0.0
     verifying: float = 0.0
     rewards: float = 0.0
+    starting: float = 0.0
+    tools: float = 0.0
     rollouts: float = 0.0
 
 

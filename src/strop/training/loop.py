@@ -275,6 +275,8 @@ class Loop:
             "seconds_sampling": groups.sampling,
             "seconds_verifying": groups.verifying,
             "seconds_rewards": groups.rewards,
+            "seconds_starting": groups.starting,
+            "seconds_tools": groups.tools,
             "seconds_rollouts": groups.rollouts,
         }
         try:

@@ -190,3 +190,21 @@ def ram_here() -> tuple[int, int]:
         if path.is_file() and (limit := path.read_text().strip()).isdecimal():
             total, free = min(total, int(limit)), min(free, int(limit))
     return total, free
+
+
+def quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
+    """What weights in four bits do not go with."""
+    if recipe.model.quantization is None:
+        return
+    which, policy = f"model.quantization={recipe.model.quantization}", recipe.policy
+    if not samples:
+        yield f"{which}: strop sft trains all weights; set model.quantization=null"
+    elif recipe.sft.warm_start:
+        yield f"{which}: a warm start trains all weights; set sft.warm_start=false, and run strop sft before"
+    if recipe.launch.engine != "ddp":
+        yield f"{which}: launch.engine={recipe.launch.engine} cannot divide such weights; set launch.engine=ddp"
+    if policy.shares_weights and recipe.grpo.max_staleness:
+        remedy = "set grpo.max_staleness=0, or policy.engine=vllm"
+        yield f"{which}: there is no copy to sample from beside the update; {remedy}"
+    if policy.sends_adapters:
+        yield f"{which}: policy.sync=adapter would sample from the base as it was before; set policy.sync=files"

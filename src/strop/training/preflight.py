@@ -19,12 +19,13 @@ from strop.environments.registry import played_by
 from strop.policies.model_files import ModelFiles, check_tokenizer, is_converted
 from strop.policies.open import check_trainable, is_installed, local_tokenizer, longest_play, tokenizer_of
 from strop.reports.run_folder import RunFolder
-from strop.rewards.rubric import WeightedRubric
+from strop.rewards.rubric import WeightedRubric, total
 from strop.rollouts.encoding import check_prompts
 from strop.tasks.demos import read_demos
 from strop.tasks.task_sets import TaskSet, extra_tasks, tried_tasks
 from strop.tasks.templates import load
 from strop.training.caller_overrides import (
+    EXPERT,
     NOTHING,
     Overrides,
     environment_of,
@@ -33,12 +34,13 @@ from strop.training.caller_overrides import (
     unseen,
 )
 from strop.training.feed import failed, reference_verdicts, why
-from strop.training.machine import Comparison, disk, memory
+from strop.training.machine import Comparison, disk, memory, quantised_faults
 from strop.training.sinks import check_sinks
 from strop_verify.core.errors import ConfigError, StropError, UserError
 from strop_verify.core.ids import rng
 from strop_verify.core.play import PlayLimits
 from strop_verify.core.protocols import JudgedRollout, Verifier
+from strop_verify.core.rollout import Score
 from strop_verify.core.task import Task
 from strop_verify.verification import open_configured
 from strop_verify.verification.config import LocalVerifierConfig
@@ -145,7 +147,7 @@ class Preflight:
         if absent := [name for name in needed if not is_installed(name)]:
             extras = ",".join(["train", *(EXTRAS[name] for name in absent if name in EXTRAS)])
             self.faults.append(f"training needs {', '.join(absent)}: pip install 'strop[{extras}]'")
-        self.faults += _quantised_faults(self.recipe, self.samples)
+        self.faults += quantised_faults(self.recipe, self.samples)
         if (kernel := model.attention or "").startswith("flash_attention") and not is_installed("flash_attn"):
             how = "pip install flash-attn, or leave it out"
             self.faults.append(f"model.attention={kernel} needs flash_attn: {how}")
@@ -211,7 +213,7 @@ class Preflight:
             if one.name:
                 sides = f"{len(one.train)} training tasks, {len(one.held_out)} held out"
                 self.facts.append(f"{one.name}: {sides}")
-            self.warnings += unseen(one)
+            self.warnings += unseen(one, self.given)
         if nameless := [task for one in self.sets for task in one.tasks if not _has_entry_point(task)]:
             first, more = nameless[0], f" (and {len(nameless) - 1} more)" if len(nameless) > 1 else ""
             self.faults.append(
@@ -345,47 +347,50 @@ class Preflight:
         self.warnings += lines
 
     def _play(self, one: TaskSet, verifier: Verifier) -> None:
-        """Raises UserError where a task cannot be played or scored."""
+        """Raises UserError where a task cannot be played or scored, or an expert earns nothing."""
         telling = [task for task in one.train if task.reference.strip()] or one.train  # silence earns nothing
-        order = rng(self.recipe.seed, "preflight", one.name).sample(telling, min(PLAYED, len(telling)))
+        order = rng(self.recipe.seed, "preflight", one.name).sample(telling, min(SAMPLE, len(telling)))
+        place, failures = f"{one.name}: " if one.name else "", 0
         for task in order:
-            rollout, expert = shown_play(one, task, verifier, self.given)
-            if rollout.verdict is not None and rollout.verdict.scored:
+            rollout, who = shown_play(one, task, verifier, self.given)
+            if rollout.stop_reason == "deadline":
+                seconds = f"play.seconds={self.recipe.play.seconds:g}"
+                self.warnings.append(f"{place}a play of task {task.id} came to no end within {seconds}")
+                return
+            verdict = rollout.verdict
+            if verdict is None or not verdict.scored:
+                failures += 1
+                if failures < min(PLAYED, len(order)):
+                    continue
+                raise UserError(
+                    f"task {task.id} cannot be judged: {verdict.detail if verdict else 'no verdict'}"
+                )
+            told, worth = self._scored(one, JudgedRollout(task, rollout, verdict))
+            if worth is None or worth > 0 or verdict.passed or who != EXPERT:
                 break
-        verdict = rollout.verdict
-        place = f"{one.name}: " if one.name else ""
-        if rollout.stop_reason == "deadline":
-            seconds = f"play.seconds={self.recipe.play.seconds:g}"
-            self.warnings.append(f"{place}a play of task {task.id} came to no end within {seconds}")
+        else:
+            self.faults.append(
+                f"{place}{len(order) - failures} plays by the environment's expert earned nothing ({told}): what a "
+                "policy can't earn it can't learn; watch one with strop play, and correct the environment, its expert "
+                "or the rewards"
+            )
             return
-        if verdict is None or not verdict.scored:
-            raise UserError(f"task {task.id} cannot be judged: {verdict.detail if verdict else 'no verdict'}")
-        told = []
+        self.facts.append(f"{place}rewards of a play {who}: {told}")
+        if worth == 0 and not verdict.passed:
+            self.warnings.append(
+                f"{place}a play {who} earned nothing: nobody has shown that one can earn something; watch one with "
+                "strop play, or give the environment an expert (demonstrate)"
+            )
+
+    def _scored(self, one: TaskSet, judged: JudgedRollout) -> tuple[str, float | None]:
+        """(its scores in words, their weighted sum), of each reward that could be tried."""
+        found: list[Score] = []
         for rubric in self.rubrics[one.name].apart():
             with self.noting():
-                (scores,) = rubric.score_all([JudgedRollout(task, rollout, verdict)], patient=True)
-                self.faults += [score.error for score in scores if score.error]
-                told += [f"{s.name} {'None' if s.value is None else format(s.value, '.3g')}" for s in scores]
-        who = "of the environment's expert" if expert else "that answered with the reference"
-        self.facts.append(f"{place}rewards of a play {who}: {', '.join(told)}")
-
-
-def _quantised_faults(recipe: Recipe, samples: bool) -> Iterator[str]:
-    """What weights in four bits do not go with."""
-    if recipe.model.quantization is None:
-        return
-    which, policy = f"model.quantization={recipe.model.quantization}", recipe.policy
-    if not samples:
-        yield f"{which}: strop sft trains all weights; set model.quantization=null"
-    elif recipe.sft.warm_start:
-        yield f"{which}: a warm start trains all weights; set sft.warm_start=false, and run strop sft before"
-    if recipe.launch.engine != "ddp":
-        yield f"{which}: launch.engine={recipe.launch.engine} cannot divide such weights; set launch.engine=ddp"
-    if policy.shares_weights and recipe.grpo.max_staleness:
-        remedy = "set grpo.max_staleness=0, or policy.engine=vllm"
-        yield f"{which}: there is no copy to sample from beside the update; {remedy}"
-    if policy.sends_adapters:
-        yield f"{which}: policy.sync=adapter would sample from the base as it was before; set policy.sync=files"
+                found += rubric.score_all([judged], patient=True)[0]
+        self.faults += [score.error for score in found if score.error]
+        told = [f"{s.name} {'None' if s.value is None else format(s.value, '.3g')}" for s in found]
+        return ", ".join(told), total(found)
 
 
 def _has_entry_point(task: Task) -> bool:

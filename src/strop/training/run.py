@@ -184,7 +184,7 @@ class _Job:
         self._watch = AlarmWatch()
         self._started = time.perf_counter()
         self._loop: Loop | None = None
-        self._spent = dict.fromkeys(("sampling", "verifying", "rewards", "update"), 0.0)
+        self._spent = dict.fromkeys(("sampling", "starting", "tools", "verifying", "rewards", "update"), 0.0)
 
     def go(self, checkpoint: Path | None) -> dict[str, Any]:
         recipe = self._recipe

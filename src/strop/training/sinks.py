@@ -4,7 +4,7 @@ None of them can delay or fail training; each reports a problem once, in one lin
 run's own numbers, under the same names:
 
     train/reward, train/rewards/NAME, train/stages/NAME, train/pass_rate, train/completion_tokens, train/loss, ...
-    time/step, time/sampling, time/verifying, time/rewards, time/update     seconds of a step
+    time/step, time/sampling, time/starting, time/tools, time/verifying, ...  seconds of a step
     evaluation/pass@1, evaluation/SET/pass@1                     before (step 0) and after training, by set
     evaluation/warm/pass@1                                       after a warm start, step 0
     evaluation/during/pass@1                                     during training, on some of the tasks

@@ -113,7 +113,14 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
         "time_split": Curve(
             "Time of a step: {name}",
             "Wall seconds of a step by what they were spent on.",
-            value=("seconds_sampling", "seconds_verifying", "seconds_rewards", "seconds_update"),
+            value=(
+                "seconds_sampling",
+                "seconds_starting",
+                "seconds_tools",
+                "seconds_verifying",
+                "seconds_rewards",
+                "seconds_update",
+            ),
             over="seconds",
             kind="parts",
             format="seconds",

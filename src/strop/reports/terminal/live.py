@@ -23,7 +23,9 @@ _BARS = "▁▂▃▄▅▆▇█"
 _SAMPLE_LINES = 12
 PLAIN_SECONDS = 30.0
 """Between lines about something that takes long, where there is no terminal."""
-_PARTS = ("sampling", "verifying", "rewards", "update")
+_PARTS = ("sampling", "starting", "tools", "verifying", "rewards", "update")
+_ELSE = ("starting", "tools", "rewards")
+"""Shown where they take any time."""
 _IDLE = ("sampler_idle", "update_idle")
 """Shown where a step is played beside the update."""
 
@@ -197,7 +199,7 @@ class LiveView:
         return [
             f"{part.replace('_', ' ')} {float(seconds):.1f}"
             for part, seconds in parts
-            if seconds is not None and (seconds >= 0.05 or part != "rewards")
+            if seconds is not None and (seconds >= 0.05 or part not in _ELSE)
         ]
 
     def _left(self) -> str:

@@ -21,7 +21,7 @@ from strop.rollouts.dispatcher_factory import dispatcher_of
 from strop.tasks.demos import Demo
 from strop_verify.core.errors import UserError
 from strop_verify.core.ids import derive_seed
-from strop_verify.core.play import Opening, Say
+from strop_verify.core.play import Converse, Opening, Say
 from strop_verify.core.protocols import Environment
 from strop_verify.core.rollout import Completion, Message, Rollout, SamplingParams
 from strop_verify.core.task import Task
@@ -53,7 +53,7 @@ def build_demos(
         for rollout in dispatcher.play(tasks, each, params, seed=recipe.seed, tag=_TAG):
             demo = experts.take(rollout)
             on_play(rollout)
-            if rollout.verdict is not None and rollout.verdict.passed:
+            if demo is not None and rollout.verdict is not None and rollout.verdict.passed:
                 yield demo
 
 
@@ -85,8 +85,8 @@ class _Experts:
         """What the expert of the play says whose request has this seed."""
         return self._asked[seed].say()
 
-    def take(self, rollout: Rollout) -> Demo:
-        """What was said in a play that is over."""
+    def take(self, rollout: Rollout) -> Demo | None:
+        """What was said in a play that is over; None where that is no one conversation."""
         for turn in range(self._turns):
             self._asked.pop(derive_seed(rollout.seed, turn), None)
         return self._plays.pop((rollout.task_id, rollout.index)).demo()
@@ -99,6 +99,8 @@ class _Shown:
         self._inner, self._task, self._opening = inner, task, Opening()
         self._said: deque[Message] = deque()
         self._begun: list[str] = []
+        self._whole: list[Message] | None = []
+        """What an agent's next request begins with, where it changes nothing of the history."""
         show = getattr(inner, "demonstrate", None)
         if show is None:
             name = type(inner).__name__
@@ -112,6 +114,7 @@ class _Shown:
 
     def begin(self) -> Opening:
         self._opening = self._inner.begin()
+        self._whole = None if getattr(self._opening, "mark", "") else [*self._opening.messages]
         return self._opening
 
     def step(self, completion: Completion) -> Any:
@@ -123,15 +126,26 @@ class _Shown:
     def say(self) -> str:
         text = next(self._texts, "")
         self._said.append(Message(role="assistant", content=text))
+        if self._whole is not None:
+            begun = self._begun[-1] if self._begun else self._opening.prefill
+            self._whole.append(Message(role="assistant", content=begun + text))
         return text
 
     def _noted(self, after: Any) -> Any:
         if isinstance(after, Say):
             self._said += after.messages
             self._begun.append(after.prefill)
+        elif isinstance(after, Converse) and self._whole is not None:
+            before, new = after.messages[: len(self._whole)], after.messages[len(self._whole) :]
+            went_on = [*before] == self._whole and new and not after.mark
+            self._whole = [*after.messages] if went_on else None
+            self._said += new
+            self._begun.append(after.prefill)
         return after
 
-    def demo(self) -> Demo:
+    def demo(self) -> Demo | None:
+        if self._whole is None:
+            return None
         said = list(self._said)
         while said and said[-1].role != "assistant":
             said.pop()  # said to a play that had no turn left

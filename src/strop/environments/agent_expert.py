@@ -1,0 +1,170 @@
+"""What an expert says to an agent: the known answer, in the calls or the words that the agent asks for.
+
+An agent lists tools, and one of them is a shell, writes files or runs Python; or it lists none, and its prompt says how
+commands, edits or code are written. What the expert takes a tool for, it sees by the names of the tool's arguments. An
+agent that it takes wrongly shows nothing about the agent: the expert guesses.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from strop.environments.task_tree import solution_of, tree_of
+from strop.policies.chat_wire import ChatRequest
+from strop.policies.tool_calls import ToolCall
+from strop_verify.core.task import Task
+
+_SHELL = ("command", "cmd", "commands", "bash_command", "script")
+_PATH = ("path", "file_path", "filepath", "filename", "file_name", "file")
+_TEXT = ("content", "contents", "file_text", "text", "new_content", "code")
+_OLD, _NEW = ("old_str", "old_string", "old_text", "old"), ("new_str", "new_string", "new_text", "new")
+_PYTHON = ("code", "python_code", "source", "script")
+"""Names of arguments."""
+_FINISH = re.compile(r"finish|submit|final|done|complete", re.IGNORECASE)
+"""Tools that end an agent's work."""
+_MARKER = re.compile(r"echo ['\"]?([A-Z]+(?:_[A-Z]+){2,})")
+"""Said by a shell command that ends an agent, as mini-swe-agent's prompt has it."""
+_FOLDER = re.compile(
+    r"(?:director(?:y|ies)|workspace|folder|files are in|cwd)\W{1,20}?(/[\w./-]*\w)", re.IGNORECASE
+)
+"""Where the work is, for tools that take whole paths."""
+_FENCE = re.compile(r"```(\w*bash\w*)\n")
+
+
+class AgentExpert:
+    """In one play.
+
+    before, after  text of each file that changes, None where there is none
+    """
+
+    def __init__(self, before: Mapping[str, str | None], after: Mapping[str, str | None]) -> None:
+        self._before, self._after = before, after
+        self._left: list[str] = list(after)
+
+    @classmethod
+    def of(cls, task: Task) -> "AgentExpert | None":
+        """Of a task whose answer is known."""
+        if task.edit is not None:
+            after = dict(task.edit.oracle)
+            return cls({path: task.edit.files.get(path) for path in after}, after) if after else None
+        name, known = solution_of(task), f"{task.reference.rstrip()}\n"
+        return cls({name: tree_of(task)[name].decode()}, {name: known}) if known.strip() else None
+
+    def answers(self, asked: Callable[[], ChatRequest]) -> Iterator[str]:
+        """One after another. `asked()`: the request that the next one answers."""
+        while True:
+            request = asked()
+            said = self._called(request) if request.tools.listed else self._told(_text(request))
+            yield said.removeprefix("".join(request.tools.begun))
+
+    def _called(self, request: ChatRequest) -> str:
+        """A call of one of the tools; where none is left to be made, words."""
+        tools = [tool["function"] for tool in request.tools.listed]
+        call = self._change(tools, _text(request)) if self._left else None
+        call = call or self._finish(tools, _text(request))
+        if call is None and request.tools.forced is not None:
+            call = ToolCall(tools[0]["name"], _filled(tools[0], {}))
+        return request.tools.form.write(call) if call else self._last()
+
+    def _change(self, tools: Sequence[Any], prompt: str) -> ToolCall | None:
+        """What changes the next file, or by a shell or in Python all that are left."""
+        for tool in tools:
+            if (name := _argument(tool, _SHELL)) and not _argument(tool, _PATH):
+                command, self._left = "\n".join(map(self._by_shell, self._left)), []
+                return ToolCall(tool["name"], _filled(tool, {name: command}))
+        for tool in tools:
+            path, text = _argument(tool, _PATH), _argument(tool, _TEXT)
+            there, here = _argument(tool, _OLD), _argument(tool, _NEW)
+            before, after = self._before[self._left[0]], self._after[self._left[0]]
+            given: dict[str, Any] = (
+                {there: before, here: after} if there and here and before and after else {text: after}
+            )
+            if path and all(given) and after is not None:
+                whole = "absolute" in str(_properties(tool)[path].get("description")).lower()
+                folders = _FOLDER.findall(prompt) if whole else []
+                given[path] = "/".join([*folders[-1:], self._left.pop(0)])
+                return ToolCall(tool["name"], _filled(tool, given))
+        for tool in tools:
+            if (name := _argument(tool, _PYTHON)) and not _argument(tool, _PATH):
+                code, self._left = "\n".join(map(self._by_python, self._left)), []
+                return ToolCall(tool["name"], _filled(tool, {name: code}))
+        return None
+
+    def _finish(self, tools: Sequence[Any], prompt: str) -> ToolCall | None:
+        for tool in tools:
+            if _FINISH.search(tool["name"]):
+                return ToolCall(tool["name"], _filled(tool, {}))
+        marker = _MARKER.search(prompt)
+        for tool in tools if marker else ():
+            if name := _argument(tool, _SHELL):
+                return ToolCall(tool["name"], _filled(tool, {name: f"echo {marker[1]}"}))  # type: ignore[index]
+        return None
+
+    def _told(self, prompt: str) -> str:
+        """Words, as a prompt without tools asks for them."""
+        fence = _FENCE.search(prompt)
+        if self._left and "<<<<<<< SEARCH" in prompt:
+            paths, self._left = self._left, []
+            return "\n\n".join(map(self._as_edit, paths))
+        if fence and (self._left or (marker := _MARKER.search(prompt))):
+            commands = "\n".join(map(self._by_shell, self._left)) if self._left else f"echo {marker[1]}"  # type: ignore[index]
+            self._left = []
+            return f"I change the file.\n\n```{fence[1]}\n{commands}\n```"
+        return self._last()
+
+    def _last(self) -> str:
+        """The whole file, for agents that take a block of the answer; they are the last words, too."""
+        path, self._left = next(iter(self._after)), []
+        return f"Done.\n\n{path}\n```{path.rpartition('.')[2].replace('py', 'python')}\n{self._after[path] or ''}```"
+
+    def _by_shell(self, path: str) -> str:
+        new, name = self._after[path], shlex.quote(path)
+        return f"rm {name}" if new is None else f"printf %s {shlex.quote(new)} > {name}"
+
+    def _by_python(self, path: str) -> str:
+        new = self._after[path]
+        return f"import os; os.remove({path!r})" if new is None else f"open({path!r}, 'w').write({new!r})"
+
+    def _as_edit(self, path: str) -> str:
+        """A block as aider takes it."""
+        old, new = self._before[path] or "", self._after[path] or ""
+        return f"{path}\n```\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```"
+
+
+def _argument(tool: Any, names: Sequence[str]) -> str:
+    """The first of these names under which the tool takes a text, or a list; "" where it takes none."""
+    taken = _properties(tool)
+    return next((name for name in names if name in taken and "enum" not in taken[name]), "")
+
+
+def _properties(tool: Any) -> Mapping[str, Any]:
+    given = (tool.get("parameters") or {}).get("properties")
+    return (
+        {name: one for name, one in given.items() if isinstance(one, dict)} if isinstance(given, dict) else {}
+    )
+
+
+def _filled(tool: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments, with what else the tool must have: the first of its values, or one that is as good as none."""
+    taken, schema = _properties(tool), tool.get("parameters") or {}
+    empty: Mapping[str, Any] = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
+    needed = [name for name in schema.get("required") or () if name not in given]
+    wanted = (
+        ("str_replace", "replace", "edit") if any(name in given for name in _OLD) else ("create", "write")
+    )
+    found = {name: _first(taken.get(name, {}), wanted, empty) for name in needed}
+    for name, text in given.items():
+        found[name] = ["sh", "-c", text] if taken[name].get("type") == "array" else text
+    return found
+
+
+def _first(schema: Mapping[str, Any], wanted: Sequence[str], empty: Mapping[str, Any]) -> Any:
+    if values := schema.get("enum"):
+        return next((one for one in values if one in wanted), values[0])
+    return empty.get(str(schema.get("type")), "done")
+
+
+def _text(request: ChatRequest) -> str:
+    prompt = request.prompt
+    return prompt if isinstance(prompt, str) else "\n".join(message.content for message in prompt)
