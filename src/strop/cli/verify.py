@@ -43,6 +43,9 @@ class VerifierOptions:
     wall_seconds: Annotated[float | None, Option(min=0.01, help="wall-clock seconds for one answer")] = None
     memory_mb: MemoryMb = None
     jail: Jail = "auto"
+    root: Annotated[
+        str, Option(help="image of terminal tasks that bring none, as `sandbox.root`", metavar="oci:PLACE")
+    ] = ""
     allow_unsafe: AllowUnsafe = False
     rust_verdict: Annotated[
         Literal["strict", "cargo"], Option(help="strict: no forged passes; cargo: cargo's exit statuses")
@@ -85,6 +88,7 @@ class VerifierOptions:
             "workers": self.workers,
             "jail": self.jail,
             "allow_unsafe": self.allow_unsafe,
+            "root": self.root,
             "trust": self.trust or "same-process",
         }
         if self.ray:
