@@ -1,4 +1,4 @@
-"""Images as roots of jails: layers as the image specification has them, hostile ones refused, and what programs find."""
+"""Images as roots of jails: layers as the image specification has them, hostile ones refused, what programs find."""
 
 import json
 import os
@@ -258,8 +258,7 @@ def test_programs_have_the_image_as_their_root(jail, system):
         names = "bin etc lib lib64 root usr tmp app srv proc dev sys . .."
         assert said(work, "ls -a / | cat").split() == sorted(names.split())
         names = "fd full null random shm stderr stdin stdout urandom zero"
-        assert said(work, "ls /dev | cat") == names.replace(" ", "
-")
+        assert said(work, "ls /dev | cat") == names.replace(" ", "\n")
         assert said(work, "ls /sys | cat") == ""
         assert work.contents().files.keys() == {"a.txt", "new.txt", "sub/b.txt"}
         assert work.read("sub/b.txt") == b"b\n"
@@ -269,7 +268,9 @@ def test_programs_have_the_image_as_their_root(jail, system):
 
 @pytest.mark.parametrize("jail", JAILS)
 def test_a_play_may_write_everywhere_and_the_next_finds_nothing_of_it(jail, system):
-    change = "echo x >> a.txt; rm -r sub; mkdir sub; echo y > sub/c; rm /usr/bin/grep; mv /etc /etc2; mkdir /new"
+    change = (
+        "echo x >> a.txt; rm -r sub; mkdir sub; echo y > sub/c; rm /usr/bin/grep; mv /etc /etc2; mkdir /new"
+    )
     change += "; touch /new/a; chmod 700 /app"
     with open_box(jail=jail, image=system) as box:
         with box.work() as work:
