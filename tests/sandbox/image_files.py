@@ -118,8 +118,19 @@ def packed(layer, how):
     return zstandard.ZstdCompressor().compress(layer) if how == "zstd" else layer
 
 
-def layout(folder, layers, *, tag="latest", how="gzip", environment=(), workdir="", architecture=MACHINE, nested=False):  # fmt: skip
+def layout(
+    folder,
+    layers,
+    *,
+    tag="latest",
+    how="gzip",
+    environment=(),
+    workdir="",
+    architecture=MACHINE,
+    nested=False,
+):
     """Writes an OCI image layout, or adds an image to one; returns its folder."""
+    kind = "application/vnd.oci.image.{}.v1+json"
     folder = Path(folder)
     blobs = folder / "blobs" / "sha256"
     blobs.mkdir(parents=True, exist_ok=True)
@@ -128,16 +139,15 @@ def layout(folder, layers, *, tag="latest", how="gzip", environment=(), workdir=
         (blobs / _digest(data).partition(":")[2]).write_bytes(data)
         return {"mediaType": kind, "digest": _digest(data), "size": len(data), **more}
 
-    config = put(
-        _config(layers, dict(environment), workdir, architecture), "application/vnd.oci.image.config.v1+json"
-    )
+    config = put(_config(layers, dict(environment), workdir, architecture), kind.format("config"))
     held = [put(packed(layer, how), f"application/vnd.oci.image.layer.v1.tar+{how}") for layer in layers]
     manifest = json.dumps({"schemaVersion": 2, "config": config, "layers": held}).encode()
-    entry = put(manifest, "application/vnd.oci.image.manifest.v1+json", platform={"os": "linux", "architecture": architecture})  # fmt: skip
+    suits = {"os": "linux", "architecture": architecture}
+    entry = put(manifest, kind.format("manifest"), platform=suits)
     if nested:
         other = {**entry, "platform": {"os": "unknown", "architecture": "unknown"}}
         inner = json.dumps({"schemaVersion": 2, "manifests": [other, entry]}).encode()
-        entry = put(inner, "application/vnd.oci.image.index.v1+json")
+        entry = put(inner, kind.format("index"))
     entry["annotations"] = {"org.opencontainers.image.ref.name": tag}
     index = folder / "index.json"
     before = json.loads(index.read_text())["manifests"] if index.exists() else []
