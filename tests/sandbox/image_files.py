@@ -66,9 +66,7 @@ def programs():
     found = {f"usr/bin/{name}": Path(shutil.which(name)).resolve() for name in PROGRAMS}
     told = subprocess.run(["ldd", *found.values()], capture_output=True, text=True, check=True).stdout
     for path in sorted({word for word in told.split() if word.startswith("/") and not word.endswith(":")}):
-        found[path.lstrip("/").replace("lib/", "usr/lib/", 1).replace("usr/usr/", "usr/")] = Path(
-            path
-        ).resolve()
+        found[f"usr/{path.lstrip('/').removeprefix('usr/')}"] = Path(path).resolve()
     folders = ["usr", "usr/bin", "usr/lib", "usr/lib64", "etc", "root", "app", "srv"]
     links = {"bin": "usr/bin", "lib": "usr/lib", "lib64": "usr/lib64"}
     return (

@@ -53,9 +53,9 @@ def main() -> NoReturn:
     image: {"layers", "home"} or null (image_root).
     """
     control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
-    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
     roots, given = json.loads(sys.argv[7]), json.loads(sys.argv[8])
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]), image=bool(given))
     image = ImageRoot(given["layers"], given["home"], work, read, settings.uid) if given else None
     kernel.die_with_parent(parent, signal.SIGTERM)
     control = socket.socket(fileno=control_fd)
@@ -147,8 +147,10 @@ class BoxSupervisor:
     ) -> None:
         self.control, self.settings, self.work, self.image = control, settings, work, image
         control.set_inheritable(False)  # no program holds it
-        system = confine.readable((*confine.SYSTEM_READ, *confine.PROGRAMS_READ), settings.hidden)
-        self.read = (work,) if image else (*system, *read, work)
+        self.read: tuple[str, ...] = (work,)
+        if not image:
+            system = confine.readable((*confine.SYSTEM_READ, *confine.PROGRAMS_READ), settings.hidden)
+            self.read = (*system, *read, work)
         self.sized = settings.namespaces
         self.size = Limits().dir_bytes
         self.port = 0  # that programs may connect to

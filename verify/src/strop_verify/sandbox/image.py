@@ -189,6 +189,7 @@ class _Blobs:
 
     def __init__(self, folder: Path | None = None, archive: tarfile.TarFile | None = None) -> None:
         self._folder, self._archive = folder, archive
+        self._names = frozenset(archive.getnames()) if archive else frozenset[str]()
 
     def open(self, name: str) -> io.BufferedReader:
         """Raises UserError where there is none."""
@@ -196,7 +197,8 @@ class _Blobs:
             if self._folder is not None:
                 return (self._folder / name).open("rb")
             assert self._archive is not None
-            if (found := self._archive.extractfile(name)) is not None:
+            inside = name if name in self._names else f"./{name}"
+            if (found := self._archive.extractfile(inside)) is not None:
                 return cast(io.BufferedReader, found)
         except (OSError, KeyError, tarfile.TarError):
             pass

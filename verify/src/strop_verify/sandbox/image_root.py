@@ -44,7 +44,7 @@ INODES = 1 << 16
 
 
 class ImageRoot:
-    """Belongs to one supervisor.
+    """Belongs to one supervisor, which makes it before it enters namespaces: ids are mapped from outside.
 
     layers  folders of the image's layers, uppermost first
     home    where programs start, and what names of files are relative to: a path in the image
@@ -58,6 +58,7 @@ class ImageRoot:
         self._layers, self._read = layers, [path for path in read if os.path.exists(path)]
         self._closed: frozenset[str] | None = None
         self._open: list[str] = []
+        self._owner = _id_map(uid) if uid else -1
 
     def enclose(self, options: str) -> None:
         """Moves into a new root; see `namespaces.enclose`. `options`: of the file system that is written to.
@@ -68,12 +69,11 @@ class ImageRoot:
         layers = [os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path in self._layers]
         given = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in self._read]
         devices = [(path, fd) for path in DEVICES if (fd := opened(path)) >= 0]
-        owner = _id_map(self.uid) if self.uid else -1
         new = "/tmp"
         kernel.mount("strop", new, "tmpfs", NOSUID | NODEV, f"size={ROOT_BYTES},nr_inodes=4096,mode=755")
         for number, fd in enumerate(layers):
             if self.uid:
-                _bind_mapped(fd, f"{new}{_LAYERS}/{number}", owner)
+                _bind_mapped(fd, f"{new}{_LAYERS}/{number}", self._owner)
             else:
                 bind(fd, f"{new}{_LAYERS}/{number}", RDONLY | NOSUID | NODEV)
         for number, fd in enumerate(given):
@@ -86,8 +86,8 @@ class ImageRoot:
         kernel.pivot_root(new)
         self.mount(options)
         kernel.mount("none", "/", "", REMOUNT_BIND | RDONLY | NOSUID | NODEV, "")
-        if owner >= 0:
-            os.close(owner)
+        if self._owner >= 0:
+            os.close(self._owner)
 
     def mount(self, options: str) -> None:
         """Stacks the layers and an empty file system to write to. Raises OSError."""
