@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tests.sandbox.image_files import Entry, Refused, layout, packed, programs, saved, stacked, tar_of
 
 from strop_verify.core.errors import SandboxError, UserError
-from strop_verify.sandbox import namespaces
+from strop_verify.sandbox import kernel, namespaces
 from strop_verify.sandbox.box import open_box
 from strop_verify.sandbox.image import open_image, stored
 from strop_verify.sandbox.image_layer import LayerFault, unpack
@@ -33,13 +34,25 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("STROP_CACHE", str(tmp_path / "cache"))
 
 
-def view(layers):
-    """What a root of these unpacked layers shows, by a process in namespaces of its own: {path: Entry}."""
+def view(layers, user=0):
+    """What a root of these unpacked layers shows, by a process in namespaces of its own: {path: Entry}.
+
+    layers  their folders; of another user what unpacks them
+    """
     told, tell = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            namespaces.unshare(processes=False)
+            if user:
+                os.setgroups([])
+                os.setresgid(user, user, user)
+                os.setresuid(user, user, user)
+                kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its files of /proc are its own, as after an exec
+                layers = layers()
+            namespaces.unshare(processes=True)
+            if inner := os.fork():
+                os.waitpid(inner, 0)
+                os._exit(0)
             root = ImageRoot(layers, "/box", "/work", (), 0)
             root.enclose("size=16m,mode=700")
             os.write(tell, json.dumps(list(_entries(root.work))).encode())
@@ -117,6 +130,31 @@ def test_layers_make_what_the_specification_says(layers, tmp_path_factory):
             path: (e.kind, e.mode, texts[path]) for path, e in wanted.items() if path.split("/")[0] not in OWN
         }
     assert os.listdir(folder) == ["inside"]  # nothing left it
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+def test_an_ordinary_user_gets_the_same():
+    below = [
+        Entry("a/b/c", text="1"),
+        Entry("d", "folder", 0o700),
+        Entry("d/e", text="2"),
+        Entry("f"),
+        Entry("g/h"),
+    ]
+    above = [
+        Entry("a/.wh.b"),
+        Entry("d/.wh..wh..opq"),
+        Entry("d/new"),
+        Entry(".wh.g"),
+        Entry("g", "folder", 0o711),
+    ]
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own lie where nobody else looks
+        os.chown(folder, 1234, 1234)
+        found = view(lambda: unpacked(Path(folder), [below, above]), user=1234)
+    assert {path: e.mode for path, e in found.items()} == {
+        p: e.mode for p, e in stacked([below, above]).items()
+    }
+    assert set(found) == {"a", "d", "d/new", "f", "g"}
 
 
 @pytest.mark.parametrize(
@@ -239,11 +277,10 @@ def system(tmp_path):
     """A small system of this machine's programs, with a project in another layer."""
     project = [Entry("srv/project/a.txt", text="a\n"), Entry("srv/project/sub/b.txt", text="b\n")]
     layers = [tar_of(programs()), tar_of(project)]
-    return open_image(
-        f"oci:{layout(tmp_path / 'system', layers, environment={'GREET': 'hi'}, workdir='/srv/project')}"
-    )
+    return open_image(f"oci:{layout(tmp_path / 'system', layers, environment={'GREET': 'hi'})}")
 
 
+PROJECT = "/srv/project"
 JAILS = [name for name in jail_names() if name in ("namespaces", "full")]
 
 
@@ -255,7 +292,7 @@ def said(work, script, **options):
 
 @pytest.mark.parametrize("jail", JAILS)
 def test_programs_have_the_image_as_their_root(jail, system):
-    with open_box(jail=jail, image=system) as box, box.work({"new.txt": "new\n"}) as work:
+    with open_box(jail=jail, image=system, home=PROJECT) as box, box.work({"new.txt": "new\n"}) as work:
         assert said(work, "pwd; cat a.txt sub/b.txt new.txt; echo $GREET $HOME $PATH") == (
             "/srv/project\na\nb\nnew\nhi /root /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         )
@@ -276,7 +313,7 @@ def test_a_play_may_write_everywhere_and_the_next_finds_nothing_of_it(jail, syst
         "echo x >> a.txt; rm -r sub; mkdir sub; echo y > sub/c; rm /usr/bin/grep; mv /etc /etc2; mkdir /new"
     )
     change += "; touch /new/a; chmod 700 /app"
-    with open_box(jail=jail, image=system) as box:
+    with open_box(jail=jail, image=system, home=PROJECT) as box:
         with box.work() as work:
             before = said(
                 work, "find / -path /proc -prune -o -path /dev -prune -o -print | cat; ls -la / | cat"
@@ -318,14 +355,14 @@ HOSTILE = {
 @pytest.mark.parametrize("jail", JAILS)
 @pytest.mark.parametrize("script", HOSTILE.values(), ids=HOSTILE)
 def test_programs_do_not_get_out_of_their_root(jail, script, system):
-    with open_box(jail=jail, image=system) as box, box.work() as work:
+    with open_box(jail=jail, image=system, home=PROJECT) as box, box.work() as work:
         done = work.run(["sh", "-c", script], profile="build")
         assert done.status != 0 and not done.stdout, done
 
 
 def test_links_that_programs_leave_lead_nowhere(system):
     """The supervisor writes, reads and lists for its parent, from outside of the root."""
-    with open_box(image=system) as box, box.work() as work:
+    with open_box(image=system, home=PROJECT) as box, box.work() as work:
         assert said(work, "cd /; rm -r /srv/project; ln -s /layers /srv/project; ln -s / /srv/x") == ""
         work.put({"out.txt": "out"})
         assert said(work, "pwd; ls | cat") == "/srv/project\nout.txt"
@@ -343,7 +380,7 @@ def test_what_is_written_is_bounded(system):
     from strop_verify.sandbox.limits import Limits
 
     limits = Limits(dir_bytes=4 << 20, file_bytes=64 << 20)
-    with open_box(image=system) as box, box.work() as work:
+    with open_box(image=system, home=PROJECT) as box, box.work() as work:
         assert "No space left" in said(work, "dd if=/dev/zero of=/usr/lib/x bs=1M count=5", limits=limits)
         assert "No space left" in said(
             work, "rm /usr/lib/x; dd if=/dev/zero of=/dev/shm/x bs=1M count=5", limits=limits
@@ -373,14 +410,19 @@ def test_folders_that_are_closed_stay_as_they_are(system):
             assert done.status != 0, closed
 
 
+def test_a_play_starts_in_an_empty_folder_of_its_own(system):
+    with open_box(image=system) as box, box.work() as work:
+        assert said(work, "pwd; ls -a | cat; cat /srv/project/a.txt") == "/box\n.\n..\na"
+
+
 def test_where_an_image_cannot_be_the_root_it_is_said(system, tmp_path):
     with pytest.raises(SandboxError, match="jail minimal cannot have the image oci:"):
         open_box(jail="minimal", image=system)
     layers = [tar_of([*programs(), Entry("w", "link", text="/app")])]
-    link = open_image(f"oci:{layout(tmp_path / 'l', layers, workdir='/w/x')}")
+    link = open_image(f"oci:{layout(tmp_path / 'l', layers)}")
     with (
         pytest.raises(SandboxError, match="where /w is a link"),
-        open_box(image=link) as box,
+        open_box(image=link, home="/w/x") as box,
         box.work() as work,
     ):
         work.run(["true"])

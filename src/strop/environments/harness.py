@@ -30,6 +30,7 @@ from strop_verify.core.play import Converse, Do, Done, JailedFolder, Next, Openi
 from strop_verify.core.rollout import Completion
 from strop_verify.core.task import Task
 from strop_verify.core.user_code import load_named
+from strop_verify.sandbox.interpreter import interpreter_reads
 from strop_verify.sandbox.packages import TESTS, PackageSite, providers, site_of
 from strop_verify.verification.project.needs import imported
 
@@ -151,7 +152,7 @@ class Harness:
         if site := self._packages(words):
             python = f"{site.folder}/bin/python3"
             words = [python, *(words[1:] if Path(words[0]).name.startswith("python") else words)]
-            reads += site.read
+            reads += (*site.read, *interpreter_reads())
         return words, reads
 
     def _packages(self, words: list[str]) -> PackageSite | None:

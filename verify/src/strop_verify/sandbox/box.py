@@ -41,14 +41,14 @@ def open_box(
     read: Sequence[str] = (),
     roots: Sequence[str] = (),
     image: "Image | None" = None,
-    home: str = "",
+    home: str = "/box",
 ) -> "Box":
     """A box in the jail of that name (strop_verify.sandbox.jails). Close it or use it as a context manager.
 
     read   paths that its programs may read, if they are known already; `Work.run` takes more
     roots  folders of the work directory that its programs also see under an absolute name: "app" as /app
     image  the root of its programs, all of which they may change; nothing of that is there in the next work directory
-    home   the folder of the image that is the work directory; empty: as the image says, else /box
+    home   the folder of the image that is the work directory, made where it is missing
     Raises SandboxError where the host cannot hold hostile code or does not offer that jail, or the jail no `roots` or
     `image`.
     """
@@ -99,10 +99,10 @@ class Box:
         read: Sequence[str],
         roots: Sequence[str] = (),
         image: "Image | None" = None,
-        home: str = "",
+        home: str = "/box",
     ) -> None:
         self.jail, self._image = jail, image
-        self._home = home or (image.workdir if image and image.workdir.strip("/") else "/box")
+        self._home = home
         self._allow_unsafe = allow_unsafe
         self._read, self._roots = set(read), sorted(roots)
         self._folder = WorkFolder(jail, "strop-")

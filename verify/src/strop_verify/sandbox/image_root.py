@@ -83,6 +83,11 @@ class ImageRoot:
         for name in (self.work, UPPER):
             os.mkdir(new + name)
         show_processes(f"{new}/proc", own=True)
+        if not os.path.isdir(f"{new}/proc"):
+            raise OSError(
+                "an image needs a /proc of its own, which this container refuses: start it so that no path is masked "
+                "(--security-opt systempaths=unconfined)"
+            )
         kernel.pivot_root(new)
         self.mount(options)
         kernel.mount("none", "/", "", REMOUNT_BIND | RDONLY | NOSUID | NODEV, "")
@@ -107,8 +112,7 @@ class ImageRoot:
             if not self._is_folder(name):
                 workdir.make_folder(self.work, name, self.uid)
                 os.chmod(f"{self.work}/{name}", 0o1777 if name == "tmp" else 0o755)
-        if (processes := opened("/proc")) >= 0:
-            bind(processes, f"{self.work}/proc", RDONLY | NOSUID | NODEV)
+        bind(opened("/proc"), f"{self.work}/proc", RDONLY | NOSUID | NODEV)
         self._mount_devices(f"{self.work}/dev")
         for number, path in enumerate(self._read):
             self._refuse_links(path)
