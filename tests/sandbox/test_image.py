@@ -18,6 +18,7 @@ from strop_verify.sandbox.box import open_box
 from strop_verify.sandbox.image import open_image, stored
 from strop_verify.sandbox.image_layer import LayerFault, unpack
 from strop_verify.sandbox.image_root import ImageRoot
+from strop_verify.sandbox.interpreter import interpreter
 from strop_verify.sandbox.jails import jail_names
 
 pytestmark = pytest.mark.skipif("namespaces" not in jail_names(), reason="needs namespaces")
@@ -31,6 +32,7 @@ HOST = [
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
+    interpreter()  # stays where it is
     monkeypatch.setenv("STROP_CACHE", str(tmp_path / "cache"))
 
 

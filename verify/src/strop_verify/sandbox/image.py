@@ -235,7 +235,7 @@ def _opened(source: str) -> Iterator[tuple[_Blobs, str]]:
         front, _, tag = str(path).rpartition(":")
         path = Path(front)
     try:
-        if (not tag and not path.exists()) or not path.name:
+        if not path.exists():
             raise UserError("there is no such folder or file")
         if path.is_dir():
             yield _Blobs(folder=path), tag
