@@ -231,7 +231,7 @@ def _opened(source: str) -> Iterator[tuple[_Blobs, str]]:
             f"{source!r:.200} is no image; name one as oci:FOLDER or oci:TAR, with :TAG for one of several"
         )
     path, tag = Path(source.removeprefix(KIND)), ""
-    if not path.exists():
+    if not path.exists() and ":" in path.name:
         front, _, tag = str(path).rpartition(":")
         path = Path(front)
     try:
