@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,19 @@ def test_all_ways_of_writing_an_image_give_the_same(tmp_path):
     assert found[0].variables["PATH"] == "/p" and found[0].variables["X"] == "1=2"
     assert set(view(found[0].layers)) == {"usr", "usr/bin", "bin", "etc", "root", "b"}
     assert len(os.listdir(tmp_path / "cache" / "layers")) == 3  # each layer once, and the lock
+
+
+def test_many_at_once_unpack_a_layer_once_and_what_a_kill_left_goes(tmp_path):
+    folder = layout(
+        tmp_path / "image", [tar_of([Entry(f"a/{number}", text="x" * 99) for number in range(500)])]
+    )
+    left = tmp_path / "cache" / "layers" / ".part-killed"
+    (left / "root").mkdir(parents=True)
+    with ThreadPoolExecutor(8) as threads:
+        found = {image.layers for image in threads.map(lambda _: open_image(f"oci:{folder}"), range(16))}
+    assert len(found) == 1 and not left.exists()
+    assert len(os.listdir(left.parent)) == 2
+    assert len(os.listdir(Path(*found.pop()) / "a")) == 500
 
 
 def test_a_tag_chooses_and_what_is_no_image_is_refused_by_name(tmp_path):
