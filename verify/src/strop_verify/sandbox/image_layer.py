@@ -18,7 +18,7 @@ import shutil
 import stat
 import tarfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 from strop_verify.core.errors import UserError
@@ -105,16 +105,22 @@ class _LayerWriter:
 
     def finish(self) -> bool:
         """Writes the marks of removal; whether the layer hides all below. Raises LayerFault, OSError."""
+        absent = []
         for parts in sorted(self._gone):
             with self._folder(parts[:-1], f"entry {'/'.join(parts)!r:.200}") as fd:
                 found = _status(fd, parts[-1])
-                if found is None:
-                    os.mknod(parts[-1], stat.S_IFCHR, os.makedev(0, 0), dir_fd=fd)
-                elif stat.S_ISDIR(found.st_mode):
-                    self._opaque.add(parts)
+            if found is None:
+                absent.append(parts)
+            elif stat.S_ISDIR(found.st_mode):
+                self._opaque.add(parts)
         for parts in sorted(self._opaque - {()}):
             with self._folder(parts, f"entry {'/'.join(parts)!r:.200}") as fd:
                 os.setxattr(fd, OPAQUE, b"y")
+        for parts in absent:  # overlayfs shows a mark where it hides nothing
+            hidden = any(parts[:depth] in self._opaque for depth in range(len(parts)))
+            if not hidden and self._below(parts) is not None:
+                with self._folder(parts[:-1], "") as fd:
+                    os.mknod(parts[-1], stat.S_IFCHR, os.makedev(0, 0), dir_fd=fd)
         return () in self._opaque
 
     def _mark(self, parts: Parts, shown: str) -> None:
@@ -193,22 +199,29 @@ class _LayerWriter:
 
     def _mode_below(self, parts: Parts) -> int:
         """The mode of a folder as the layers below have it; that of a new one where they have none."""
+        found = self._below(parts)
+        return stat.S_IMODE(found.st_mode) if found is not None and stat.S_ISDIR(found.st_mode) else 0o755
+
+    def _below(self, parts: Parts) -> os.stat_result | None:
+        """What the layers below have there, stacked."""
         for layer in self._lower:
             path, last = layer, False
-            for part in parts:
+            for part in parts[:-1]:
                 path = f"{path}/{part}"
                 try:
                     found = os.lstat(path)
                 except FileNotFoundError:
                     break
                 if not stat.S_ISDIR(found.st_mode):
-                    return 0o755
+                    return None
                 last = last or OPAQUE in os.listxattr(path, follow_symlinks=False)
             else:
-                return stat.S_IMODE(found.st_mode)
+                with suppress(FileNotFoundError):
+                    found = os.lstat(f"{path}/{parts[-1]}")
+                    return None if stat.S_ISCHR(found.st_mode) else found
             if last:
                 break
-        return 0o755
+        return None
 
 
 def _mode(member: tarfile.TarInfo) -> int:
