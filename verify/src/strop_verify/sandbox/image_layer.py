@@ -106,7 +106,7 @@ class _LayerWriter:
     def finish(self) -> bool:
         """Writes the marks of removal; whether the layer hides all below. Raises LayerFault, OSError."""
         absent = []
-        for parts in sorted(self._gone):
+        for parts in sorted(self._gone, key=lambda parts: (-len(parts), parts)):  # what is made for some, others find
             with self._folder(parts[:-1], f"entry {'/'.join(parts)!r:.200}") as fd:
                 found = _status(fd, parts[-1])
             if found is None:
@@ -148,7 +148,8 @@ class _LayerWriter:
                 if member.issym():
                     os.symlink(member.linkname, name, dir_fd=fd)
                 elif member.isfifo():
-                    os.mkfifo(name, _mode(member), dir_fd=fd)
+                    os.mkfifo(name, dir_fd=fd)
+                    os.chmod(name, _mode(member), dir_fd=fd)
                 else:
                     self._bytes += member.size  # of a sparse file the archive holds less
                     if self._bytes > MOST_BYTES:
