@@ -138,7 +138,8 @@ class Harness:
         """(the command, paths that it reads): its program, and files here that its words name, by whole paths; with
         what they import, where they are scripts for this Python.
         """
-        path = os.pathsep.join([surroundings_of(self.task).environment["PATH"], os.environ.get("PATH", "")])
+        ours = surroundings_of(self.task)
+        path = os.pathsep.join([ours.environment["PATH"], os.environ.get("PATH", "")])
         found = shutil.which(self.words[0], path=path)
         if found is None:
             raise UserError(f"tasks.environment.command: there is no program {self.words[0]!r:.80}")
@@ -149,6 +150,8 @@ class Harness:
             here = os.path.isfile(word)  # False for words that are no path at all
             words.append(str(Path(word).absolute()) if here else word)
             reads += [words[-1]] if here else []
+        if any(Path(words[0]).is_relative_to(folder) for folder in ours.read):
+            reads += ours.read  # in an image nothing of it is there
         if site := self._packages(words):
             python = f"{site.folder}/bin/python3"
             words = [python, *(words[1:] if Path(words[0]).name.startswith("python") else words)]

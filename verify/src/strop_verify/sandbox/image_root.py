@@ -49,7 +49,7 @@ class ImageRoot:
     layers  folders of the image's layers, uppermost first
     home    where programs start, and what names of files are relative to: a path in the image
     work    where the root is, as the supervisor sees it
-    read    paths of this machine that are also seen in it, under the same names
+    read    paths of this machine that are also seen in it, under the same names; a file that the image has is its own
     uid     user that owns all of it, 0: this one
     """
 
@@ -115,9 +115,11 @@ class ImageRoot:
         bind(opened("/proc"), f"{self.work}/proc", RDONLY | NOSUID | NODEV)
         self._mount_devices(f"{self.work}/dev")
         for number, path in enumerate(self._read):
+            whole = os.path.isdir(f"{_GIVEN}/{number}")
+            if not whole and os.path.lexists(self.work + path):
+                continue
             self._refuse_links(path)
-            folder = path if os.path.isdir(f"{_GIVEN}/{number}") else os.path.dirname(path)
-            workdir.make_folder(self.work, folder, self.uid)
+            workdir.make_folder(self.work, path if whole else os.path.dirname(path), self.uid)
             bind(opened(f"{_GIVEN}/{number}"), self.work + path, RDONLY | NOSUID | NODEV)
         self._refuse_links(f"/{self.home}")
         self.make_home()
