@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.needs import need
 from tests.sandbox.image_files import Entry, Refused, layout, packed, programs, saved, stacked, tar_of
 
 from strop_verify.core.errors import SandboxError, UserError
@@ -71,7 +72,7 @@ def view(layers, user=0):
     return {path: Entry("", *rest) for path, *rest in found}
 
 
-def _entries(top, prefix=""):
+def _entries(top, prefix="", read=True):
     for entry in os.scandir(f"{top}/{prefix}"):
         if not prefix and entry.name in OWN:
             continue
@@ -79,11 +80,11 @@ def _entries(top, prefix=""):
         mode = stat.S_IMODE(status.st_mode)
         if stat.S_ISDIR(status.st_mode):
             yield path, "folder", mode, ""
-            yield from _entries(top, f"{path}/")
+            yield from _entries(top, f"{path}/", read)
         elif stat.S_ISLNK(status.st_mode):
             yield path, "link", 0, os.readlink(f"{top}/{path}")
         elif stat.S_ISREG(status.st_mode):
-            yield path, "file", mode, Path(f"{top}/{path}").read_text()
+            yield path, "file", mode, Path(f"{top}/{path}").read_text(errors="replace") if read else ""
         else:
             yield path, "pipe" if stat.S_ISFIFO(status.st_mode) else "other", mode, ""
 
@@ -233,6 +234,29 @@ def test_all_ways_of_writing_an_image_give_the_same(tmp_path):
     assert found[0].variables["PATH"] == "/p" and found[0].variables["X"] == "1=2"
     assert set(view(found[0].layers)) == {"usr", "usr/bin", "bin", "etc", "root", "b"}
     assert len(os.listdir(tmp_path / "cache" / "layers")) == 3  # each layer once, and the lock
+
+
+def test_umoci_unpacks_the_same(tmp_path):
+    need("umoci")
+    changed = [Entry("srv", "folder", 0o711), Entry("srv/.wh.a"), Entry("app/.wh..wh..opq")]
+    below = [
+        Entry("srv", "folder", 0o755),
+        *(Entry(f"{name}/{file}") for name in ("srv", "app") for file in "ab"),
+    ]
+    linked = [Entry("app/x", text="x"), Entry("y", "hard", text="app/x"), Entry(".wh.etc")]
+    layers = [tar_of([*programs(), *below]), tar_of(changed), tar_of(linked)]
+    folder = layout(tmp_path / "image", layers)
+    subprocess.run(
+        ["umoci", "raw", "unpack", "--image", f"{folder}:latest", tmp_path / "root"], check=True, timeout=60
+    )
+    more = {"link": 0, "file": 0o600, "folder": 0o700}
+    theirs = {
+        path: (kind, mode | more[kind]) for path, kind, mode, _ in _entries(tmp_path / "root", read=False)
+    }
+    ours = {
+        path: (entry.kind, entry.mode) for path, entry in view(open_image(f"oci:{folder}").layers).items()
+    }
+    assert ours == theirs
 
 
 def test_many_at_once_unpack_a_layer_once_and_what_a_kill_left_goes(tmp_path):
