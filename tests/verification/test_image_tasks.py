@@ -54,7 +54,7 @@ def store(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STROP_CACHE", str(tmp_path_factory.mktemp("cache")))
         folder = tmp_path_factory.mktemp("store")
-        environment = {"PATH": "/opt/tool/mine:/usr/bin:/bin"}
+        environment = {"PATH": "/opt/tool/mine:/usr/bin:/bin", "WORD": "hello"}
         layout(folder / "team+project", layers, tag="1", workdir="/srv/project", environment=environment)
         yield folder
 
@@ -93,7 +93,7 @@ def test_no_script_makes_its_own_reward_nor_an_error(script, image, judge):
 def test_a_dockerfile_goes_on_from_its_image(image, judge):
     text = """\
 FROM team/project:1
-RUN apt-get update && mkdir -p /usr/share/words && echo hello > /usr/share/words/greeting
+RUN apt-get update && mkdir -p /usr/share/words && cat README && echo $WORD > /usr/share/words/greeting
 WORKDIR /usr/src/app
 COPY name.txt ./
 ENV LOUD=yes

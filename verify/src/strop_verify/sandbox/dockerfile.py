@@ -83,7 +83,7 @@ class ImagePlan:
     """How to make a machine that is what the Dockerfile describes."""
 
     workdir: str = ""
-    """As WORKDIR has it in the end, / where no line has it; empty for an image by name."""
+    """As WORKDIR, or the image on disk, has it in the end, / where neither does; empty for an image by name."""
     environment: dict[str, str] = field(default_factory=dict)
     """The variables that ENV sets."""
     base: str = ""
@@ -99,14 +99,12 @@ def image_plan(text: str, image: str = "", path: str = "") -> ImagePlan:
     An `image` that is a place (oci:FOLDER) is what the text's FROM stands for.
     Raises UserError that names the first instruction which needs more than this computer, or the image, has.
     """
-    source = image if image.startswith(KIND) else ""
-    if source:
-        found = check_image(source)
-        path = path or found.variables["PATH"]
-        if not text.strip():
-            return ImagePlan(workdir=found.workdir, source=source)
+    if image.startswith(KIND):
+        found = check_image(image)
+        begun = ImagePlan(workdir=found.workdir or "/", source=image)
+        return _DockerfileReader(begun, found.variables).plan(text) if text.strip() else begun
     if text.strip():
-        return _DockerfileReader(path or programs_path(), source).plan(text)
+        return _DockerfileReader(ImagePlan(workdir="/"), {"PATH": path or programs_path()}).plan(text)
     if not image:
         raise UserError("it names no image and has no environment/Dockerfile")
     _base(image)
@@ -115,15 +113,15 @@ def image_plan(text: str, image: str = "", path: str = "") -> ImagePlan:
 
 def base_image(text: str) -> str:
     """The image that a Dockerfile begins with. Raises UserError for what no image makes playable in a jail."""
-    return _DockerfileReader(programs_path(), KIND).plan(text).base
+    return _DockerfileReader(ImagePlan(workdir="/", source=KIND), {}).plan(text).base
 
 
 class _DockerfileReader:
     """Takes one instruction after another."""
 
-    def __init__(self, path: str, source: str) -> None:
-        self._path, self._global = path, dict[str, str]()
-        self._made = ImagePlan(workdir="/", source=source)
+    def __init__(self, begun: ImagePlan, variables: Mapping[str, str]) -> None:
+        """`variables`: of the image."""
+        self._made, self._given, self._global = begun, variables, dict[str, str]()
         self._variables: dict[str, str] | None = None
         """Those of ENV and ARG, once FROM has been read."""
         self._shell: tuple[str, ...] = ("/bin/sh", "-c")
@@ -154,7 +152,7 @@ class _DockerfileReader:
                 self._made.base = expanded(words[0], self._global)
                 if not self._made.source:
                     _base(self._made.base)
-                self._variables = {"PATH": self._path}
+                self._variables = dict(self._given)
             case "ARG":
                 self._arguments(words)
             case "ENV":

@@ -106,7 +106,9 @@ class _LayerWriter:
     def finish(self) -> bool:
         """Writes the marks of removal; whether the layer hides all below. Raises LayerFault, OSError."""
         absent = []
-        for parts in sorted(self._gone, key=lambda parts: (-len(parts), parts)):  # what is made for some, others find
+        for parts in sorted(
+            self._gone, key=lambda parts: (-len(parts), parts)
+        ):  # what is made for some, others find
             with self._folder(parts[:-1], f"entry {'/'.join(parts)!r:.200}") as fd:
                 found = _status(fd, parts[-1])
             if found is None:
