@@ -28,6 +28,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -76,22 +77,20 @@ class _Manifest:
 
 def open_image(source: str) -> Image:
     """The image, unpacked. Raises UserError for what is no such image, another machine's, or has a hostile layer."""
-    with _opened(source) as (blobs, tag):
-        found = _manifest(blobs, tag)
-        folders: list[str] = []
-        for number, name in enumerate(found.layers):
-            chain = hashlib.sha256("\n".join(found.digests[: number + 1]).encode()).hexdigest()[:32]
-            place = kept_dir() / "layers" / chain
-            if not place.is_dir():
+    found, folders = _manifest_of(source), list[str]()
+    for number, name in enumerate(found.layers):
+        chain = hashlib.sha256("\n".join(found.digests[: number + 1]).encode()).hexdigest()[:32]
+        place = kept_dir() / "layers" / chain
+        if not place.is_dir():
+            with _opened(source) as blobs:
                 _unpack_once(blobs, name, found.digests[number], place, folders, source)
-            folders = [str(place / "root"), *([] if (place / "alone").exists() else folders)]
-        return replace(_configured(found, source), layers=tuple(folders))
+        folders = [str(place / "root"), *([] if (place / "alone").exists() else folders)]
+    return replace(_configured(found, source), layers=tuple(folders))
 
 
 def check_image(source: str) -> Image:
     """The image without its layers: nothing is unpacked. Raises UserError where there is no such image."""
-    with _opened(source) as (blobs, tag):
-        return _configured(_manifest(blobs, tag), source)
+    return _configured(_manifest_of(source), source)
 
 
 def _configured(found: "_Manifest", source: str) -> Image:
@@ -194,11 +193,10 @@ class _Blobs:
     def open(self, name: str) -> io.BufferedReader:
         """Raises UserError where there is none."""
         try:
-            if self._folder is not None:
+            if self._folder is not None and ".." not in Path(name).parts and not name.startswith("/"):
                 return (self._folder / name).open("rb")
-            assert self._archive is not None
             inside = name if name in self._names else f"./{name}"
-            if (found := self._archive.extractfile(inside)) is not None:
+            if self._archive and (found := self._archive.extractfile(inside)) is not None:
                 return cast(io.BufferedReader, found)
         except (OSError, KeyError, tarfile.TarError):
             pass
@@ -224,30 +222,53 @@ class _Blobs:
 
 
 @contextmanager
-def _opened(source: str) -> Iterator[tuple[_Blobs, str]]:
-    """The files of the place, and its tag. Raises UserError that names the place, also for what is found in it."""
-    if not source.startswith(KIND):
-        raise UserError(
-            f"{source!r:.200} is no image; name one as oci:FOLDER or oci:TAR, with :TAG for one of several"
-        )
-    path, tag = Path(source.removeprefix(KIND)), ""
-    if not path.exists() and ":" in path.name:
-        front, _, tag = str(path).rpartition(":")
-        path = Path(front)
+def _opened(source: str) -> Iterator[_Blobs]:
+    """The files of the place. Raises UserError that names it, also for what is found in it."""
+    path, _ = _place(source)
     try:
-        if not path.exists():
-            raise UserError("there is no such folder or file")
         if path.is_dir():
-            yield _Blobs(folder=path), tag
+            yield _Blobs(folder=path)
         else:
             with tarfile.open(path) as archive:
-                yield _Blobs(archive=archive), tag
+                yield _Blobs(archive=archive)
     except (OSError, tarfile.TarError, zlib.error, EOFError) as error:
         raise UserError(f"{source}: {' '.join(str(error).split()):.300}") from None
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise UserError(f"{source}: it is no image ({type(error).__name__}: {error})") from None
     except UserError as error:
         raise error if source in str(error) else UserError(f"{source}: {error}") from None
+
+
+def _place(source: str) -> tuple[Path, str]:
+    """(folder or file, tag). Raises UserError."""
+    if not source.startswith(KIND):
+        raise UserError(
+            f"{source!r:.200} is no image; name one as oci:FOLDER or oci:TAR, with :TAG for one of several"
+        )
+    path, tag = Path(source.removeprefix(KIND)), ""
+    try:
+        if not path.exists() and ":" in path.name:
+            front, _, tag = str(path).rpartition(":")
+            path = Path(front)
+        if not path.exists():
+            raise UserError(f"{source}: there is no such folder or file")
+    except OSError as error:
+        raise UserError(f"{source:.200}: {error.strerror}") from None
+    return path, tag
+
+
+def _manifest_of(source: str) -> _Manifest:
+    """Read again where the file has changed that says what is there. Raises UserError."""
+    path, _ = _place(source)
+    index = path / "index.json"
+    status = (index if index.exists() else path).stat()
+    return _manifest_as_of(source, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(256)
+def _manifest_as_of(source: str, changed: int, size: int) -> _Manifest:
+    with _opened(source) as blobs:
+        return _manifest(blobs, _place(source)[1])
 
 
 def _manifest(blobs: _Blobs, tag: str) -> _Manifest:

@@ -106,7 +106,12 @@ class ImageRoot:
         os.chdir(_LAYERS)  # so that the option stays short
         lower = ":".join(map(str, range(len(self._layers))))
         stacked = f"lowerdir={lower},upperdir={UPPER}/files,workdir={UPPER}/work,userxattr"
-        kernel.mount("overlay", self.work, "overlay", NOSUID | NODEV, stacked)
+        try:
+            kernel.mount("overlay", self.work, "overlay", NOSUID | NODEV, stacked)
+        except OSError as error:
+            raise OSError(
+                error.errno, f"an image needs overlayfs, for users from Linux 5.11 on: {error.strerror}"
+            ) from None
         os.chdir("/")
         for name in (*_OWN, "tmp"):
             if not self._is_folder(name):
