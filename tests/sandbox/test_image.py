@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -159,6 +160,41 @@ def test_an_ordinary_user_gets_the_same():
         p: e.mode for p, e in stacked([below, above]).items()
     }
     assert set(found) == {"a", "d", "d/new", "f", "g"}
+
+
+ORDINARY = """
+import os, sys
+from strop_verify.sandbox import kernel
+kernel.make(kernel.becoming(1234, keep_reading=True))  # this Python may lie where only root looks
+from strop_verify.sandbox.box import open_box
+from strop_verify.sandbox.image import open_image
+with open_box(jail="namespaces", image=open_image(sys.argv[1])) as box, box.work() as work:
+    script = "id -u; cat /app/a; rm -r /app; mkdir /app; echo new > /app/a; rm /usr/bin/grep; cat /app/a; ls /app | cat"
+    print(work.run(["sh", "-c", script], profile="build"))
+with open_box(jail="namespaces", image=open_image(sys.argv[1])) as box, box.work() as work:
+    print(work.run(["cat", "/app/a", "/proc/self/uid_map"]).stdout)
+"""
+
+
+@pytest.mark.jail(8)
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes another user")
+def test_an_ordinary_user_needs_no_rights():
+    with tempfile.TemporaryDirectory() as folder:
+        place = layout(Path(folder) / "image", [tar_of([*programs(), Entry("app/a", text="old\n")])])
+        cache = Path(folder) / "cache"
+        cache.mkdir()
+        for path in (folder, cache):
+            os.chown(path, 1234, 1234)
+        done = subprocess.run(
+            [sys.executable, "-c", ORDINARY, f"oci:{place}"],
+            env={**os.environ, "STROP_CACHE": str(cache), "HOME": folder},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "stdout=b'1234\\nold\\nnew\\na\\n', stderr=b''" in done.stdout, done.stdout
+    assert done.stdout.splitlines()[-1].split() == ["b'old\\n", "1234", "1234", "1\\n'"]
 
 
 @pytest.mark.parametrize(

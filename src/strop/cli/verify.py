@@ -80,6 +80,8 @@ class VerifierOptions:
                 raise UserError(
                     "--rust-vendor is for answers judged here; a server at --url has its own crates"
                 )
+            if self.root:
+                raise UserError("--root is for answers judged here; a server at --url has its own settings")
             return open_remote(self.url, settings=fingerprint(limits, self.rust_verdict, self.trust))
         options: dict[str, Any] = {
             "limits": limits or usual_limits(),
