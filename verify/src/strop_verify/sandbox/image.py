@@ -136,7 +136,7 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
         try:
             (part / "root").mkdir(mode=0o755)
             with blobs.open(name) as packed:
-                stream = _Hashed(_plain(packed))
+                stream = _HashedStream(_plain(packed))
                 alone = unpack(cast(IO[bytes], stream), str(part / "root"), lower)
                 while stream.read(1 << 20):
                     pass
@@ -155,7 +155,7 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
             shutil.rmtree(part, ignore_errors=True)
 
 
-class _Hashed:
+class _HashedStream:
     """A stream that is hashed as it is read. Raises LayerFault for one that does not end."""
 
     def __init__(self, stream: IO[bytes]) -> None:
