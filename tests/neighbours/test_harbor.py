@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.neighbours.venvs import neighbour
+from tests.sandbox.image_files import Entry, layout, programs, tar_of
 from tests.scale import full
 from tests.warm import strop
 
@@ -96,8 +97,36 @@ def test_harbor_itself(tmp_path):
         assert rewards(harbor, forged, "oracle", tmp_path) == [0.0] * 3
         (why,) = rewards(harbor, tmp_path / "large", "oracle", tmp_path)
         assert "pandas would have to be installed" in why
+        store = in_images(tmp_path / "images")
+        options = ("--ek", f"images={store}")
+        good, hostile, lacking = rewards(harbor, tmp_path / "images/tasks", "oracle", tmp_path, *options)
+        assert (good, hostile) == (1.0, 0.0) and "skopeo copy docker://team/project:2" in lacking
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def in_images(folder):
+    """Writes a store with an image, and tasks that name it: solved, attacked; the third names another image."""
+    store = folder / "store"
+    layout(store / "team+project", [tar_of([*programs(), Entry("srv/project/a.txt", text="a\n")])], tag="1")
+    solutions = {
+        "a good": "echo b >> a.txt",
+        "b hostile": "cp /bin/true /bin/grep; echo b > b.txt",
+        "c lacking": "true",
+    }
+    for name, solution in solutions.items():
+        files = {
+            "task.toml": '[environment]\ndocker_image = "team/project:1"\nworkdir = "/srv/project"\n',
+            "instruction.md": "Add b.",
+            "tests/test.sh": "#!/bin/bash\necho $((1 - $(grep -q b a.txt; echo $?))) > /logs/verifier/reward.txt\n",
+            "solution/solve.sh": f"#!/bin/bash\n{solution}\n",
+        }
+        for path, text in files.items():
+            place = folder / "tasks" / name.replace(" ", "-") / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text.replace(":1", ":2") if "lacking" in name else text)
+            place.chmod(0o755)
+    return store
 
 
 def runs(python: str) -> str | None:
@@ -109,12 +138,12 @@ def runs(python: str) -> str | None:
     )
 
 
-def rewards(harbor, folder, agent, tmp_path):
+def rewards(harbor, folder, agent, tmp_path, *options):
     """Each trial's reward, or what kept it from one."""
     out = tmp_path / f"{folder.name}-{agent}"
     environment = "strop.neighbours.harbor:JailEnvironment"
     done = harbor.run(
-        "harbor", "run", "-p", folder, "-a", agent, "--env", environment, "-n", "2", "-o", out, "-y"
+        "harbor", "run", "-p", folder, "-a", agent, "--env", environment, "-n", "2", "-o", out, "-y", *options
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     trials = [json.loads(path.read_text()) for path in sorted(out.glob("*/*/result.json"))]

@@ -127,12 +127,22 @@ class Log:
 
 
 @grouped
-def import_command(source: Source, written: WrittenFile, filters: TaskFilters) -> None:
+def import_command(
+    source: Source,
+    written: WrittenFile,
+    filters: TaskFilters,
+    images: Annotated[
+        Path | None,
+        Option("--images", metavar="STORE", help="folder of images on disk, for tasks that name one"),
+    ] = None,
+) -> None:
     """Write the tasks of any source as Strop's task lines (docs/formats.md, docs/data-sets.md).
 
     Rows that make no task are reported on stderr and left out. Exit code 2 if no task came through.
+    With --images a task that names an image is one for the image's place in the store, and is left out where that has
+    none, with the command that fetches it (docs/neighbours.md).
     """
-    _run(source, "strop", written, filters)
+    _run(source, "strop", written, filters, images)
 
 
 @grouped
@@ -164,7 +174,9 @@ def tell(line: str) -> None:
     say(" ".join(line.split("\n")))
 
 
-def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> None:
+def _run(
+    source: str, to: str, written: WrittenFile, filters: TaskFilters, images: Path | None = None
+) -> None:
     from strop.tasks.formats import adapter_named, write_format
     from strop.tasks.sources import iter_tasks
 
@@ -172,6 +184,8 @@ def _run(source: str, to: str, written: WrittenFile, filters: TaskFilters) -> No
     log = Log(written.verbose)
     found = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
     wanted = chosen(_usable(found, log), filters)
+    if images is not None:
+        wanted = _with_images(wanted, images, log)
     try:
         count = write_format(adapter, _counted(wanted, source, log), written.output, log)
     finally:
@@ -208,6 +222,17 @@ def _usable(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
         else:
             seen.add(key)
             yield task
+
+
+def _with_images(tasks: "Iterable[Task]", store: Path, log: Log) -> "Iterator[Task]":
+    """The tasks with the places of the images that they name; those whose image the store has not are left out."""
+    from strop_verify.verification.terminal import with_image
+
+    for task in tasks:
+        try:
+            yield task.model_copy(update={"check": with_image(task.check, store)})
+        except UserError as error:
+            log(f"{task.source or task.id[:80]}: {error}")
 
 
 def chosen(tasks: "Iterable[Task]", filters: TaskFilters) -> "Iterator[Task]":

@@ -43,6 +43,9 @@ class VerifierOptions:
     wall_seconds: Annotated[float | None, Option(min=0.01, help="wall-clock seconds for one answer")] = None
     memory_mb: MemoryMb = None
     jail: Jail = "auto"
+    root: Annotated[
+        str, Option(help="image of terminal tasks that bring none, as `sandbox.root`", metavar="oci:PLACE")
+    ] = ""
     allow_unsafe: AllowUnsafe = False
     rust_verdict: Annotated[
         Literal["strict", "cargo"], Option(help="strict: no forged passes; cargo: cargo's exit statuses")
@@ -77,6 +80,8 @@ class VerifierOptions:
                 raise UserError(
                     "--rust-vendor is for answers judged here; a server at --url has its own crates"
                 )
+            if self.root:
+                raise UserError("--root is for answers judged here; a server at --url has its own settings")
             return open_remote(self.url, settings=fingerprint(limits, self.rust_verdict, self.trust))
         options: dict[str, Any] = {
             "limits": limits or usual_limits(),
@@ -85,6 +90,7 @@ class VerifierOptions:
             "workers": self.workers,
             "jail": self.jail,
             "allow_unsafe": self.allow_unsafe,
+            "root": self.root,
             "trust": self.trust or "same-process",
         }
         if self.ray:

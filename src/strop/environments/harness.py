@@ -32,6 +32,7 @@ from strop_verify.core.play import Converse, Do, Done, JailedFolder, Next, Openi
 from strop_verify.core.rollout import Completion
 from strop_verify.core.task import Task
 from strop_verify.core.user_code import load_named
+from strop_verify.sandbox.interpreter import interpreter_reads
 from strop_verify.sandbox.packages import TESTS, PackageSite, providers, site_of
 from strop_verify.verification.project.needs import imported
 
@@ -151,7 +152,8 @@ class Harness:
         """(the command, paths that it reads): its program, and files here that its words name, by whole paths; with
         what they import, where they are scripts for this Python.
         """
-        path = os.pathsep.join([surroundings_of(self.task).environment["PATH"], os.environ.get("PATH", "")])
+        ours = surroundings_of(self.task)
+        path = os.pathsep.join([ours.environment["PATH"], os.environ.get("PATH", "")])
         found = shutil.which(self.words[0], path=path)
         if found is None:
             raise UserError(f"tasks.environment.command: there is no program {self.words[0]!r:.80}")
@@ -162,10 +164,12 @@ class Harness:
             here = os.path.isfile(word)  # False for words that are no path at all
             words.append(str(Path(word).absolute()) if here else word)
             reads += [words[-1]] if here else []
+        if any(Path(words[0]).is_relative_to(folder) for folder in ours.read):
+            reads += ours.read  # in an image nothing of it is there
         if site := self._packages(words):
             python = f"{site.folder}/bin/python3"
             words = [python, *(words[1:] if Path(words[0]).name.startswith("python") else words)]
-            reads += site.read
+            reads += (*site.read, *interpreter_reads())
         return words, reads
 
     def _packages(self, words: list[str]) -> PackageSite | None:

@@ -17,8 +17,9 @@ from harbor.environments.base import BaseEnvironment, ExecResult
 from harbor.environments.capabilities import EnvironmentCapabilities, EnvironmentResourceCapabilities
 
 from strop_verify.core.errors import NotStarted, SandboxError, UserError
-from strop_verify.sandbox.dockerfile import ImagePlan, image_plan
+from strop_verify.sandbox.dockerfile import ImagePlan, base_image, image_plan
 from strop_verify.sandbox.furnish import furnish
+from strop_verify.sandbox.image import open_image, stored
 from strop_verify.sandbox.machine import LIMITS, Machine
 
 _MIB = 1 << 20
@@ -29,12 +30,14 @@ _LONGEST = 24 * 3600.0
 
 
 class JailEnvironment(BaseEnvironment):
-    """One task's box. Options (`--ek NAME=VALUE`): `jail`, as `strop doctor` lists them."""
+    """One task's box. Options (`--ek NAME=VALUE`): `jail`, as `strop doctor` lists them; `images`, a store of images on
+    disk (`strop_verify.sandbox.image`), from which each task has its own.
+    """
 
     _box: Machine | None = None
 
-    def __init__(self, *args: Any, jail: str = "auto", **kwargs: Any) -> None:
-        self._jail = jail
+    def __init__(self, *args: Any, jail: str = "auto", images: str = "", **kwargs: Any) -> None:
+        self._jail, self._images = jail, images
         super().__init__(*args, **kwargs)
 
     @staticmethod
@@ -60,7 +63,11 @@ class JailEnvironment(BaseEnvironment):
         if (self.environment_dir / "docker-compose.yaml").exists():
             raise UserError(f"{self.environment_name}: docker-compose.yaml needs containers")
         text = dockerfile.read_bytes().decode(errors="surrogateescape") if dockerfile.is_file() else ""
-        return image_plan(text, self.task_env_config.docker_image or "")
+        named = self.task_env_config.docker_image or ""
+        if self._images:
+            source = stored(self._images, named or base_image(text))
+            return image_plan("" if named else text, source)
+        return image_plan(text, named)
 
     async def start(self, force_build: bool) -> None:
         """Makes the box.
@@ -84,6 +91,7 @@ class JailEnvironment(BaseEnvironment):
             limits=replace(limits, dir_bytes=room),
             jail=self._jail,
             grades=_VERIFIER in self.session_id,
+            image=open_image(plan.source) if plan.source else None,
         )
         context = {
             path.relative_to(self.environment_dir).as_posix(): path
@@ -94,6 +102,7 @@ class JailEnvironment(BaseEnvironment):
         files = {name: path.read_bytes() for name, path in context.items()} if plan.steps else {}
         try:
             furnish(box, plan, files, programs)
+            box.protect()
         except BaseException:
             box.close()
             raise

@@ -6,13 +6,14 @@ from typing import Any
 
 from strop.config.schema import Recipe
 from strop.config.tasks import FolderConfig, PlayConfig
-from strop.environments.surroundings import surroundings_of
+from strop.environments.surroundings import Surroundings, surroundings_of
 from strop.rollouts.dispatcher import Dispatcher
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import STOPS, PlayLimits
 from strop_verify.core.protocols import Environment, Policy, Verifier
 from strop_verify.core.task import Task
 from strop_verify.sandbox import Folder, Limits, open_box
+from strop_verify.sandbox.image import open_image
 
 
 def dispatcher_of(
@@ -35,6 +36,12 @@ def dispatcher_of(
         )
     box, folder = recipe.sandbox, recipe.play.folder
     open_one = partial(open_box, jail=box.jail, allow_unsafe=box.allow_unsafe)
+    if box.root:
+        if folder.packages:
+            raise UserError(
+                "play.folder.packages are this machine's; with sandbox.root the image has its own"
+            )
+        open_one = partial(open_one, image=open_image(box.root))
     return Dispatcher(
         policy,
         verifier,
@@ -43,7 +50,11 @@ def dispatcher_of(
         order=recipe.play.order,
         open_one=open_one,
         open_folder=partial(Folder, open_one, limits=_limits(folder)),
-        surroundings=lambda task: surroundings_of(task, folder.packages, folder.read),
+        surroundings=lambda task: (
+            Surroundings(tuple(folder.read))
+            if box.root
+            else surroundings_of(task, folder.packages, folder.read)
+        ),
     )
 
 

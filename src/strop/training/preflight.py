@@ -310,7 +310,7 @@ class Preflight:
         """Compilers and interpreters of the tasks' languages, where this machine judges."""
         if isinstance(self.recipe.verifier, LocalVerifierConfig):
             tasks = (task for one in self.sets for task in one.tasks)
-            self.faults += missing_programs(chain(tasks, self.extra))
+            self.faults += missing_programs(chain(tasks, self.extra), self.recipe.sandbox.root)
 
     def try_out(self, verifier: Verifier) -> None:
         """Judges a sample of references, and plays and scores a task of each set."""

@@ -15,9 +15,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from strop_verify.core.errors import NotStarted, SandboxError
+from strop_verify.sandbox import landlock
 from strop_verify.sandbox.jailed import ANSWER_SECONDS, JailedProcess, WorkFolder
 from strop_verify.sandbox.jails import LAUNCHER_BYTES, Jail, choose
 from strop_verify.sandbox.limits import Limits
@@ -26,18 +27,30 @@ from strop_verify.sandbox.report import require_jail
 from strop_verify.sandbox.streams import input_file, output_pipe
 from strop_verify.sandbox.work import CommandResult, Profile, Work
 
+if TYPE_CHECKING:
+    from strop_verify.sandbox.image import Image
+
 _ROOM = 1 << 20
 """Bytes of a program's output that wait to be read; the most that an ordinary user may ask for."""
 
 
 def open_box(
-    *, jail: str = "auto", allow_unsafe: bool = False, read: Sequence[str] = (), roots: Sequence[str] = ()
+    *,
+    jail: str = "auto",
+    allow_unsafe: bool = False,
+    read: Sequence[str] = (),
+    roots: Sequence[str] = (),
+    image: "Image | None" = None,
+    home: str = "/box",
 ) -> "Box":
     """A box in the jail of that name (strop_verify.sandbox.jails). Close it or use it as a context manager.
 
     read   paths that its programs may read, if they are known already; `Work.run` takes more
     roots  folders of the work directory that its programs also see under an absolute name: "app" as /app
-    Raises SandboxError where the host cannot hold hostile code or does not offer that jail, or the jail no `roots`.
+    image  the root of its programs, all of which they may change; nothing of that is there in the next work directory
+    home   the folder of the image that is the work directory, made where it is missing
+    Raises SandboxError where the host cannot hold hostile code or does not offer that jail, or the jail no `roots` or
+    `image`.
     """
     require_jail(allow_unsafe)
     chosen = choose(jail)
@@ -46,7 +59,12 @@ def open_box(
             f"jail {chosen.name} has no root of its own, which /{roots[0]} needs; `strop doctor` says why "
             "namespaces do not work here"
         )
-    return Box(chosen, allow_unsafe=allow_unsafe, read=read, roots=roots)
+    if image and not (chosen.namespaces and landlock.abi()):
+        raise SandboxError(
+            f"jail {chosen.name} cannot have the image {image.source} as its root, which needs namespaces and "
+            "Landlock; `strop doctor` says why they do not work here"
+        )
+    return Box(chosen, allow_unsafe=allow_unsafe, read=read, roots=roots, image=image, home=home)
 
 
 def run_command(
@@ -74,13 +92,21 @@ class Box:
     """One worker process. When it is broken, every method raises SandboxError; close it and open another."""
 
     def __init__(
-        self, jail: Jail, *, allow_unsafe: bool, read: Sequence[str], roots: Sequence[str] = ()
+        self,
+        jail: Jail,
+        *,
+        allow_unsafe: bool,
+        read: Sequence[str],
+        roots: Sequence[str] = (),
+        image: "Image | None" = None,
+        home: str = "/box",
     ) -> None:
-        self.jail = jail
+        self.jail, self._image = jail, image
+        self._home = home
         self._allow_unsafe = allow_unsafe
         self._read, self._roots = set(read), sorted(roots)
         self._folder = WorkFolder(jail, "strop-")
-        self.path = self._folder.path
+        self.path = self._home if image else self._folder.path
         """The work directory as programs see it; also their current directory, HOME and TMPDIR."""
         self._supervisor: JailedProcess | None = None
         self._busy = False
@@ -151,12 +177,13 @@ class Box:
             if self._supervisor is not None:
                 self.close()
         if self._supervisor is None:
+            root = {"layers": self._image.layers, "home": self._home} if self._image else None
             try:
                 self._supervisor = JailedProcess(
                     "strop_verify.sandbox.box_supervisor",
                     self.jail,
                     allow_unsafe=self._allow_unsafe,
-                    arguments=[json.dumps(sorted(self._read)), json.dumps(self._roots)],
+                    arguments=[json.dumps(one) for one in (sorted(self._read), self._roots, root)],
                     read=sorted(self._read),
                     folder=self._folder,
                     programs=True,
@@ -175,6 +202,8 @@ class Box:
         fresh: bool,
     ) -> CommandResult:
         supervisor = self._started(job["read"], fresh=fresh)
+        if self._image:
+            job["environment"] = {**self._image.variables, **job["environment"]}
         try:
             return self._conversation(supervisor, job, contents, stdin, limits)
         except NotStarted:

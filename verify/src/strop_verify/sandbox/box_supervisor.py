@@ -24,10 +24,11 @@ import sys
 from typing import Any, NoReturn
 
 from strop_verify.sandbox import confine, kernel, landlock, namespaces, tree, workdir
+from strop_verify.sandbox.image_root import INODES, UPPER, ImageRoot
 from strop_verify.sandbox.limits import Limits
 from strop_verify.sandbox.program_start import NoProgram, ProgramStart
 
-_PACKET_BYTES = 1 << 16
+_PACKET_BYTES, _REMOUNT = 1 << 16, 0x20
 PORT = 8000
 """Where a server for programs listens, in their own network."""
 _ASKED = frozenset(
@@ -48,10 +49,14 @@ _ASKED = frozenset(
 
 
 def main() -> NoReturn:
-    """argv: -, control descriptor, parent's pid, settings (confine.WorkerSettings), work directory, paths, roots."""
+    """argv: -, control descriptor, parent's pid, settings (confine.WorkerSettings), work directory, paths, roots,
+    image: {"layers", "home"} or null (image_root).
+    """
     control_fd, parent = int(sys.argv[2]), int(sys.argv[3])
-    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     work, read = sys.argv[5], tuple(json.loads(sys.argv[6]))
+    roots, given = json.loads(sys.argv[7]), json.loads(sys.argv[8])
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]), image=bool(given))
+    image = ImageRoot(given["layers"], given["home"], work, read, settings.uid) if given else None
     kernel.die_with_parent(parent, signal.SIGTERM)
     control = socket.socket(fileno=control_fd)
     if settings.holds >= 0:
@@ -61,9 +66,9 @@ def main() -> NoReturn:
         if not control.recv(_PACKET_BYTES):  # by now the parent has put this process into its cgroup
             os._exit(0)
         if settings.namespaces:
-            _move_in(control_fd, work, read, json.loads(sys.argv[7]), settings)
-        names = ("/",) if json.loads(sys.argv[7]) else ()
-        supervisor = BoxSupervisor(control, settings, work, (*read, *names))
+            _move_in(control_fd, work, read, roots, settings, image)
+        names = ("/",) if roots else ()
+        supervisor = BoxSupervisor(control, settings, work, (*read, *names), image)
         supervisor.serve()
     except EOFError:
         pass  # the parent is gone
@@ -81,7 +86,12 @@ def main() -> NoReturn:
 
 
 def _move_in(
-    control: int, work: str, read: tuple[str, ...], roots: list[str], settings: confine.WorkerSettings
+    control: int,
+    work: str,
+    read: tuple[str, ...],
+    roots: list[str],
+    settings: confine.WorkerSettings,
+    image: ImageRoot | None,
 ) -> None:
     """Continues as pid 1 of new namespaces; the process that was started waits outside."""
     namespaces.unshare(processes=True)
@@ -94,6 +104,8 @@ def _move_in(
                 os.waitpid(inner, 0)
                 os._exit(0)
     kernel.die_with_parent(0, signal.SIGKILL)
+    if image:
+        return image.enclose(_options(Limits(), settings.uid, INODES))
     paths = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ, *read)
     namespaces.enclose(
         paths,
@@ -105,10 +117,8 @@ def _move_in(
     )
 
 
-def _options(limits: Limits, uid: int) -> str:
-    return f"size={limits.dir_bytes},nr_inodes={workdir.ENTRIES},mode=700" + (
-        f",uid={uid},gid={uid}" if uid else ""
-    )
+def _options(limits: Limits, uid: int, inodes: int = workdir.ENTRIES) -> str:
+    return f"size={limits.dir_bytes},nr_inodes={inodes},mode=700" + (f",uid={uid},gid={uid}" if uid else "")
 
 
 def _packed(message: dict[str, Any]) -> bytes:
@@ -128,12 +138,19 @@ class BoxSupervisor:
     """Serves requests until the parent hangs up."""
 
     def __init__(
-        self, control: socket.socket, settings: confine.WorkerSettings, work: str, read: tuple[str, ...]
+        self,
+        control: socket.socket,
+        settings: confine.WorkerSettings,
+        work: str,
+        read: tuple[str, ...],
+        image: ImageRoot | None = None,
     ) -> None:
-        self.control, self.settings, self.work = control, settings, work
+        self.control, self.settings, self.work, self.image = control, settings, work, image
         control.set_inheritable(False)  # no program holds it
-        system = confine.readable((*confine.SYSTEM_READ, *confine.PROGRAMS_READ), settings.hidden)
-        self.read = (*system, *read, work)
+        self.read: tuple[str, ...] = (work,)
+        if not image:
+            system = confine.readable((*confine.SYSTEM_READ, *confine.PROGRAMS_READ), settings.hidden)
+            self.read = (*system, *read, work)
         self.sized = settings.namespaces
         self.size = Limits().dir_bytes
         self.port = 0  # that programs may connect to
@@ -207,9 +224,14 @@ class BoxSupervisor:
             case "put":
                 self._furnish(job["files"], Limits(**job["limits"]))
             case "read":
-                return [workdir.open_regular(self.work, job["name"])]
+                return [workdir.open_regular(self.work, self._inside(job["name"]))]
             case "list":
-                return [_stored(workdir.listing(self.work))]
+                return [_stored(workdir.listing(self.work, self._inside(job["under"])))]
+            case "folders":
+                for name in job["names"]:
+                    workdir.make_folder(self.work, self._inside(name), self.settings.uid)
+            case "close" if self.image:
+                self.image.close_folders(job["closed"], job["open"])
             case "listen":
                 if self.settings.namespaces:
                     namespaces.raise_loopback()
@@ -218,15 +240,22 @@ class BoxSupervisor:
                     return [os.dup(listener.fileno())]
             case "remove":
                 for name in job["names"]:
-                    workdir.remove(self.work, name)
+                    workdir.remove(self.work, self._inside(name))
             case _:
                 self._renew()
         return []
 
+    def _inside(self, name: str) -> str:
+        """A file's name below the work directory: in an image, names are relative to a folder of it."""
+        return f"{self.image.home}/{name}".strip("/") if self.image else name
+
     def _renew(self) -> None:
         """Another work directory in the place of the old one: nothing of it lasts, its own attributes included."""
         os.chdir("/")
-        if self.settings.namespaces:
+        if self.image:
+            self.size = Limits().dir_bytes
+            self.image.renew(_options(Limits(), self.settings.uid, INODES))
+        elif self.settings.namespaces:
             kernel.unmount(self.work)
             self.size = Limits().dir_bytes
             namespaces.mount_work(self.work, _options(Limits(), self.settings.uid))
@@ -280,10 +309,14 @@ class BoxSupervisor:
         left = list(reversed(files))
         try:
             if self.sized and limits.dir_bytes != self.size:
-                kernel.mount("none", self.work, "", 0x20, _options(limits, self.settings.uid))
+                options = _options(limits, self.settings.uid, INODES if self.image else workdir.ENTRIES)
+                kernel.mount("none", UPPER if self.image else self.work, "", _REMOUNT, options)
                 self.size = limits.dir_bytes
+            if self.image:
+                self.image.make_home()
             while left:
                 name, size, executable = left.pop()
+                name = self._inside(name)
                 workdir.put(self.work, name, self._receive(size), self.settings.uid, executable=executable)
         finally:
             for _, size, _ in left:
@@ -293,8 +326,9 @@ class BoxSupervisor:
         build = job["profile"] == "build"
         program = ProgramStart(
             job["argv"], job["environment"], self.work, streams, limits,
-            read=(*self.read, *job["read"]), write=(self.work,) if build else (), build=build, settings=self.settings,
-            port=self.port,
+            read=self.read if self.image else (*self.read, *job["read"]),
+            write=(self.image.writable if self.image else (self.work,)) if build else (), build=build,
+            settings=self.settings, port=self.port, image=self.image,
         )  # fmt: skip
         failed, fail = os.pipe()  # close-on-exec: end of stream means that the program runs
         child = os.fork()

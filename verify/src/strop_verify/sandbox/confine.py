@@ -123,11 +123,13 @@ class WorkerSettings:
     """Whether the user asked for a jail without Landlock and seccomp."""
     hidden: Sequence[str] = ()
     """Folders among the system's that it does not read: `held`."""
+    image: bool = False
+    """Whether programs have an image as their root: all of it is their user's, and no other path is read."""
 
     @property
     def keep_reading(self) -> bool:
         """Whether the new user can still read paths that only root can reach; Landlock limits which."""
-        return bool(self.uid) and landlock.abi() > 0
+        return bool(self.uid) and landlock.abi() > 0 and not self.image
 
 
 def change_user(settings: WorkerSettings, owner: int, signal_number: int) -> None:

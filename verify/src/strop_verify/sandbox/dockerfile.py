@@ -1,11 +1,12 @@
 """What a Dockerfile asks for, as far as `strop_verify.sandbox.machine` can give it: this computer, plus files and
 commands.
 
-A jail has no image: its programs are this computer's. So FROM may name a plain system or a language that is installed
-here, RUN what is installed here already or what writes below the machine's roots, and COPY files beside the Dockerfile.
-All else is refused by name. BuildKit's own parser reads the text; words are expanded as Docker's reference has it
-(docs.docker.com/reference/dockerfile, "Environment replacement"). Deviations: USER, CMD, LABEL, EXPOSE, STOPSIGNAL and
-VOLUME change nothing (a jail has one user, and runs what it is told), and a system's version is not compared.
+Without an image on disk (`strop_verify.sandbox.image`) a jail's programs are this computer's. So FROM may name a plain
+system or a language that is installed here, RUN what is installed here already or what writes below the machine's
+roots, and COPY files beside the Dockerfile. All else is refused by name. BuildKit's own parser reads the text; words
+are expanded as Docker's reference has it (docs.docker.com/reference/dockerfile, "Environment replacement"). Deviations:
+USER, CMD, LABEL, EXPOSE, STOPSIGNAL and VOLUME change nothing (a jail has one user, and runs what it is told), and a
+system's version is not compared.
 """
 
 import platform
@@ -22,6 +23,7 @@ from typing import Any
 from strop_verify.core.errors import UserError
 from strop_verify.core.optional_packages import require
 from strop_verify.sandbox.docker_words import expanded
+from strop_verify.sandbox.image import KIND, check_image
 from strop_verify.sandbox.machine import programs_path
 
 _SYSTEMS = {"debian", "ubuntu", "buildpack-deps", "scratch"}
@@ -81,31 +83,45 @@ class ImagePlan:
     """How to make a machine that is what the Dockerfile describes."""
 
     workdir: str = ""
-    """As WORKDIR has it in the end, / where no line has it; empty for an image by name."""
+    """As WORKDIR, or the image on disk, has it in the end, / where neither does; empty for an image by name."""
     environment: dict[str, str] = field(default_factory=dict)
     """The variables that ENV sets."""
+    base: str = ""
+    """Image that FROM names."""
+    source: str = ""
+    """Place of the image that it begins with (`image.open_image`); empty: this computer."""
     steps: list[Step] = field(default_factory=list)
 
 
 def image_plan(text: str, image: str = "", path: str = "") -> ImagePlan:
     """The plan of a Dockerfile's text, or of an image by name where that is empty. `path`: PATH of the image.
 
-    Raises UserError that names the first instruction which needs more than this computer has.
+    An `image` that is a place (oci:FOLDER) is what the text's FROM stands for.
+    Raises UserError that names the first instruction which needs more than this computer, or the image, has.
     """
+    if image.startswith(KIND):
+        found = check_image(image)
+        begun = ImagePlan(workdir=found.workdir or "/", source=image)
+        return _DockerfileReader(begun, found.variables).plan(text) if text.strip() else begun
     if text.strip():
-        return _DockerfileReader(path or programs_path()).plan(text)
+        return _DockerfileReader(ImagePlan(workdir="/"), {"PATH": path or programs_path()}).plan(text)
     if not image:
         raise UserError("it names no image and has no environment/Dockerfile")
     _base(image)
     return ImagePlan()
 
 
+def base_image(text: str) -> str:
+    """The image that a Dockerfile begins with. Raises UserError for what no image makes playable in a jail."""
+    return _DockerfileReader(ImagePlan(workdir="/", source=KIND), {}).plan(text).base
+
+
 class _DockerfileReader:
     """Takes one instruction after another."""
 
-    def __init__(self, path: str) -> None:
-        self._path, self._global = path, dict[str, str]()
-        self._made = ImagePlan(workdir="/")
+    def __init__(self, begun: ImagePlan, variables: Mapping[str, str]) -> None:
+        """`variables`: of the image."""
+        self._made, self._given, self._global = begun, variables, dict[str, str]()
         self._variables: dict[str, str] | None = None
         """Those of ENV and ARG, once FROM has been read."""
         self._shell: tuple[str, ...] = ("/bin/sh", "-c")
@@ -133,8 +149,10 @@ class _DockerfileReader:
                     raise UserError(f"FROM {words[0]}: a build of several stages needs a container")
                 if len(words) not in (1, 3) or (len(words) == 3 and words[1].upper() != "AS"):
                     raise UserError(f"FROM {' '.join(words)}: it is FROM IMAGE or FROM IMAGE AS NAME")
-                _base(expanded(words[0], self._global))
-                self._variables = {"PATH": self._path}
+                self._made.base = expanded(words[0], self._global)
+                if not self._made.source:
+                    _base(self._made.base)
+                self._variables = dict(self._given)
             case "ARG":
                 self._arguments(words)
             case "ENV":
@@ -155,7 +173,7 @@ class _DockerfileReader:
             case "RUN":
                 argv = tuple(words) if command.json else (*self._shell, _script(_only(name, words), command))
                 for line in [shlex.join(argv)] if command.json else [argv[-1]]:
-                    _look(line)
+                    _look(line, here=not self._made.source)
                 self._made.steps.append(RunStep(argv, self._made.workdir, dict(self._known)))
             case _ if name not in _IGNORED:
                 raise UserError(f"{name} {' '.join(words):.60}: this instruction needs a container")
@@ -276,14 +294,16 @@ def _python() -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else sys.version_info[:2]
 
 
-def _look(script: str) -> None:
-    """Raises UserError for what a RUN needs and a jail has not. What cannot be told apart is left to its run."""
+def _look(script: str, *, here: bool) -> None:
+    """Raises UserError for what a RUN needs and a jail has not. What cannot be told apart is left to its run, with what
+    apt installs, where the programs are not this computer's (`here`).
+    """
     for words in _commands(script):
         program, said = PurePosixPath(words[0]).name, f"RUN {' '.join(words):.80}"
         rest = words[words.index("install") + 1 :] if "install" in words else []
         asked = [word for word in rest if not word.startswith("-") and "$" not in word]
         if program in ("apt-get", "apt"):
-            if missing := [one for one in asked if not installed(one)]:
+            if here and (missing := [one for one in asked if not installed(one)]):
                 raise UserError(f"RUN {program} install {missing[0]}: it is not installed on this machine")
         elif program in ("pip", "pip3"):
             if others := [

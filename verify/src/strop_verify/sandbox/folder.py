@@ -132,12 +132,27 @@ class Folder:
         """
         return self._call(lambda work: work.read(name, limit=limit))
 
-    def files(self) -> dict[str, FileInfo]:
-        """The regular files by relative path, in its order. Links are neither listed nor followed.
+    def files(self, under: str = "") -> dict[str, FileInfo]:
+        """The regular files by relative path, in its order, those below a folder by paths from there. Links are neither
+        listed nor followed.
 
-        Raises ValueError when there are too many entries, or folders too deep inside each other, to list.
+        Raises ValueError when there are too many entries, or folders too deep inside each other, to list;
+        FileNotFoundError.
         """
-        return self._call(lambda work: work.contents().files)
+        return self._call(lambda work: work.contents(under).files)
+
+    def make(self, names: Collection[str]) -> None:
+        """Makes folders, and those above them, where they are missing; a file or link in the way is removed.
+
+        Raises ValueError for a name that leaves the folder or can't be one.
+        """
+        self._call(lambda work: work.make_folders(names))
+
+    def close_folders(self, closed: Collection[str], still_open: Collection[str]) -> None:
+        """In an image: programs to come cannot write in the folders of its root called so, nor in the root itself, but
+        in the paths that are still open. Raises ValueError for one that passes through a link.
+        """
+        self._call(lambda work: work.close_folders(closed, still_open))
 
     def remove(self, names: Collection[str]) -> None:
         """Removes files, links and whole folders. Raises FileNotFoundError for the first that is not there,

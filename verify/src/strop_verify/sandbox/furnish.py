@@ -58,7 +58,7 @@ def furnish(
     """
     tools = any(isinstance(step, RunStep) for step in plan.steps)
     if tools:
-        packages = (path.stem.partition(":")[0] for path in Path("/var/lib/dpkg/info").glob("*.list"))
+        packages = (PurePosixPath(name).stem.partition(":")[0] for name in _lists(machine, plan))
         files = {f"{_TOOLS}/{name}": text for name, text in _STAND_INS.items()}
         machine.put({**files, f"{_TOOLS}/packages": "\n".join([*packages, ""])}, executable=files)
     for step in plan.steps:
@@ -72,6 +72,14 @@ def furnish(
                 _copy(machine, step, context, programs)
     if tools:
         machine.run(["rm", "-rf", _TOOLS], cwd="/")
+
+
+def _lists(machine: Machine, plan: ImagePlan) -> list[str]:
+    """Names of the lists that apt keeps of the packages it has installed."""
+    if not plan.source:
+        return [path.name for path in Path("/var/lib/dpkg/info").glob("*.list")]
+    told = machine.run(["ls", "/var/lib/dpkg/info"], cwd="/").stdout.decode(errors="replace")
+    return [name for name in told.split() if name.endswith(".list")]
 
 
 def _run(machine: Machine, shown: str, step: RunStep, environment: Mapping[str, str]) -> None:

@@ -7,6 +7,8 @@
 Its programs and libraries are this computer's, read only, and Python with pytest apart from Strop's own; there is no
 network, one user, and no process outlives the command that started it. Only what is below its roots can be written:
 /app /logs /solution /tests /tmp and the work directory's, without those under which Strop itself lies, and HOME.
+
+With an image they are the image's, and all of it can be written until `protect` is called.
 """
 
 import os
@@ -20,6 +22,7 @@ from strop_verify.core.errors import SandboxError
 from strop_verify.sandbox.box import open_box
 from strop_verify.sandbox.confine import PROGRAMS_READ, SYSTEM_READ
 from strop_verify.sandbox.folder import Folder
+from strop_verify.sandbox.image import Image
 from strop_verify.sandbox.interpreter import GIVEN, interpreter, interpreter_reads
 from strop_verify.sandbox.limits import Limits
 from strop_verify.sandbox.packages import TESTS, site_of
@@ -27,6 +30,8 @@ from strop_verify.sandbox.spawn import helper_reads
 from strop_verify.sandbox.work import CommandResult
 
 ROOTS = ("app", "logs", "solution", "tests", "tmp")
+_SYSTEM = ("bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "opt", "sbin", "usr")
+_OF_JAIL = ("proc", "dev", "sys")
 LIMITS = Limits(
     cpu_seconds=3600,
     wall_seconds=3600,
@@ -69,12 +74,22 @@ class Machine:
         jail: str = "auto",
         allow_unsafe: bool = False,
         grades: bool = False,
+        image: Image | None = None,
     ) -> None:
-        """`grades`: only a grader runs in it, which may read Strop and its packages, and so Strop's tasks.
+        """`grades`: only a grader runs in it, which may read Strop and its packages, and so Strop's tasks; not with an
+        `image`, its root.
 
-        Raises ValueError for a work directory that cannot be written, such as one below /usr.
+        Raises ValueError for a work directory that cannot be written, such as one below /usr without an image.
         """
-        self.workdir, self.limits = str(PurePosixPath("/", workdir)), limits
+        self.workdir, self.limits, self._image = str(PurePosixPath("/", workdir)), limits, image
+        self._made = False
+        if image:
+            self.roots: tuple[str, ...] = ()
+            self.environment = {**image.variables, **(environment or {})}
+            self._folder = Folder(
+                lambda: open_box(jail=jail, allow_unsafe=allow_unsafe, image=image, home="/"), limits=limits
+            )
+            return
         top = PurePosixPath(self.workdir).parts[1:2]
         if not top:
             raise ValueError("the work directory / cannot be written in the jail; name one such as /app")
@@ -104,7 +119,6 @@ class Machine:
             limits=limits,
             read=read,
         )
-        self._made = False
 
     def run(
         self,
@@ -162,9 +176,26 @@ class Machine:
 
         Raises ValueError when there are too many.
         """
+        if self._image:
+            try:
+                inside = self._folder.files(self._inside(path))
+            except FileNotFoundError:
+                return {}
+            return {name: info.executable for name, info in inside.items()}
         top = self._inside(path) + "/"
         found = self._folder.files()
         return {name[len(top) :]: info.executable for name, info in found.items() if name.startswith(top)}
+
+    def protect(self) -> None:
+        """In an image, from now on programs write only in the work directory and in folders that hold no programs: not
+        below /usr, /etc and the like, nor where the variable PATH leads.
+        """
+        if self._image:
+            self._make()
+            places = [PurePosixPath(path).parts[1:2] for path in self.environment.get("PATH", "").split(":")]
+            programs = {top for part in places for top in part} - {*ROOTS}
+            still_open = [] if self.workdir == "/" else [self.workdir]
+            self._folder.close_folders({*_SYSTEM, *programs}, still_open)
 
     def close(self) -> None:
         """Ends what runs and removes everything. Safe to call twice, from any thread."""
@@ -180,7 +211,17 @@ class Machine:
         """Makes the roots' folders once."""
         if self._made:
             return
-        folders = [*self.roots, self.workdir[1:], "logs/agent", "logs/verifier", "logs/artifacts"]
+        folders = [
+            *(ROOTS if self._image else self.roots),
+            self.workdir[1:],
+            "logs/agent",
+            "logs/verifier",
+            "logs/artifacts",
+        ]
+        if self._image:
+            self._folder.make([name for name in folders if name])
+            self._made = True
+            return
         made = self._folder.run(["mkdir", "-p", *folders])
         if made.status:
             raise SandboxError(f"cannot make {self.workdir}: {made.stderr.decode(errors='replace').strip()}")
@@ -188,6 +229,10 @@ class Machine:
 
     def _inside(self, path: str) -> str:
         parts = PurePosixPath(self.workdir, path).parts[1:]
+        if self._image:
+            if ".." in parts or not parts or parts[0] in _OF_JAIL:
+                raise ValueError(f"{path} cannot be written in the jail")
+            return "/".join(parts)
         if ".." in parts or parts[:1] not in {(root,) for root in self.roots}:
             raise ValueError(f"{path} cannot be written in the jail; what can: /{', /'.join(self.roots)}")
         return "/".join(parts)

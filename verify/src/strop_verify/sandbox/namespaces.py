@@ -16,7 +16,7 @@ from strop_verify.sandbox import kernel, landlock
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
-_REC_PRIVATE, _BIND_REC, _RDONLY, _NOSUID, _NODEV, _REMOUNT_BIND = 0x44000, 0x5000, 0x1, 0x2, 0x4, 0x1020
+REC_PRIVATE, BIND_REC, RDONLY, NOSUID, NODEV, REMOUNT_BIND = 0x44000, 0x5000, 0x1, 0x2, 0x4, 0x1020
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random")
 STREAMS = {"stdin": "/0", "stdout": "/1", "stderr": "/2", "fd": ""}
 """Names in /dev of a process's own descriptors, by what follows /proc/self/fd."""
@@ -60,27 +60,27 @@ def enclose(
     """Moves into a new root that holds `read` (not to be written; absent paths are left out) and the devices above.
 
     work       an absolute path for a writable tmpfs with `work_options`; empty = nothing can be written
-    processes  this is pid 1 of a process namespace, and /proc shows that; see `_show_processes`
+    processes  this is pid 1 of a process namespace, and /proc shows that; see `show_processes`
     roots      names of folders in `work` that are also found at the root
     hidden     folders that are empty there but for what `read` names below them
     """
-    kernel.mount("none", "/", "", _REC_PRIVATE, "")
+    kernel.mount("none", "/", "", REC_PRIVATE, "")
     covers = sorted({path for path in hidden if os.path.isdir(path)})
     outermost = _outermost(read, covers)
-    sources = {path: fd for path in outermost if (fd := _open(path)) >= 0}
+    sources = {path: fd for path in outermost if (fd := opened(path)) >= 0}
     covers = [path for path in covers if any(path.startswith(one + "/") for one in sources)]
-    devices = [(path, fd) for path in DEVICES if (fd := _open(path)) >= 0]
+    devices = [(path, fd) for path in DEVICES if (fd := opened(path)) >= 0]
     new = "/tmp"
-    kernel.mount("strop", new, "tmpfs", _NOSUID | _NODEV, f"size={ROOT_BYTES},nr_inodes=4096,mode=755")
+    kernel.mount("strop", new, "tmpfs", NOSUID | NODEV, f"size={ROOT_BYTES},nr_inodes=4096,mode=755")
     for path in sorted([*sources, *covers]):
         if path in sources:
-            _bind(sources[path], new + path, _RDONLY | _NOSUID | _NODEV)
+            bind(sources[path], new + path, RDONLY | NOSUID | NODEV)
         else:
-            kernel.mount("strop", new + path, "tmpfs", _NOSUID | _NODEV, "size=64k,nr_inodes=256,mode=755")
+            kernel.mount("strop", new + path, "tmpfs", NOSUID | NODEV, "size=64k,nr_inodes=256,mode=755")
     for path in covers:
-        kernel.mount("none", new + path, "", _REMOUNT_BIND | _RDONLY | _NOSUID | _NODEV, "")
+        kernel.mount("none", new + path, "", REMOUNT_BIND | RDONLY | NOSUID | NODEV, "")
     for path, fd in devices:
-        _bind(fd, new + path, _NOSUID)
+        bind(fd, new + path, NOSUID)
     if work:
         os.makedirs(new + work)
         mount_work(new + work, work_options)
@@ -88,19 +88,19 @@ def enclose(
         if os.path.lexists(f"{new}/{name}"):
             raise OSError(f"/{name} cannot be written: something that programs read lies there")
         os.symlink(f"{work}/{name}", f"{new}/{name}")
-    _show_processes(new + "/proc", own=processes)
+    show_processes(new + "/proc", own=processes)
     for name, descriptor in STREAMS.items():
         os.symlink(f"/proc/self/fd{descriptor}", f"{new}/dev/{name}")
     kernel.pivot_root(new)
-    kernel.mount("none", "/", "", _REMOUNT_BIND | _RDONLY | _NOSUID | _NODEV, "")
+    kernel.mount("none", "/", "", REMOUNT_BIND | RDONLY | NOSUID | NODEV, "")
 
 
 def mount_work(path: str, options: str) -> None:
     """Mounts an empty tmpfs, for programs to write in."""
-    kernel.mount("strop", path, "tmpfs", _NOSUID | _NODEV, options)
+    kernel.mount("strop", path, "tmpfs", NOSUID | NODEV, options)
 
 
-def _show_processes(target: str, *, own: bool) -> None:
+def show_processes(target: str, *, own: bool) -> None:
     """Mounts /proc, through which a program opens /dev/stdin: of the process namespace that this is pid 1 of (`own`),
     else so that a process sees only itself. There is none where the kernel refuses that, as with the masked paths of a
     container.
@@ -112,13 +112,13 @@ def _show_processes(target: str, *, own: bool) -> None:
     # "subset" comes first: kernels before 5.8 know neither, and would apply "hidepid" to the whole machine
     options = "" if own else "subset=pid,hidepid=2"
     try:
-        kernel.mount("proc", target, "proc", _NOSUID | _NODEV, options)
+        kernel.mount("proc", target, "proc", NOSUID | NODEV, options)
         return
     except OSError:
-        host = _open("/proc") if landlock.abi() and not own else -1
+        host = opened("/proc") if landlock.abi() and not own else -1
     try:
         if host >= 0:
-            return _bind(host, target, _RDONLY | _NOSUID | _NODEV)
+            return bind(host, target, RDONLY | NOSUID | NODEV)
     except OSError:
         os.close(host)
     os.rmdir(target)
@@ -139,7 +139,7 @@ def _outermost(paths: Iterable[str], covers: Iterable[str]) -> list[str]:
     return sorted(kept)
 
 
-def _open(path: str) -> int:
+def opened(path: str) -> int:
     """A descriptor of the path, whose last component may not be a link; -1 if it is absent."""
     try:
         return os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -147,7 +147,8 @@ def _open(path: str) -> int:
         return -1
 
 
-def _bind(fd: int, target: str, flags: int) -> None:
+def bind(fd: int, target: str, flags: int) -> None:
+    """Shows what the descriptor, which is closed, stands for at `target` too."""
     mode = os.fstat(fd).st_mode
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if stat.S_ISLNK(mode):
@@ -159,8 +160,8 @@ def _bind(fd: int, target: str, flags: int) -> None:
         os.makedirs(target, exist_ok=True)
     else:
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
-    kernel.mount(f"/proc/self/fd/{fd}", target, "", _BIND_REC, "")
-    kernel.mount("none", target, "", _REMOUNT_BIND | flags | _locked(target), "")
+    kernel.mount(f"/proc/self/fd/{fd}", target, "", BIND_REC, "")
+    kernel.mount("none", target, "", REMOUNT_BIND | flags | _locked(target), "")
     os.close(fd)
 
 

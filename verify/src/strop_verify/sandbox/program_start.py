@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from strop_verify.sandbox import confine, kernel
+from strop_verify.sandbox.image_root import ImageRoot
 from strop_verify.sandbox.kernel import Call, becoming, make
 from strop_verify.sandbox.limits import Limits, limit_processes, plan
 
@@ -28,6 +29,7 @@ class ProgramStart:
     read, write  paths that it may read, and may write
     build        may start processes and write, "run" otherwise
     port         TCP port that it may connect to, in its own network; 0 = none
+    image        its root and where it starts, None: those of the supervisor
     Raises OSError where this machine has neither Landlock nor seccomp, unless `settings.unsafe`.
     """
 
@@ -44,6 +46,7 @@ class ProgramStart:
         build: bool,
         settings: confine.WorkerSettings,
         port: int = 0,
+        image: ImageRoot | None = None,
     ) -> None:
         self._parent = os.getpid()
         self._environment = {"PATH": _PATH, "LANG": "C.UTF-8", "HOME": home, "TMPDIR": home, **environment}
@@ -61,6 +64,8 @@ class ProgramStart:
             die,
             *((os.dup2, (fd, target)) for target, fd in enumerate(streams)),
         ]
+        if image:
+            self._calls += ((os.chroot, (image.work,)), (os.chdir, (f"/{image.home}",)))
         if settings.uid:
             self._calls += [*becoming(settings.uid, keep_reading=settings.keep_reading), die]
         if build:

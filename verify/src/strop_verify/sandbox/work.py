@@ -145,17 +145,32 @@ class Work:
             raise ValueError(f"{name} is longer than {limit} bytes")
         return data
 
-    def contents(self) -> Contents:
-        """What is in the directory, without files that were only put. The box looks itself, and follows no link.
+    def contents(self, under: str = "") -> Contents:
+        """What is in the directory, or in a folder of it by paths from there, without files that were only put. The box
+        looks itself, and follows no link.
 
-        Raises ValueError for more than `workdir.ENTRIES` entries or folders deeper than `workdir.DEPTH`, SandboxError.
+        Raises ValueError for more than `workdir.ENTRIES` entries or folders deeper than `workdir.DEPTH`,
+        FileNotFoundError, SandboxError.
         """
         if not self.used:
             return Contents({}, 0)
-        with os.fdopen(self._answer({"op": "list"})[0], "rb") as file:
+        job = {"op": "list", "under": safe_name(under) if under else ""}
+        with os.fdopen(self._answer(job)[0], "rb") as file:
             found = json.load(file)
         files = sorted(found["files"].items())
         return Contents({name: FileInfo(*info) for name, info in files}, found["bytes"])
+
+    def make_folders(self, names: Collection[str]) -> None:
+        """Makes folders, and those above them, where they are missing. Raises ValueError, SandboxError."""
+        fresh, self.used = not self.used, True
+        asked = [safe_name(name) for name in names]
+        self._answer({"op": "folders", "names": asked, "read": self._read}, fresh=fresh)
+
+    def close_folders(self, closed: Collection[str], still_open: Collection[str]) -> None:
+        """See `image_root.ImageRoot.close_folders`. Raises ValueError, SandboxError."""
+        fresh, self.used = not self.used, True
+        job = {"op": "close", "closed": [*closed], "open": [*still_open], "read": self._read}
+        self._answer(job, fresh=fresh)
 
     def listen(self) -> socket.socket:
         """A socket that listens on 127.0.0.1 in the programs' own network, where they may connect to it from now on.

@@ -25,7 +25,7 @@ def put(top: str, name: str, data: bytes, owner: int, *, executable: bool = Fals
     try:
         for part in parts[:-1]:
             fd = _step(fd, part, owner)
-        _remove(fd, parts[-1])
+        remove_entry(fd, parts[-1])
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         file = os.open(parts[-1], flags, 0o755 if executable else 0o644, dir_fd=fd)
         try:
@@ -37,6 +37,16 @@ def put(top: str, name: str, data: bytes, owner: int, *, executable: bool = Fals
         except OSError:
             os.unlink(parts[-1], dir_fd=fd)
             raise
+    finally:
+        os.close(fd)
+
+
+def make_folder(top: str, name: str, owner: int) -> None:
+    """Makes the folder `name` below `top`, and those above it, where they are missing; what is in its way goes."""
+    fd = _opened(top)
+    try:
+        for part in filter(None, name.split("/")):
+            fd = _step(fd, part, owner)
     finally:
         os.close(fd)
 
@@ -55,7 +65,7 @@ def remove(top: str, name: str) -> None:
     """Removes the file, link or whole folder `name` below `top`. Raises FileNotFoundError, ValueError."""
     with _parent(top, name) as (fd, last):
         os.stat(last, dir_fd=fd, follow_symlinks=False)
-        _remove(fd, last)
+        remove_entry(fd, last)
 
 
 def clear(top: str) -> None:
@@ -63,7 +73,7 @@ def clear(top: str) -> None:
     fd = _opened(top)
     try:
         for name in os.listdir(fd):
-            _remove(fd, name)
+            remove_entry(fd, name)
     finally:
         os.close(fd)
 
@@ -87,15 +97,21 @@ def renew(top: str, owner: int) -> None:
         os.chown(top, owner, owner)
 
 
-def listing(top: str) -> dict[str, Any]:
-    """What is below `top`: {"files": {relative path: [bytes, executable]}, "bytes": of all entries as they are stored}.
+def listing(top: str, under: str = "") -> dict[str, Any]:
+    """What is below `top`, or its folder `under`: {"files": {path from there: [bytes, executable]}, "bytes": of all
+    entries as they are stored}.
 
     Regular files only; no link is followed. Folders that are locked are opened to their owner. Raises ValueError for
     more than `ENTRIES` entries, or folders deeper than `DEPTH`.
     """
     files: dict[str, tuple[int, bool]] = {}
     stored = 0
-    for number, (name, status) in enumerate(_walk(_opened(top), "", DEPTH)):
+    if under:
+        with _parent(top, under) as (above, last):
+            fd = os.open(last, _DIRECTORY, dir_fd=above)
+    else:
+        fd = _opened(top)
+    for number, (name, status) in enumerate(_walk(fd, "", DEPTH)):
         if number == ENTRIES:
             raise ValueError(f"it holds more than {ENTRIES} files and folders")
         stored += max(_PAGE, status.st_blocks * 512)
@@ -156,7 +172,7 @@ def _step(fd: int, part: str, owner: int) -> int:
     try:
         below = os.open(part, _DIRECTORY, dir_fd=fd)
     except OSError:
-        _remove(fd, part)
+        remove_entry(fd, part)
         os.mkdir(part, 0o755, dir_fd=fd)
         below = os.open(part, _DIRECTORY, dir_fd=fd)
         if owner:
@@ -165,8 +181,10 @@ def _step(fd: int, part: str, owner: int) -> int:
     return below
 
 
-def _remove(fd: int, name: str) -> None:
-    """Removes an entry. Folders inside it move up beside it before it goes, so that no path grows long."""
+def remove_entry(fd: int, name: str) -> None:
+    """Removes an entry of the directory, if it is there. Folders inside it move up beside it before it goes, so that no
+    path grows long; those of an image, which do not move, go in their place.
+    """
     doomed, number = [name], 0
     while doomed:
         name = doomed.pop()
@@ -184,7 +202,13 @@ def _remove(fd: int, name: str) -> None:
                     os.chmod(inner, stat.S_IRWXU, dir_fd=below)  # a folder moves only if it may be changed
                     while _exists(fd, moved := f"{number}.old"):
                         number += 1
-                    os.rename(inner, moved, src_dir_fd=below, dst_dir_fd=fd)
+                    try:
+                        os.rename(inner, moved, src_dir_fd=below, dst_dir_fd=fd)
+                    except OSError as error:
+                        if error.errno != errno.EXDEV:
+                            raise
+                        remove_entry(below, inner)
+                        continue
                     doomed.append(moved)
             finally:
                 os.close(below)

@@ -35,14 +35,15 @@ def open_verifier(
     rust_vendor: "Path | None" = None,
     hash_seed: int = 0,
     trust: "Trust" = "same-process",
+    root: str = "",
 ) -> "VerifierPool":
     """A verifier on this machine for every language that has a toolchain; close it or use it as a context manager.
 
     `workers`: answers, or batches, judged at a time; default one per usable CPU, at most 16. `limits`: per answer; by
     default those of a recipe that sets none.
-    `jail`, `require`, `rust_verdict`, `rust_vendor`, `trust`: see `sandbox` in a recipe. `hash_seed`: PYTHONHASHSEED of
-    all Python answers, so that verdicts repeat. Raises SandboxError when the host lacks what is asked, or has no
-    seccomp and `allow_unsafe` is off.
+    `jail`, `require`, `root`, `rust_verdict`, `rust_vendor`, `trust`: see `sandbox` in a recipe. `hash_seed`:
+    PYTHONHASHSEED of all Python answers, so that verdicts repeat. Raises SandboxError when the host lacks what is
+    asked, or has no seccomp and `allow_unsafe` is off.
     """
     from functools import partial
 
@@ -68,6 +69,7 @@ def open_verifier(
         rust_verdict=rust_verdict,
         rust_vendor=rust_vendor,
         hash_seed=hash_seed,
+        root=root,
     )
     usable = len(os.sched_getaffinity(0))
     return VerifierPool(
@@ -130,6 +132,7 @@ def open_configured(box: "SandboxConfig", verifier: "VerifierConfig | None" = No
         "rust_verdict": box.rust_verdict,
         "rust_vendor": Path(box.rust_vendor).resolve() if box.rust_vendor else None,
         "trust": box.trust,
+        "root": box.root,
     }
     if isinstance(verifier, RayVerifierConfig):
         return open_on_ray(verifier.address, workers=verifier.workers, cpus=verifier.cpus, **options)

@@ -17,6 +17,9 @@ class SandboxConfig(Section):
     """Run model-written code even where Landlock and seccomp are both missing. Only on a machine that you can lose."""
     jail: Literal["auto", "minimal", "slot-uid", "namespaces", "full", "bubblewrap", "apptainer"] = "auto"
     """Configuration of the jail; auto is the strongest that the host offers (`strop doctor` lists them)."""
+    root: str = ""
+    """Container image that is the root of jails of plays, and of terminal tasks that bring none: oci:FOLDER or oci:TAR,
+    with :TAG for one of several (docs/neighbours.md). Empty: programs are this machine's."""
     require: list[str] = Field(default=[])
     """Layers without which nothing is run: landlock, seccomp, namespaces, cgroup, ... as `strop doctor` names them."""
     workers: int | None = Field(default=None, ge=1)
@@ -49,7 +52,9 @@ class SandboxConfig(Section):
         return {key: given for key, given in value.items() if key != "verifier_urls"}
 
     def complaints(self) -> Iterator[Complaint]:
-        """CPU time is spent within wall time."""
+        """CPU time is spent within wall time; a root is an image."""
+        if self.root and not self.root.startswith("oci:"):
+            yield "root", f"{self.root!r} is no image; name one as oci:FOLDER or oci:TAR"
         if self.wall_seconds < self.cpu_seconds:
             yield (
                 "wall_seconds",

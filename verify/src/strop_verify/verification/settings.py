@@ -23,6 +23,8 @@ class Settings:
     """Folder of vendored crates."""
     hash_seed: int = 0
     """PYTHONHASHSEED of Python answers."""
+    root: str = ""
+    """Image that is the root of terminal tasks which bring none (`sandbox.image.open_image`); empty: this machine's."""
     packages: str = ""
     """Folder of packages that a project's tests import, in front of those of this Python."""
 

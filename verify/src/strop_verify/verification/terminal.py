@@ -1,10 +1,10 @@
 """`TerminalToolchain`: a script in a jailed machine, judged by the task's own tests (Harbor's contract).
 
 Threat model: the script's processes have ended when the tests come, what lay in /tests and /logs/verifier is gone, and
-programs and libraries of the machine cannot be written. The tests still meet the files that it left, and may run them:
-a task whose tests believe those can be fooled, so trust is "same-process". Where no reward is written, the same
-tests run once more where no script ran: if they write one there, the script is to blame, and it failed; else it is
-*error*, for the task or this machine is.
+programs and libraries of the machine cannot be written, of an image's neither (`Machine.protect`). The tests still meet
+the files that it left, and may run them: a task whose tests believe those can be fooled, so trust is "same-process".
+Where no reward is written, the same tests run once more where no script ran: if they write one there, the script is to
+blame, and it failed; else it is *error*, for the task or this machine is.
 """
 
 import base64
@@ -12,15 +12,16 @@ import json
 import math
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from strop_verify.core.checks import TerminalCheck
+from strop_verify.core.checks import CheckBase, TerminalCheck, WorkspaceCheck
 from strop_verify.core.errors import NotStarted, SandboxError, UserError, VerificationError, WorkerDied
 from strop_verify.core.ids import content_hash
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
-from strop_verify.sandbox.dockerfile import ImagePlan, image_plan
+from strop_verify.sandbox.dockerfile import ImagePlan, base_image, image_plan
 from strop_verify.sandbox.furnish import furnish
+from strop_verify.sandbox.image import KIND, open_image, stored
 from strop_verify.sandbox.machine import Machine
 from strop_verify.verification.settings import Settings
 
@@ -57,7 +58,7 @@ class TerminalToolchain:
 
     def _judge(self, task: Task, answer: str) -> Verdict:
         began, check = time.monotonic(), task.check.only(TerminalCheck)
-        plan = plan_of(check)
+        plan = plan_of(check, self._settings.root)
         try:
             reward, printed, why = self._played(check, plan, answer)
             if reward is None and not self._writes_reward(check, plan):
@@ -113,9 +114,11 @@ class TerminalToolchain:
             jail=self._settings.jail,
             allow_unsafe=self._settings.allow_unsafe,
             grades=grades,
+            image=open_image(plan.source) if plan.source else None,
         )
         try:
             furnish(machine, plan, contents(check, "environment"), _programs(check, "environment"))
+            machine.protect()
         except BaseException:
             machine.close()
             raise
@@ -140,15 +143,38 @@ class TerminalToolchain:
         return None, printed, f"the tests {late}"
 
 
-def plan_of(check: TerminalCheck) -> ImagePlan:
-    """How its machine is made. Raises VerificationError for what a jail on this computer cannot do."""
+def plan_of(check: TerminalCheck, root: str = "") -> ImagePlan:
+    """How its machine is made. `root`: the image in the place of one that it names without saying where it is.
+
+    Raises VerificationError for what a jail on this computer cannot do.
+    """
     text = check.files.get(_DOCKERFILE, "")
     try:
-        plan = image_plan(text, check.image)
-        Machine(workdir=check.workdir or plan.workdir or "/app")
+        plan = image_plan(text, check.image if check.image.startswith(KIND) else root or check.image)
+        if not plan.source:
+            Machine(workdir=check.workdir or plan.workdir or "/app")
     except (UserError, ValueError) as error:
         raise VerificationError(str(error)) from None
     return plan
+
+
+def with_image(check: CheckBase, store: Path) -> CheckBase:
+    """The check with the place in the store of the image that it names, or that its Dockerfile begins with. The
+    Dockerfile beside a named image, which was built from it, is left out.
+
+    Raises UserError for an image that the store has not.
+    """
+    if not isinstance(check, TerminalCheck | WorkspaceCheck) or check.image.startswith(KIND):
+        return check
+    text = check.image if "\n" in check.image.strip() else ""
+    if isinstance(check, TerminalCheck) and not check.image:
+        text = check.files.get(_DOCKERFILE, "")
+    if not (name := base_image(text) if text else check.image):
+        return check
+    changes: dict[str, object] = {"image": stored(store, name)}
+    if isinstance(check, TerminalCheck) and not text:
+        changes["files"] = {path: held for path, held in check.files.items() if path != _DOCKERFILE}
+    return check.model_copy(update=changes)
 
 
 def contents(check: TerminalCheck, folder: str) -> dict[str, bytes]:

@@ -52,8 +52,11 @@ def build(name: str, settings: Settings) -> Toolchain:
     raise VerificationError(f"no toolchain is named {name!r}")
 
 
-def missing_programs(tasks: Iterable[Task]) -> list[str]:
-    """What toolchains of these tasks lack on this machine, one line each with the remedy; nothing is started."""
+def missing_programs(tasks: Iterable[Task], root: str = "") -> list[str]:
+    """What toolchains of these tasks lack on this machine, one line each with the remedy; nothing is started.
+
+    root  image of jails, as `sandbox.root` names it
+    """
     languages: dict[tuple[str, ...], Task] = {}
     for task in tasks:
         check = task.check.effective()
@@ -66,13 +69,13 @@ def missing_programs(tasks: Iterable[Task]) -> list[str]:
     found: dict[str, None] = {}
     for task in languages.values():
         try:
-            _look(task.model_copy(update={"check": task.check.effective()}))
+            _look(task.model_copy(update={"check": task.check.effective()}), root)
         except (VerificationError, UserError) as error:
             found[str(error)] = None
     return list(found)
 
 
-def _look(task: Task) -> None:
+def _look(task: Task, root: str) -> None:
     """Raises VerificationError where what judges the task is not installed."""
     name, check = task.toolchain(), task.check
     if name == "rust" or (name == "project" and task.language == "rust"):
@@ -87,7 +90,7 @@ def _look(task: Task) -> None:
     elif isinstance(check, TerminalCheck):
         from strop_verify.verification.terminal import plan_of
 
-        plan_of(check)
+        plan_of(check, root)
     elif isinstance(check, CommandCheck | StdioCheck) and name == "command":
         from strop_verify.verification.command.languages import require_for
 

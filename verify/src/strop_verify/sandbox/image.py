@@ -1,0 +1,337 @@
+"""Container images as roots of jails, from an OCI image layout or a saved image, without Docker.
+
+    image = open_image("oci:images/python:3.11")
+    with Machine(image=image) as machine:
+        machine.shell("python3 --version")
+
+A place is `oci:FOLDER`, an OCI image layout as `skopeo copy docker://IMAGE oci:FOLDER:TAG` writes it, or `oci:TAR`,
+what `docker save` and `skopeo copy` to docker-archive: or oci-archive: write, plain or compressed; `:TAG` chooses one
+of several. Each layer is unpacked once, below the cache, and images that begin with the same layers share them. What a
+layer holds is compared with its digest.
+
+A store is a folder of layouts and tars by the names of images: without docker.io/ and library/, and with + for /. So
+`python:3.11` is `STORE/python`, tag 3.11, and `ghcr.io/a/b:1` is `STORE/ghcr.io+a+b`, tag 1; a tar is called so with
+.tar.
+"""
+
+import fcntl
+import gzip
+import hashlib
+import io
+import json
+import platform
+import re
+import shutil
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Any, cast
+
+import zstandard
+
+from strop_verify.core.cache import kept_dir
+from strop_verify.core.errors import UserError
+from strop_verify.sandbox.image_layer import MOST_BYTES, LayerFault, unpack
+
+KIND = "oci:"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_LARGEST_JSON = 16 << 20
+_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+_REFERENCE = "org.opencontainers.image.ref.name"
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True)
+class Image:
+    """An unpacked image.
+
+    layers       folders of its layers, uppermost first
+    environment  variables of its programs, as pairs
+    workdir      where they start; empty: the image does not say
+    """
+
+    source: str
+    layers: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+    workdir: str = ""
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Of its programs, with what a container's have."""
+        return {"PATH": _PATH, "HOME": "/root", "TMPDIR": "/tmp", **dict(self.environment)}
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    """Names of the layers' blobs in their order, the digests of their tars, and the configuration."""
+
+    layers: tuple[str, ...]
+    digests: tuple[str, ...]
+    config: Mapping[str, Any]
+
+
+def open_image(source: str) -> Image:
+    """The image, unpacked. Raises UserError for what is no such image, another machine's, or has a hostile layer."""
+    found, folders = _manifest_of(source), list[str]()
+    for number, name in enumerate(found.layers):
+        chain = hashlib.sha256("\n".join(found.digests[: number + 1]).encode()).hexdigest()[:32]
+        place = kept_dir() / "layers" / chain
+        if not place.is_dir():
+            with _opened(source) as blobs:
+                _unpack_once(blobs, name, found.digests[number], place, folders, source)
+        folders = [str(place / "root"), *([] if (place / "alone").exists() else folders)]
+    return replace(_configured(found, source), layers=tuple(folders))
+
+
+def check_image(source: str) -> Image:
+    """The image without its layers: nothing is unpacked. Raises UserError where there is no such image."""
+    return _configured(_manifest_of(source), source)
+
+
+def _configured(found: "_Manifest", source: str) -> Image:
+    given = found.config.get("config") or {}
+    pairs = (str(pair).partition("=") for pair in given.get("Env") or ())
+    environment = tuple((name, value) for name, _, value in pairs)
+    return Image(source, (), environment, str(given.get("WorkingDir") or ""))
+
+
+def stored(store: Path | str, name: str) -> str:
+    """The place of an image in a store, by its name. Raises UserError with the command that brings it there."""
+    bare, _, digest = name.strip().partition("@")
+    repository, colon, tag = bare.rpartition(":")
+    if not colon or "/" in tag:
+        repository, tag = bare, "latest"
+    short = repository.removeprefix("docker.io/").removeprefix("library/")
+    tag = digest.rpartition(":")[2] or tag
+    folder = Path(store).absolute() / short.replace("/", "+")
+    remedy = f"skopeo copy docker://{name} {KIND}{folder}:{tag}"
+    if not re.fullmatch(r"[a-z0-9][a-zA-Z0-9._/:-]*", short):
+        raise UserError(f"{name!r:.200} is no name of an image")
+    for place in (folder, folder.with_name(f"{folder.name}.tar")):
+        if place.exists():
+            source = f"{KIND}{place}:{tag}"
+            try:
+                check_image(source)
+            except UserError as error:
+                raise UserError(f"image {name}: {error}; fetch it: {remedy}") from None
+            return source
+    raise UserError(f"image {name} is not in {store}; fetch it: {remedy}")
+
+
+def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: list[str], source: str) -> None:
+    """Unpacks one layer to `place`; another process may be about to, then waits for it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with (place.parent / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for left in place.parent.glob(".part-*"):  # of a process that was killed: nobody else is at it
+            shutil.rmtree(left, ignore_errors=True)
+        if place.is_dir():
+            return
+        part = Path(tempfile.mkdtemp(prefix=".part-", dir=place.parent))
+        try:
+            (part / "root").mkdir(mode=0o755)
+            with blobs.open(name) as packed:
+                stream = _HashedStream(_plain(packed))
+                alone = unpack(cast(IO[bytes], stream), str(part / "root"), lower)
+                while stream.read(1 << 20):
+                    pass
+            if f"sha256:{stream.digest()}" != digest:
+                raise LayerFault(f"its digest is sha256:{stream.digest()}, not {digest:.80}")
+            if alone:
+                (part / "alone").touch()
+            part.chmod(0o755)
+            part.rename(place)
+        except LayerFault as error:
+            raise UserError(f"{source}: layer {digest:.19}: {error}") from None
+        except (OSError, zlib.error, zstandard.ZstdError, EOFError) as error:
+            cause = " ".join(str(error).split())
+            raise UserError(f"{source}: layer {digest:.19} cannot be unpacked: {cause:.300}") from None
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+class _HashedStream:
+    """A stream that is hashed as it is read. Raises LayerFault for one that does not end."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._hash, self._bytes = stream, hashlib.sha256(), 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size)
+        self._hash.update(data)
+        self._bytes += len(data)
+        if self._bytes > MOST_BYTES:
+            raise LayerFault(f"more than {MOST_BYTES} bytes")
+        return data
+
+    def digest(self) -> str:
+        return self._hash.hexdigest()
+
+
+def _plain(packed: io.BufferedReader) -> IO[bytes]:
+    """The stream without its compression."""
+    first = packed.peek(4)
+    if first[:2] == b"\x1f\x8b":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=packed))
+    if first[:4] == b"\x28\xb5\x2f\xfd":
+        return cast(IO[bytes], zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True))
+    return packed
+
+
+class _Blobs:
+    """Files of a layout, by name: in a folder, or in a tar."""
+
+    def __init__(self, folder: Path | None = None, archive: tarfile.TarFile | None = None) -> None:
+        self._folder, self._archive = folder, archive
+        self._names = frozenset(archive.getnames()) if archive else frozenset[str]()
+
+    def open(self, name: str) -> io.BufferedReader:
+        """Raises UserError where there is none."""
+        try:
+            if self._folder is not None and ".." not in Path(name).parts and not name.startswith("/"):
+                return (self._folder / name).open("rb")
+            inside = name if name in self._names else f"./{name}"
+            if self._archive and (found := self._archive.extractfile(inside)) is not None:
+                return cast(io.BufferedReader, found)
+        except (OSError, KeyError, tarfile.TarError):
+            pass
+        raise UserError(f"it has no {name:.100}")
+
+    def has(self, name: str) -> bool:
+        """Whether it is there."""
+        with suppress(UserError):
+            self.open(name).close()
+            return True
+        return False
+
+    def json(self, name: str) -> Any:
+        """What a file of JSON holds. Raises UserError."""
+        with self.open(name) as file:
+            data = file.read(_LARGEST_JSON + 1)
+        try:
+            if len(data) <= _LARGEST_JSON:
+                return json.loads(data)
+        except (ValueError, RecursionError):
+            pass
+        raise UserError(f"its {name:.100} is no JSON that can be read")
+
+
+@contextmanager
+def _opened(source: str) -> Iterator[_Blobs]:
+    """The files of the place. Raises UserError that names it, also for what is found in it."""
+    path, _ = _place(source)
+    try:
+        if path.is_dir():
+            yield _Blobs(folder=path)
+        else:
+            with tarfile.open(path) as archive:
+                yield _Blobs(archive=archive)
+    except (OSError, tarfile.TarError, zlib.error, EOFError) as error:
+        raise UserError(f"{source}: {' '.join(str(error).split()):.300}") from None
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise UserError(f"{source}: it is no image ({type(error).__name__}: {error})") from None
+    except UserError as error:
+        raise error if source in str(error) else UserError(f"{source}: {error}") from None
+
+
+def _place(source: str) -> tuple[Path, str]:
+    """(folder or file, tag). Raises UserError."""
+    if not source.startswith(KIND):
+        raise UserError(
+            f"{source!r:.200} is no image; name one as oci:FOLDER or oci:TAR, with :TAG for one of several"
+        )
+    path, tag = Path(source.removeprefix(KIND)), ""
+    try:
+        if not path.exists() and ":" in path.name:
+            front, _, tag = str(path).rpartition(":")
+            path = Path(front)
+        if not path.exists():
+            raise UserError(f"{source}: there is no such folder or file")
+    except OSError as error:
+        raise UserError(f"{source:.200}: {error.strerror}") from None
+    return path, tag
+
+
+def _manifest_of(source: str) -> _Manifest:
+    """Read again where the file has changed that says what is there. Raises UserError."""
+    path, _ = _place(source)
+    index = path / "index.json"
+    status = (index if index.exists() else path).stat()
+    return _manifest_as_of(source, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(256)
+def _manifest_as_of(source: str, changed: int, size: int) -> _Manifest:
+    with _opened(source) as blobs:
+        return _manifest(blobs, _place(source)[1])
+
+
+def _manifest(blobs: _Blobs, tag: str) -> _Manifest:
+    """Of the one image that is meant. Raises UserError."""
+    if blobs.has("index.json"):
+        manifest = blobs.json(_blob(_chosen(blobs, tag)))
+        config = blobs.json(_blob(manifest["config"]))
+        layers = tuple(_blob(layer) for layer in manifest["layers"])
+    elif blobs.has("manifest.json"):
+        saved = blobs.json("manifest.json")
+        fitting = [
+            one
+            for one in saved
+            if not tag or any(name.rpartition(":")[2] == tag for name in one.get("RepoTags") or ())
+        ]
+        one = _only(fitting, saved, tag, lambda one: ", ".join(one.get("RepoTags") or ["one without a tag"]))
+        config, layers = blobs.json(one["Config"]), tuple(one["Layers"])
+    else:
+        raise UserError("it is neither an OCI image layout (index.json) nor a saved image (manifest.json)")
+    digests = tuple(config["rootfs"]["diff_ids"])
+    if len(digests) != len(layers) or not layers:
+        raise UserError(f"its configuration names {len(digests)} layers, its manifest {len(layers)}")
+    if (built := config.get("architecture")) and built != (mine := _MACHINES.get(platform.machine(), "")):
+        raise UserError(f"it is for {built!r:.40}, this machine is {mine or platform.machine()}")
+    return _Manifest(layers, digests, config)
+
+
+def _chosen(blobs: _Blobs, tag: str) -> Any:
+    """The descriptor of the manifest with that tag and for this machine, through indexes of indexes."""
+    entries = [*blobs.json("index.json")["manifests"]]
+    fitting = [one for one in entries if tag in ("", _tag(one), _tag(one).rpartition(":")[2])]
+    found = _only([one for one in fitting if _suits(one)], entries, tag, _tag)
+    for _ in range(8):
+        inner = blobs.json(_blob(found))
+        if "manifests" not in inner:
+            return found
+        found = _only([one for one in inner["manifests"] if _suits(one)], inner["manifests"], "", _tag)
+    raise UserError("its indexes lie in one another without an end")
+
+
+def _tag(entry: Mapping[str, Any]) -> str:
+    return str((entry.get("annotations") or {}).get(_REFERENCE, ""))
+
+
+def _suits(entry: Mapping[str, Any]) -> bool:
+    built = entry.get("platform") or {}
+    machine = _MACHINES.get(platform.machine(), "")
+    return (built.get("os", "linux"), built.get("architecture", machine)) == ("linux", machine)
+
+
+def _only(found: list[Any], every: list[Any], tag: str, name: Any) -> Any:
+    if len(found) == 1:
+        return found[0]
+    there = ", ".join(sorted({name(one) or "one without a tag" for one in every}))
+    if tag:
+        raise UserError(
+            f"no image of it has the tag {tag!r:.80} and is for this machine; it has {there:.300}"
+        )
+    raise UserError(f"it has {len(found)} images for this machine; name one by :TAG of {there:.300}")
+
+
+def _blob(descriptor: Mapping[str, Any]) -> str:
+    digest = descriptor["digest"]
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise UserError(f"{digest!r:.80} is no digest of SHA-256")
+    return f"blobs/sha256/{digest.partition(':')[2]}"
