@@ -1,5 +1,5 @@
-"""Writes docs/reference/: every recipe key, reward, environment and command, and every name of what can be added, from
-the code that they are in. What an installed package adds is among them.
+"""Writes docs/reference/ from the code: every recipe key, environment, command, and name that can be added, those of
+installed packages included.
 
 python docs/reference.py; a test fails while what is there is older than the code.
 """
@@ -43,7 +43,6 @@ def pages() -> dict[str, str]:
     """{file name: its text}."""
     found = {
         "recipe": recipe(),
-        "rewards": rewards(),
         "environments": environments(),
         "commands": commands(),
         "names": names(),
@@ -80,18 +79,6 @@ def _table(rows: list[Key]) -> str:
         only = f" Only with {key.only}." if key.only else ""
         lines.append(f"| `{key.name}` | {_cell(value)}{default} | {_cell(_sentence(key.text) + only)} |")
     return "\n".join(lines)
-
-
-def rewards() -> Iterator[str]:
-    """Every reward."""
-    yield "# Rewards\n"
-    yield (
-        "Names for `rewards[].name`. Each score is logged by itself, and a rollout's reward is their weighted sum. "
-        "Your own function is `file.py:NAME`. How to write one, and the published mixes: [rewards](../rewards.md).\n"
-    )
-    yield "| name | what it gives |\n|---|---|"
-    for name in REWARDS:
-        yield f"| `{name}` | {_cell(_doc(REWARDS[name]))} |"
 
 
 def environments() -> Iterator[str]:
@@ -142,8 +129,8 @@ def names() -> Iterator[str]:
     """Every name of what a package can add, and where it comes from."""
     yield "# Names\n"
     yield (
-        "What a recipe, a task or a command line can name, what it is, and the package that brings it. Yours stands "
-        "here too once it is installed and `python docs/reference.py` is run ([api](../api.md)).\n"
+        "What a recipe, a task or a command line can name, what it is, and the package that adds it. Your package is "
+        "listed too once it is installed and `python docs/reference.py` is run ([api](../api.md#a-package-of-your-own)).\n"
     )
     for group in _groups():
         yield f"## {group.title}\n\n{group.where} Entry points: `{group.points}`.\n"
@@ -189,7 +176,9 @@ def _groups() -> Iterator[Group]:
         "Kinds of checks", "strop_verify.checks", "`check.kind` of a task.", about(CHECKS), "strop-verify"
     )
     yield Group("Toolchains", "strop.toolchains", "`toolchains` of a kind of check.", judges, "strop-verify")
-    yield Group("Rewards", "strop.rewards", "`rewards[].name`.", about(REWARDS))
+    yield Group(
+        "Rewards", "strop.rewards", "`rewards[].name`; how to write one: [rewards](../rewards.md).", about(REWARDS, _doc)
+    )  # fmt: skip
     yield Group("Losses", "strop.losses", "`grpo.loss`.", forms(LOSSES, algorithms.LOSSES))
     yield Group(
         "Advantages", "strop.advantages", "`grpo.advantage`.", forms(ADVANTAGES, algorithms.ADVANTAGES)

@@ -72,7 +72,7 @@ class RunConfig(Section):
     """Keep the optimiser's state in the checkpoints of a finished run: twice the model in size, or more. Without it a
     run that is extended afterwards goes on from its weights with a new optimiser."""
     report_to: list[Literal["wandb", "trackio", "tensorboard"]] = Field(default=[])
-    """Experiment trackers that also get the metrics; see docs/logging.md."""
+    """Experiment trackers that also get the metrics; see docs/report.md."""
     commit: CommitConfig = CommitConfig()
     """Commits of the run's data while it trains."""
     overwrite: bool = False

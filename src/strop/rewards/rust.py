@@ -1,7 +1,7 @@
 """Rewards of Rust answers with tests of their own, each in [0, 1]; the recipe sets the weights.
 
 They have the names of the rewards of a published recipe (github.com/Oxen-AI/GRPO-With-Cargo-Feedback), and read the
-answer's parse tree and the verdict, where those read the text (`published_NAME`, docs/rust-rubric.md).
+answer's parse tree and the verdict, where those read the text (`published_NAME`, docs/rust.md).
 """
 
 from strop_verify.code.rust.items import functions_of

@@ -44,7 +44,7 @@ def bugs(
     """Make repair tasks: put faults into code and keep those that its tests catch.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so running
-    the same command again pays for nothing twice. See docs/bugs.md.
+    the same command again pays for nothing twice. See docs/build.md.
     """
     from strop_tasks.curation.bugs.models import open_models
     from strop_tasks.curation.bugs.project_bugs import judging

@@ -52,7 +52,7 @@ def rust_fix(
 ) -> None:
     """Make repair tasks: put faults into references and keep the programs that fail as intended.
 
-    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/rust-fix.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/rust.md.
     """
     from strop.reports.terminal.progress import Progress
     from strop.tasks import load_tasks
@@ -209,7 +209,7 @@ def rust(
 ) -> None:
     """Make Rust tasks from Python prompts: a model rewrites, solves and tests; what passes is kept and split.
 
-    After a kill or an interrupt, the same command resumes and pays for no answer twice. See docs/build.md.
+    After a kill or an interrupt, the same command resumes and pays for no answer twice. See docs/rust.md.
     """
     from strop.policies.connection import Usage
     from strop.reports.terminal.progress import Progress

@@ -38,7 +38,7 @@ def commits(
     installed here as of the issue's date, its own tests judge in the jail; of each other row it is said why not.
 
     Writes OUTPUT/tasks.jsonl.gz, the snapshots that the tasks name beside it, and OUTPUT/manifest.json, with counts and
-    reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
+    reasons. After a kill or an interrupt, the same command resumes. See docs/build.md.
     """
     from strop_tasks.curation.histories.build import manifest_of
     from strop_verify.core import files

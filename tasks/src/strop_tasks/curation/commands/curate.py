@@ -31,7 +31,7 @@ def _steps(wanted: bool) -> None:
 
 def curate(
     pipeline: Annotated[
-        str, Argument(metavar="NAME|PIPELINE.yaml", help="sources and steps; see docs/curate.md")
+        str, Argument(metavar="NAME|PIPELINE.yaml", help="sources and steps; see docs/audit.md")
     ],
     out: Annotated[
         Path | None, Option("--output", "-o", help="folder for the tasks and the manifest")

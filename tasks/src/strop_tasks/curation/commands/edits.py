@@ -44,7 +44,7 @@ def edits(
 ) -> None:
     """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
 
-    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edits.md.
     """
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.edits.program_pairs import pairs

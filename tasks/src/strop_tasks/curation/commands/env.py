@@ -35,7 +35,7 @@ def env(
     """Find out how a project is installed and tested, fetch its packages, and run its tests twice in the jail.
 
     Writes OUTPUT/NAME.lock.json. Packages come as wheels from the index that pip or uv uses, the only step that needs
-    the network; nothing of the project is run outside the jail. See docs/histories.md.
+    the network; nothing of the project is run outside the jail. See docs/build.md.
     """
     from strop_tasks.curation.histories.environment import containerfile, rebuilt
     from strop_verify.core.files import atomic, check_writable, writing

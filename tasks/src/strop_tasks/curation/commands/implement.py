@@ -36,7 +36,7 @@ def implement(
     """Make implementation tasks: a function is masked in its file, and its docstring says what it does.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. Without --tests none of the source code is run; with
-    it a snapshot of the project is written, OUTPUT.project.tar.gz. See docs/implement.md.
+    it a snapshot of the project is written, OUTPUT.project.tar.gz. See docs/build.md.
     """
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.implement.build import tasks

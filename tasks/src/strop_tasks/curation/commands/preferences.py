@@ -32,7 +32,7 @@ def preferences(
     """Collect what runs have kept: each answer that passed is preferred to each of its task that failed.
 
     One task a line, with its different answers. Equal ones count once; training and held-out tasks stay apart. Train a
-    reward model on them: strop train-reward. See docs/learned-rewards.md.
+    reward model on them: strop train-reward. See docs/rewards.md.
     """
     from strop.tasks.preferences import on_side
     from strop_tasks.curation.preferences import build_preferences

@@ -1,6 +1,6 @@
 """Edit tasks out of known repairs: commits, rows with a patch, programs with a compiler's message.
 
-See docs/edit-tasks.md, "strop build edits".
+See docs/edits.md, "strop build edits".
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 `installation` reads how a project is installed, `environment` builds and proves that, `commits` finds those that
 change programs and tests, `trial` runs these tests on both sides of one, `build` does so for whole histories. See
-docs/histories.md.
+docs/build.md.
 """
 
 from collections.abc import Iterator

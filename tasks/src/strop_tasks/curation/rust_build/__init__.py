@@ -1,6 +1,6 @@
 """`strop build rust`: prompts that were written for Python to verified Rust tasks, by any OpenAI-compatible model.
 
-`build.build` is the door; docs/build.md says what the folder of a build holds.
+`build.build` is the door; docs/rust.md says what the folder of a build holds.
 """
 
 from dataclasses import dataclass

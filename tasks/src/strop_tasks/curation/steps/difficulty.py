@@ -43,7 +43,7 @@ class DifficultyConfig(Section):
     unscored: Literal["drop", "keep"] = "drop"
     """What becomes of a task of which nothing is known: no score in the file, or a prompt that is too long."""
     scores: str | None = Field(default=None, min_length=1)
-    """JSONL file of earlier verdicts, counts, pass rates or answers, see docs/curate.md; then no policy is asked."""
+    """JSONL file of earlier verdicts, counts, pass rates or answers, see docs/audit.md; then no policy is asked."""
     policy: PolicyConfig | None = None
     """Who answers, as in a recipe: {engine: transformers}, {engine: openai, base_url: ...}."""
     model: ModelConfig = ModelConfig()
