@@ -130,7 +130,8 @@ def names() -> Iterator[str]:
     yield "# Names\n"
     yield (
         "What a recipe, a task or a command line can name, what it is, and the package that adds it. Your package is "
-        "listed too once it is installed and `python docs/reference.py` is run ([api](../api.md#a-package-of-your-own)).\n"
+        "listed too once it is installed and `python docs/reference.py` is run "
+        "([api](../api.md#a-package-of-your-own)).\n"
     )
     for group in _groups():
         yield f"## {group.title}\n\n{group.where} Entry points: `{group.points}`.\n"
@@ -176,9 +177,8 @@ def _groups() -> Iterator[Group]:
         "Kinds of checks", "strop_verify.checks", "`check.kind` of a task.", about(CHECKS), "strop-verify"
     )
     yield Group("Toolchains", "strop.toolchains", "`toolchains` of a kind of check.", judges, "strop-verify")
-    yield Group(
-        "Rewards", "strop.rewards", "`rewards[].name`; how to write one: [rewards](../rewards.md).", about(REWARDS, _doc)
-    )  # fmt: skip
+    rewards = "`rewards[].name`; how to write one: [rewards](../rewards.md)."
+    yield Group("Rewards", "strop.rewards", rewards, about(REWARDS, _doc))
     yield Group("Losses", "strop.losses", "`grpo.loss`.", forms(LOSSES, algorithms.LOSSES))
     yield Group(
         "Advantages", "strop.advantages", "`grpo.advantage`.", forms(ADVANTAGES, algorithms.ADVANTAGES)
