@@ -20,18 +20,17 @@ _ALWAYS = (
     "grpo.mask_truncated=false",
     "sft.warm_start=false",
 )
-"""The update of a round: one answer a context, each with its own reward."""
+"""The update of a round: one answer per context, each with its own reward."""
 
 
 def online(
     recipe: AnyRecipes = None,
-    resume: Annotated[Path | None, Option(help="run folder to go on with")] = None,
+    resume: Annotated[Path | None, Option(help="run folder to resume")] = None,
 ) -> None:
     """Learn from the events of served suggestions, round by round: collect, update, compare, deploy or roll back.
 
     RUN/served always names the model to serve: strop serve-edits --model RUN/served --log RUN/events. With
-    online.user=nearer a simulated user takes the place of people. optim.steps is the number of rounds. See
-    docs/next-edit.md.
+    online.user=nearer a simulated user replaces people. optim.steps is the number of rounds. See docs/next-edit.md.
     """
     resolved = _resumed(resume, recipe or []) if resume else _new(recipe or [])
     from strop.training.online import online
@@ -40,12 +39,12 @@ def online(
     try:
         state = online(resolved, resume=resume is not None, say=say, show=_nothing)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"go on with: strop online --resume {shlex.quote(str(folder))}") from None
+        raise KeyboardInterrupt(f"resume with: strop online --resume {shlex.quote(str(folder))}") from None
     print(f"{state.round} rounds; {state.served} is served: {folder / 'served'}")
 
 
 def _nothing(metrics: dict[str, Any]) -> None:
-    """All of a round is said line by line."""
+    """Prints a round line by line."""
 
 
 def _new(words: list[str]) -> "Recipe":
@@ -61,5 +60,5 @@ def _resumed(folder: Path, words: list[str]) -> "Recipe":
     if not path.is_file():
         raise UserError(f"--resume {folder}: it has no recipe.yaml, so strop online did not make it")
     if unknown := next((word for word in words if not word.startswith("optim.steps=")), ""):
-        raise UserError(f"{unknown}: a run goes on as it was begun; only optim.steps=ROUNDS can change")
+        raise UserError(f"{unknown}: a run resumes with its own recipe; only optim.steps=ROUNDS can change")
     return recipe_of([str(path), f"run.dir={folder}", *words])
