@@ -82,7 +82,7 @@ class RunningBaseline:
 
     Each task has its own mean; the first reward of a task is compared with the mean over all tasks.
 
-    decay weight of earlier rewards, in [0, 1)
+    decay  weight of earlier rewards, in [0, 1)
     """
 
     decay: float = field(default=0.9, kw_only=True)

@@ -112,8 +112,8 @@ class ItemTrace:
     A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
 
     start  the task's id, or its beginning
-    path (file, form, function, the record as text), the first of each form in a file, in order of time
-    lost whether the loss was reached, after which nothing is recorded
+    path   (file, form, function, the record as text), the first of each form in a file, in order of time
+    lost   whether the loss was reached, after which nothing is recorded
     """
 
     start: str

@@ -199,7 +199,7 @@ class WeightedRubric:
         """`score` of many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored.
 
         patient  a reward that raises, or whose number is not finite, is tried again after a moment (`WAITS`); if it
-        still fails, its score is None and holds the error, so the rollout is not scored
+                 still fails, its score is None and holds the error, so the rollout is not scored
         """
         asked = [number for number, one in enumerate(judged) if one.verdict.scored]
         found: list[list[Score]] = [[] for _ in judged]
