@@ -74,7 +74,7 @@ def _tested(
     project: "Project", archive: Path, source: str, settings: ImplementSettings, tally: Tally,
     progress: "Progress",
 ) -> "Iterator[Task]":  # fmt: skip
-    """Tasks that the project's tests judge. Its snapshot is written after the last one."""
+    """Tasks judged by the project's tests. Its snapshot is written after the last one."""
     from strop_tasks.curation.implement.archive import stem
     from strop_tasks.curation.implement.build import tasks
     from strop_tasks.curation.implement.project import judged, project_files
