@@ -254,7 +254,7 @@ def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> 
 def _language(said: str, where: str) -> str:
     """A language's name here. Raises UserError for a language without a judge."""
     if said not in LANGUAGES:
-        raise UserError(f"{where}: nothing here judges {said}: left out")
+        raise UserError(f"{where}: {said} cannot be judged: left out")
     return LANGUAGES[said]
 
 
