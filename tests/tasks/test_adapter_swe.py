@@ -66,7 +66,11 @@ def test_a_bug_is_taken_out() -> None:
         ("swe-bench", {"FAIL_TO_PASS": [1]}, "must hold a list of test ids"),
         ("swe-bench", {"repo": 3}, "field 'repo' must hold text"),
         ("swe-smith", {"patch": "hello"}, "not a diff that can be reversed: it has no hunk"),
-        ("swe-smith", {"patch": "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n+b\n"}, "the number of lines in its header"),
+        (
+            "swe-smith",
+            {"patch": "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n+b\n"},
+            "the number of lines in its header",
+        ),
         (
             "swe-smith",
             {"patch": "diff --git a/x b/x\nGIT binary patch\n@@ -1 +1 @@\n"},
