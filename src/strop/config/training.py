@@ -107,7 +107,7 @@ class GrpoConfig(Section):
     loss: LossConfig = DapoLoss()
     """The policy-gradient loss, and how its tokens are averaged."""
     advantage: AdvantageConfig = GroupAdvantage()
-    """What a rollout's reward is held against."""
+    """The baseline for a rollout's reward."""
     teacher: TeacherConfig | None = None
     """A model that weighs tokens in addition to the rewards, or instead of them; null for none."""
     beta: float = Field(default=0.0, ge=0)

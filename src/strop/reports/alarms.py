@@ -265,7 +265,7 @@ def held_out(result: Any) -> dict[str, tuple[float, float]]:
 
 
 def _ratio(before: float, now: float) -> float:
-    """By which factor `now` is smaller; 0 if there was nothing before."""
+    """The factor by which `now` is smaller; 0 if there was nothing before."""
     return before / max(now, 1e-9) if before > 0 else 0.0
 
 

@@ -71,7 +71,7 @@ def _verified(
     tally: Tally,
     done: Callable[[int], None],
 ) -> Iterator[Task]:
-    """What is made of pairs of a task and a program that fails it; `made` may raise LeftOut."""
+    """Makes tasks from pairs of a task and a program that fails it; `made` may raise LeftOut."""
     budget = ErrorBudget()
     for work in ahead(_all_begun(pairs, verifier, settings, tally, done), IN_FLIGHT):
         broken, mended = work.broken.result(), work.mended.result()

@@ -180,7 +180,7 @@ def _response(line: Mapping[str, Any]) -> Response:
 
 @contextmanager
 def opened(path: Path, identity: dict[str, Any], command: str) -> Iterator[None]:
-    """Creates or takes up the folder of a build that asks a model, and holds it for this process.
+    """Creates or resumes the folder of a build that calls a model, and locks it for this process.
 
     Raises UserError for a folder that holds something else, a build of another identity, or is in use.
     """

@@ -11,7 +11,7 @@ description leaves these terms open; here they have the meaning that they have i
    word `Example`, anywhere, in any case; so NumPy's underlined headings do not count.
 5. ">= 3 sentences": pieces between `.`, `!` and `?` with more than 10 characters.
 6. "no properties": the decorator `property` by that name alone; no setters, no `cached_property`, no `async def`.
-7. "no bodies of <= 2 statements": statements directly in the body, the docstring counted; `async def` is not looked at.
+7. "no bodies of <= 2 statements": statements directly in the body, the docstring counted; `async def` is ignored.
 8. "SQL strings": one of 12 words anywhere in any string of the function, in any case, also as a part of a word. The
    docstring is such a string: one that says "from" or "selected" is refused.
 9. "> 15 variables": different names that are positional parameters, or bound by `=` (also in a tuple or list, one
