@@ -1,4 +1,4 @@
-"""What runs at scale cost: GPUs, CPU cores and hours, computed. Prints the tables of docs/scale.md.
+"""What runs at scale cost: GPUs, CPU cores and hours, computed. Prints the tables of docs/launch.md.
 
     python benchmarks/scale.py
 
@@ -256,7 +256,7 @@ ROWS = {"published": against, "workload": workloads, "verdicts": cores, "breaks"
 
 
 def tables() -> dict[str, str]:
-    """By name, as docs/scale.md has them."""
+    """By name, as docs/launch.md has them."""
     return {name: table(head, ROWS[name]()) for name, head in HEADS.items()}
 
 

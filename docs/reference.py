@@ -1,5 +1,5 @@
-"""Writes docs/reference/: every recipe key, reward, environment and command, and every name of what can be added, from
-the code that they are in. What an installed package adds is among them.
+"""Writes docs/reference/ from the code: every recipe key, environment, command, and name that can be added, those of
+installed packages included.
 
 python docs/reference.py; a test fails while what is there is older than the code.
 """
@@ -9,6 +9,7 @@ import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,10 +44,8 @@ def pages() -> dict[str, str]:
     """{file name: its text}."""
     found = {
         "recipe": recipe(),
-        "rewards": rewards(),
-        "environments": environments(),
         "commands": commands(),
-        "names": names(),
+        "names": chain(names(), environments()),
     }
     note = "<!-- written by docs/reference.py; do not edit -->\n"
     return {f"{name}.md": note + "\n".join(lines).rstrip() + "\n" for name, lines in found.items()}
@@ -82,21 +81,9 @@ def _table(rows: list[Key]) -> str:
     return "\n".join(lines)
 
 
-def rewards() -> Iterator[str]:
-    """Every reward."""
-    yield "# Rewards\n"
-    yield (
-        "Names for `rewards[].name`. Each score is logged by itself, and a rollout's reward is their weighted sum. "
-        "Your own function is `file.py:NAME`. How to write one, and the published mixes: [rewards](../rewards.md).\n"
-    )
-    yield "| name | what it gives |\n|---|---|"
-    for name in REWARDS:
-        yield f"| `{name}` | {_cell(_doc(REWARDS[name]))} |"
-
-
 def environments() -> Iterator[str]:
     """Every environment with its options."""
-    yield "# Environments\n"
+    yield "\n## Options of environments\n"
     yield (
         "Values of `tasks.environment.type`, each with its options beside it, such as "
         "`tasks.environment: {type: feedback}`. How to write one: [plays](../plays.md).\n"
@@ -105,7 +92,7 @@ def environments() -> Iterator[str]:
         kind = ENVIRONMENTS[name]
         about, *more = (inspect.getdoc(kind) or "").split("\n\n")
         said = dict(match for part in more for match in re.findall(r"^(\w+) {2,}(.+(?:\n .+)*)", part, re.M))
-        yield f"## {name}\n\n{_lines(about)}\n"
+        yield f"### {name}\n\n{_lines(about)}\n"
         options = [p for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
         if options:
             yield "| option | type | default | meaning |\n|---|---|---|---|"
@@ -142,8 +129,9 @@ def names() -> Iterator[str]:
     """Every name of what a package can add, and where it comes from."""
     yield "# Names\n"
     yield (
-        "What a recipe, a task or a command line can name, what it is, and the package that brings it. Yours stands "
-        "here too once it is installed and `python docs/reference.py` is run ([api](../api.md)).\n"
+        "What a recipe, a task or a command line can name, what it is, and the package that adds it. Your package is "
+        "listed too once it is installed and `python docs/reference.py` is run "
+        "([api](../api.md#a-package-of-your-own)).\n"
     )
     for group in _groups():
         yield f"## {group.title}\n\n{group.where} Entry points: `{group.points}`.\n"
@@ -189,7 +177,8 @@ def _groups() -> Iterator[Group]:
         "Kinds of checks", "strop_verify.checks", "`check.kind` of a task.", about(CHECKS), "strop-verify"
     )
     yield Group("Toolchains", "strop.toolchains", "`toolchains` of a kind of check.", judges, "strop-verify")
-    yield Group("Rewards", "strop.rewards", "`rewards[].name`.", about(REWARDS))
+    rewards = "`rewards[].name`; how to write one: [rewards](../rewards.md)."
+    yield Group("Rewards", "strop.rewards", rewards, about(REWARDS, _doc))
     yield Group("Losses", "strop.losses", "`grpo.loss`.", forms(LOSSES, algorithms.LOSSES))
     yield Group(
         "Advantages", "strop.advantages", "`grpo.advantage`.", forms(ADVANTAGES, algorithms.ADVANTAGES)

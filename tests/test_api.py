@@ -372,7 +372,7 @@ def test_verify_takes_one_task_for_all_answers(verifier: Any) -> None:
         (lambda: strop.train("demo"), "recipe must be strop.recipe.*, not str"),
         (lambda: strop.recipe(3), "recipe must be a file, KEY=VALUE or a mapping, not int 3"),
         (lambda: strop.recipe({"optim": {"stepz": 1}}), "recipe:1 optim.stepz: unknown key; did you mean"),
-        (lambda: strop.recipe({"optim": {"steps": object()}}), "recipe: not data as a file holds it"),
+        (lambda: strop.recipe({"optim": {"steps": object()}}), "recipe: not plain data as in a file"),
     ],
 )
 def test_an_argument_of_a_wrong_type_is_one_line(call: Callable[[], object], said: str) -> None:

@@ -1,9 +1,11 @@
 """README and docs are true: links lead somewhere, commands and keys exist, the reference is that of the code."""
 
+import ast
 import importlib.util
 import json
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -174,11 +176,13 @@ def test_every_number_of_a_recipe_has_a_unit_or_is_plain() -> None:
     assert [key.name for key in keys() if not key.text] == []
 
 
-def test_every_page_is_in_the_navigation() -> None:
+def test_every_page_is_in_the_navigation_and_the_index() -> None:
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     named = set(re.findall(r"[\w\-/]+\.md", yaml.safe_dump(settings["nav"])))
     pages = {str(page.relative_to(ROOT / "docs")) for page in PAGES if ROOT / "docs" in page.parents}
-    assert {page for page in pages - named if not page.startswith("decisions/")} == set()
+    assert pages - named == set() and len(pages) <= 35
+    links = set(re.findall(r"\]\(([\w\-/]+\.md)", (ROOT / "docs" / "index.md").read_text(encoding="utf-8")))
+    assert pages - links == {"index.md"}
 
 
 def test_the_readmes_are_short() -> None:
@@ -213,3 +217,27 @@ def test_readme_s_table_is_made_of_the_raw_results() -> None:
     data = json.loads((ROOT / "experiments" / "controls" / "demo.json").read_text())
     assert len(data["runs"]) >= 3 and {"ssd", "rft", "warm"} <= set(data["controls"])
     assert table(data) in (ROOT / "README.md").read_text()
+
+
+def test_every_extra_is_on_the_page_of_installation() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = {name for row in re.findall(r"^\| (`.+?) \|", page, re.M) for name in re.findall(r"`(\w+)`", row)}
+    assert named == extras.keys() - {"all"}
+
+
+def test_the_messages_of_the_trouble_page_are_in_the_code() -> None:
+    said = []
+    for path in (file for part in PARTS for file in (ROOT / part / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            pieces = node.values if isinstance(node, ast.JoinedStr) else [node]
+            texts = [getattr(piece, "value", None) for piece in pieces]
+            said.append("\0".join(text if isinstance(text, str) else "\0" for text in texts))
+    code = "\n".join(said)
+    page = (ROOT / "docs" / "trouble.md").read_text(encoding="utf-8")
+    rows = [row for row in re.findall(r"^\| (`.+?`) \| ", page, re.M)]
+    pieces = {
+        p for row in rows for one in re.findall(r"`(.+?)`", row) for p in re.split(r"\.\.\.|\(\d+\)", one)
+    }
+    assert len(rows) > 40
+    assert [piece for piece in pieces if len(piece.strip()) > 3 and piece.strip() not in code] == []

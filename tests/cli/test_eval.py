@@ -85,7 +85,7 @@ def test_temperature_zero_is_greedy_and_long_prompts_are_left_out_where_asked(st
         (("x", "-o", "/dev/null/out.json"), "/dev/null is no folder"),
         (
             ("x", "-t", "0", "-n", "2", "--engine", "scripted"),
-            "one greedy answer a task: leave out --samples",
+            "one greedy answer per task: leave out --samples",
         ),
     ],
 )

@@ -248,8 +248,8 @@ def test_a_local_model_goes_on_to_the_same_result(strop, tiny, tasks, tmp_path):
     [
         (("--resume", "nowhere"), "nowhere: no such folder"),
         (("--resume", "."), "it has no eval.json"),
-        (("x", "--resume", "."), "leave out models"),
-        (("--resume", ".", "-n", "3"), "leave out models"),
+        (("x", "--resume", "."), "leave them out"),
+        (("--resume", ".", "-n", "3"), "leave them out"),
         ((), "name one model"),
     ],
 )

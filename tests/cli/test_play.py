@@ -198,7 +198,7 @@ def test_a_run_s_rollouts_are_replayed(strop, tmp_path):
         (("-m", "scripted:script.jsonl", "--save", "/dev/null/file"), "/dev/null is no folder"),
         (("--replay", "nowhere.jsonl"), "no such file or run"),
         (("--replay", "script.jsonl"), "holds no rollouts"),
-        (("--replay", "script.jsonl", "-m", "x"), "--replay shows what was played"),
+        (("--replay", "script.jsonl", "-m", "x"), "--replay shows a recorded play"),
         (("--replay", "."), "not a run folder"),
     ],
 )

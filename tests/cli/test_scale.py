@@ -201,7 +201,7 @@ def test_what_goes_on_is_what_was_asked(strop, tmp_path, script):
         (("x", "-n", "0"), "samples"),
         (("x", "--chart", "c.png"), ".svg"),
         (("--resume", "nowhere"), "no such folder"),
-        (("x", "--resume", "nowhere"), "leave out models"),
+        (("x", "--resume", "nowhere"), "leave them out"),
         ((), "name one model"),
     ],
 )

@@ -207,7 +207,7 @@ def test_killed_anywhere_it_goes_on_and_the_output_is_whole(strop, start, tmp_pa
         assert grew()
         kept = whole_lines(journal)
         if number != signal.SIGKILL:
-            assert f"{kept} verdicts are kept in v.jsonl.journal; the same command goes on" in err
+            assert f"{kept} verdicts are kept in v.jsonl.journal; the same command resumes" in err
             assert err.count("\n") == 1
     done = strop(*words)
     assert done.returncode == 0, done.stderr

@@ -182,7 +182,7 @@ def test_all_faults_at_once_with_places(tmp_path: Path) -> None:
             "turns are scaled within their group or not at all",
         ),
         ("grpo={max_staleness: 1, correction: {type: none}}", "none leaves stale samples uncorrected"),
-        ("grpo={older: correct, correction: {type: none}}", "take another, or leave it out"),
+        ("grpo={older: correct, correction: {type: none}}", "choose another, or leave it out"),
         (
             "grpo={loss: {type: sequence-weighted}, correction: {type: token-masked}}",
             "which corrects by itself",

@@ -123,9 +123,9 @@ def test_an_unknown_name_is_one_line(word: str, remedy: str) -> None:
 
 @pytest.mark.parametrize("word", ["tasks.jsonl", "made/tasks.jsonl.gz", "a.parquet"])
 def test_data_is_no_recipe(word: str) -> None:
-    with pytest.raises(ConfigError, match=f"no recipe; tasks are named in one, as tasks.source={word}$"):
+    with pytest.raises(ConfigError, match=f"not a recipe; name it in one as tasks.source={word}$"):
         load_recipe([word])
-    with pytest.raises(UserError, match=f"no pipeline; tasks are named in one, as source: {word}$"):
+    with pytest.raises(UserError, match=f"not a pipeline; name it in one as source: {word}$"):
         find_recipe(word, "curate")
 
 

@@ -164,7 +164,7 @@ def test_a_judge_that_is_wrong_on_hard_pairs_rings() -> None:
     card = reward_card(tasks, number_in, resamples=200)
     assert card["hard_pairs"]["pairs"] == 20 and card["hard_pairs"]["auc"]["value"] == 0.0
     assert any(line.startswith("alarm: on hard pairs") for line in findings(card))
-    assert any("the truth falls" in line for line in card["findings"])
+    assert any("the pass rate falls" in line for line in card["findings"])
 
 
 def test_a_curve_that_turns_is_hacked() -> None:

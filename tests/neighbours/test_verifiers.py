@@ -65,7 +65,7 @@ def test_names_that_no_module_can_have(name, tmp_path):
 
 def test_what_for_has_to_be_said():
     done = strop("tasks", "export", "python-functions")
-    assert (done.returncode, done.stderr) == (2, "error: say what for: --verifiers NAME, or --harbor DIR\n")
+    assert (done.returncode, done.stderr) == (2, "error: name a target: --verifiers NAME, or --harbor DIR\n")
 
 
 @pytest.mark.skipif(find_spec("verifiers") is not None, reason="verifiers is installed")

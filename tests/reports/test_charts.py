@@ -121,7 +121,7 @@ def test_charts_appear_for_what_was_measured(overview: Open, one: Path) -> None:
         "pass@1, held-out", "greedy, held-out", "pass@1, humaneval", "greedy, humaneval",
         "Reward", "Score: passed", "Score: build", "Pass rate", "Rates by stage", "Completion length", "Truncated",
         "Error rate", "Groups without signal", "Entropy", "Sampling surprise", "Loss", "Gradient norm", "Clip fraction",
-        "KL", "Learning rate", "Seconds a step", "Time of a step: first",
+        "KL", "Learning rate", "Seconds per step", "Time of a step: first",
     ]  # fmt: skip
     for title in titles:
         chart = figure(page, title).locator(".o-chart")

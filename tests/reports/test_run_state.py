@@ -173,7 +173,7 @@ def test_the_comparison_has_intervals_and_the_summary_s_differences(tmp_path):
 def test_an_evaluation_without_the_one_after_it_is_said(tmp_path):
     run = make_run(tmp_path / "run", evaluations=("before",))
     assert run_data(run, "0")["state"]["problems"] == [
-        "there is an evaluation before training and none after it"
+        "there is an evaluation before training but none after it"
     ]
     row = run_data(run, "0")["comparison"][0]
     assert row["before"] and row["after"] is None and row["paired"] is None

@@ -193,7 +193,7 @@ def test_a_clone_gives_the_rows(tmp_path: Path, track: str) -> None:
         read(track, bad)
     (again,) = (found for _, found in reader(folder))
     assert again == found
-    with pytest.raises(UserError, match=r"no exercises: wanted a clone of github\.com/exercism/"):
+    with pytest.raises(UserError, match=r"no exercises: expected a clone of github\.com/exercism/"):
         list(reader(folder / ".meta"))
     with pytest.raises(UserError, match="no such folder"):
         list(reader(tmp_path / "nothing"))
@@ -205,7 +205,7 @@ def test_a_clone_leads_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / "x" / ".meta" / "config.json").write_text(json.dumps({"files": files}))
     reader = ADAPTERS["exercism-python"].folder
     assert reader is not None
-    with pytest.raises(UserError, match="lies outside of the exercise"):
+    with pytest.raises(UserError, match="is outside the exercise's folder"):
         read("python", next(reader(tmp_path))[1])
 
 

@@ -123,7 +123,7 @@ def test_too_large_tasks_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_writing_leaves_no_folder(tmp_path: Path, name: str) -> None:
     row = ADAPTER.sample()[0]
     row["files"][name] = {"text": "evil"}
-    with pytest.raises(UserError, match="is no relative path"):
+    with pytest.raises(UserError, match="is not a relative file path"):
         list(ADAPTER.read(row, "x:1"))
     with pytest.raises(UserError):
         harbor_folder.write_folder([row], tmp_path / "out")
@@ -137,7 +137,7 @@ def test_a_place_that_is_taken_stays(tmp_path: Path) -> None:
     tasks = load_tasks("python-functions", limit=2)
     with pytest.raises(UserError, match="exists already and is not an empty folder"):
         write(tasks, root)
-    with pytest.raises(UserError, match="two tasks of that name"):
+    with pytest.raises(UserError, match="two tasks have this name"):
         write([tasks[0], tasks[0]], tmp_path / "twice")
     with pytest.raises(UserError, match="cannot write"):
         write(tasks, tmp_path / "no" / "such")

@@ -117,7 +117,7 @@ def test_code_cannot_close_its_block() -> None:
     [
         ({"cwe": "CWE-1"}, "field 'cwe' is 'CWE-1': one of CWE-022"),
         ({"cwe": None}, "field 'cwe' must hold text"),
-        ({"language": "cobol"}, "language 'cobol' is not among"),
+        ({"language": "cobol"}, "language 'cobol' is not in the set"),
         ({"fixed": ["a"]}, "field 'fixed' must hold text, not list"),
     ],
 )

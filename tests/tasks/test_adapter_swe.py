@@ -65,8 +65,12 @@ def test_a_bug_is_taken_out() -> None:
         ("swe-bench", {"PASS_TO_PASS": '{"a": 1}'}, "must hold a list of test ids"),
         ("swe-bench", {"FAIL_TO_PASS": [1]}, "must hold a list of test ids"),
         ("swe-bench", {"repo": 3}, "field 'repo' must hold text"),
-        ("swe-smith", {"patch": "hello"}, "no diff that can be reversed: there is no hunk in it"),
-        ("swe-smith", {"patch": "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n+b\n"}, "the lines that it announces"),
+        ("swe-smith", {"patch": "hello"}, "not a diff that can be reversed: it has no hunk"),
+        (
+            "swe-smith",
+            {"patch": "--- a/x\n+++ b/x\n@@ -1,9 +1 @@\n-a\n+b\n"},
+            "the number of lines in its header",
+        ),
         (
             "swe-smith",
             {"patch": "diff --git a/x b/x\nGIT binary patch\n@@ -1 +1 @@\n"},

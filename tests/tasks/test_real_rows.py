@@ -230,7 +230,9 @@ def test_rows_of_leetcode_come_in_by_their_columns(tmp_path: Path, verifier: Ope
 )
 def test_tests_that_assert_nothing_are_refused(tmp_path: Path, tests: Any) -> None:
     row = {"q": "?", "a": "def f(n):\n    return n + 1\n", "t": tests}
-    with pytest.raises(UserError, match=r"r.jsonl:1: .*(assert nothing|asserts nothing|no Python)"):
+    with pytest.raises(
+        UserError, match=r"r.jsonl:1: .*(assert nothing|asserts nothing|not valid Python|no Python)"
+    ):
         load_tasks(
             written(tmp_path / "r.jsonl", row), columns={"statement": "q", "reference": "a", "tests": "t"}
         )
@@ -365,7 +367,7 @@ def test_expected_values_are_not_in_the_files_of_tests_that_are_taken_apart() ->
 
 def test_what_the_new_formats_leave_out_is_said(tmp_path: Path) -> None:
     for name, change, why in (
-        ("codeforces", {"generated_checker": '#include "testlib.h"\nint main() {}'}, "no Python program"),
+        ("codeforces", {"generated_checker": '#include "testlib.h"\nint main() {}'}, "not a Python program"),
         ("codeforces", {"interaction_format": "Ask."}, "interactive"),
         ("codeforces", {"input_mode": "file"}, "reads a file"),
         ("codeforces", {"official_tests": []}, "no tests but its examples"),

@@ -153,7 +153,7 @@ def test_the_function_of_functional_tests(code, hint, reference, name):
 
 def test_functional_tests_that_name_nothing_are_refused():
     for code, why in (
-        ("assert (", "no Python"),
+        ("assert (", "not valid Python"),
         ("assert 1", "call no function"),
         ("print(f(1))", "asserts nothing"),
     ):
@@ -172,7 +172,7 @@ def test_a_mathematics_row_is_left_out():
         read("prime", row)
     row = {"data_source": "gsm8k", "prompt": [{"role": "user", "content": "?"}], "ability": "math",
            "reward_model": {"style": "rule", "ground_truth": "72"}, "extra_info": {"index": 0}}  # fmt: skip
-    with pytest.raises(UserError, match="wanted inputs and outputs"):
+    with pytest.raises(UserError, match="expected inputs and outputs"):
         read("verl", row)
 
 

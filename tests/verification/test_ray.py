@@ -86,7 +86,7 @@ print(json.dumps(found))
 
 @pytest.mark.soak(12)
 def test_three_lines_in_a_process_that_belongs_to_a_cluster() -> None:
-    text = Path("docs/verifier.md").read_text()
+    text = Path("docs/verify.md").read_text()
     (lines,) = re.findall(
         r"```python\n(from strop_verify\.verification import open_on_ray\n.*?)```", text, re.DOTALL
     )

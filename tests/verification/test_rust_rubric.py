@@ -1,4 +1,4 @@
-"""The published Rust rubric and ours on answers that game it, with real verdicts: the table of docs/rust-rubric.md."""
+"""The published Rust rubric and ours on answers that game it, with real verdicts: the table of docs/rust.md."""
 
 from pathlib import Path
 

@@ -1,17 +1,17 @@
-"""Advantages: how much better a rollout was than what its task usually gives. Pure functions, without torch, each
-beside its formula; at the end `ADVANTAGES` names those of a recipe.
+"""Advantages: how much better a rollout was than its baseline. Pure functions without torch, each with its formula;
+`ADVANTAGES` names those of a recipe.
 
 Legend: G rollouts of a group. A reward of None is "not scored": it is in no baseline and its advantage is 0.
 
-One of one's own is a function of a step's groups that gives one entry a group: numbers, one a rollout, or the group
-with advantages in its rollouts, turns or steps. Its options are its keyword-only parameters, typed by annotations:
+Your own is a function of a step's groups that returns one entry per group: one number per rollout, or the group with
+advantages in its rollouts, turns or steps. Its options are its keyword-only parameters, typed by annotations:
 
     def above(groups: Sequence[Group], *, bar: float = 0.5) -> list[list[float]]:
         return [[0.0 if reward is None else reward - bar for reward in group.rewards] for group in groups]
 
     grpo: {advantage: {type: "mine.py:above", bar: 0.2}}
 
-A class is made of the options and then called with groups; one that also has `state` and `load` is resumed.
+A class is constructed with the options and called with groups; one with `state` and `load` is resumed.
 """
 
 import inspect
@@ -40,8 +40,8 @@ def group_relative(groups: Sequence[Rewards], scale: Scale = "group") -> list[li
     """A_i = (r_i - mean(r)) / (std(r) + EPSILON) in each group (DeepSeekMath, arXiv 2402.03300, section 4.1.2).
 
     scale  group: by the group's standard deviation; batch: by that of all rewards given (arXiv 2508.08221); none: not
-           divided, which leaves easy and hard tasks their weight (Dr. GRPO, arXiv 2503.20783, section 3.2)
-    Standard deviations are unbiased (over G - 1). Advantages are 0 where fewer than two rewards are known.
+    divided, which keeps the weight of easy and hard tasks (Dr. GRPO, arXiv 2503.20783, section 3.2) Standard
+    deviations are unbiased (over G - 1). Advantages are 0 if fewer than two rewards are known.
     """
     spread = _std([reward for rewards in groups for reward in rewards])
     found = []
@@ -66,9 +66,9 @@ def leave_one_out(groups: Sequence[Rewards]) -> list[list[float]]:
 def times_calls(advantages: Sequence[float], plays: Sequence[Sequence[int]]) -> list[float]:
     """A_i times the mean over the turns of play i of max(1, calls), from the number of calls in each turn.
 
-    SWE-grep (cognition.ai/blog/swe-grep, 2025-10-16) scales by the mean number of calls a turn, so that plays that look
-    side by side count for more; its formula is not published. Deviation: a turn without a call counts as one, so no
-    play is scaled down, nor one that calls nothing to 0. What a group's advantages add up to is then not always 0.
+    SWE-grep (cognition.ai/blog/swe-grep, 2025-10-16) scales by the mean number of calls a turn, so that plays with
+    parallel calls count more; its formula is not published. Deviation: a turn without a call counts as one, so no
+    play is scaled down, or to 0 without calls. A group's advantages then need not add up to 0.
     """
     return [
         advantage * (fmean(max(1, calls) for calls in turns) if turns else 1.0)
@@ -83,7 +83,7 @@ class RunningBaseline:
     Each task has a mean of its own; the first reward of a task is held against the mean over all tasks. The first step
     has no mean yet: a group of one is held against 0, a larger one against its own mean.
 
-    decay  weight of the past, in [0, 1)
+    decay  weight of earlier rewards, in [0, 1)
     """
 
     decay: float = field(default=0.9, kw_only=True)
@@ -95,7 +95,7 @@ class RunningBaseline:
         return self.advantages([group.task_id for group in groups], [group.rewards for group in groups])
 
     def advantages(self, task_ids: Sequence[str], groups: Sequence[Rewards]) -> list[list[float]]:
-        """One list a group. The means move after the whole batch, so the order of groups says nothing."""
+        """One list per group. The means are updated after the whole batch, so the order of groups does not matter."""
         found = []
         for task_id, rewards in zip(task_ids, groups, strict=True):
             base = self._of_task.get(task_id, self._overall)
@@ -125,12 +125,12 @@ class RunningBaseline:
 
 
 def per_turn(plays: Sequence[Rewards], discount: float, scale: Scale = "none") -> list[list[float]]:
-    """One advantage a turn of each of the G plays of a group; plays may differ in length.
+    """One advantage per turn of each of the G plays of a group; plays may differ in length.
 
-    The value of turn t is r_t + discount * r_(t+1) + discount^2 * r_(t+2) ...: with discount 0 each turn answers for
-    itself (muCode, arXiv 2502.20380: repair is one-step recoverable), with 1 for all that followed. Its baseline is the
-    mean value of the same turn in the plays that reached it, so a turn that only one play reached has advantage 0.
-    A turn that was not scored has advantage 0 and counts as 0 in the turns before it.
+    The value of turn t is r_t + discount * r_(t+1) + discount^2 * r_(t+2) ...: with discount 0 each turn counts alone
+    (muCode, arXiv 2502.20380: repair is one-step recoverable), with 1 all later turns count. Its baseline is the mean
+    value of the same turn in the plays that reached it, so a turn that only one play reached has advantage 0. A turn
+    that was not scored has advantage 0 and counts as 0 in the turns before it.
     """
     values = [_returns(rewards, discount) for rewards in plays]
     found: list[list[float]] = [[] for _ in plays]
@@ -143,8 +143,8 @@ def per_turn(plays: Sequence[Rewards], discount: float, scale: Scale = "none") -
 
 
 def process(plays: Sequence[Rewards]) -> list[list[float]]:
-    """One advantage a step of each of the G plays of a group: the sum of the normalised rewards of this and all later
-    steps (DeepSeekMath, arXiv 2402.03300, section 4.1.3).
+    """One advantage per step of each of the G plays of a group: the sum of the normalised rewards of this and all
+    later steps (DeepSeekMath, arXiv 2402.03300, section 4.1.3).
 
     Normalised, r -> (r - mean) / (std + EPSILON), over all steps of the group together. A step that was not scored
     counts as 0.
@@ -197,20 +197,18 @@ def _by_turns(groups: Sequence[Group], *, discount: float, scale: Scale) -> list
 def _by_steps(
     groups: Sequence[Group], *, steps: Literal["statement", "turn"], continuations: int, most_steps: int
 ) -> list[Group]:
-    """Each step's and the later steps' worth against all steps of the group. By the options the steps were made
-    while they were played.
-    """
+    """The normalised rewards of each step and the later ones. The options took effect when the steps were played."""
     return [_by_step(group) for group in groups]
 
 
 def _calls(group: Group) -> list[list[int]]:
-    """How many effects each turn of each play asked for: calls of tools. The last one, which ends a play, has none."""
+    """The number of effects (tool calls) of each turn of each play. The last turn, which ends the play, has none."""
     return [[len(turn.events) for turn in rollout.turns] for rollout in group.rollouts]
 
 
 def _by_turn(group: Group, discount: float, scale: Scale) -> Group:
-    """A play's reward is that of its last turn, and other turns have their own or none, which counts as 0. A play's own
-    advantage is the mean over its turns, for readers.
+    """A play's reward is that of its last turn; other turns have their own, or none, which counts as 0. The play's
+    own advantage, the mean over its turns, is only logged.
     """
     rewards = [
         [None if r.reward is None else turn.reward or 0.0 for turn in r.turns[:-1]]
@@ -226,8 +224,8 @@ def _by_turn(group: Group, discount: float, scale: Scale) -> Group:
 
 
 def _by_step(group: Group) -> Group:
-    """A turn without steps is one: the last has the play's reward, others their own. A play's own advantage is the mean
-    over its steps, for readers.
+    """A turn without steps is one step: the last has the play's reward, others their own. The play's own advantage,
+    the mean over its steps, is only logged.
     """
     turns = [[_in_steps(r, place) for place in range(len(r.turns))] for r in group.rollouts]
     found = process([[step.value for steps in play for step in steps] for play in turns])
@@ -283,7 +281,7 @@ ADVANTAGES: Registry[Callable[..., Any]] = Registry(
 
 
 def find_advantage(form: config.Advantage) -> Advantage:
-    """The advantage of a recipe with its options in place. Raises UserError with a remedy."""
+    """The recipe's advantage function, with its options bound. Raises UserError with a remedy."""
     place = "grpo.advantage"
     kind: Any = ADVANTAGES.find(form.type, place, "advantage", "file.py:Name")
     options = checked_options(kind, form.model_dump(exclude={"type"}), place)
@@ -297,8 +295,8 @@ def find_advantage(form: config.Advantage) -> Advantage:
 
 
 def weighed(name: str, advantage: Advantage, groups: Sequence[Group]) -> list[Group]:
-    """The groups with their advantages. Raises UserError, with the line, where one raises or gives something else than
-    one entry a group, or than one finite number a rollout.
+    """The groups with their advantages. Raises UserError, with the line, if the function raises or does not return
+    one entry per group with one finite number per rollout.
     """
     try:
         found = list(advantage(groups))

@@ -1,18 +1,17 @@
-"""Policy-gradient losses over the sampled tokens of a micro-batch, each beside its formula. At the end `LOSSES` names
-them, and `objective` makes of one what a recipe asks for.
+"""Policy-gradient losses over the sampled tokens of a micro-batch, each with its formula. `LOSSES` names them, and
+`objective` combines one with the recipe's KL term and correction.
 
 Legend: N sampled tokens of a micro-batch laid end to end, B its rows (one sample each), R the rows and T the sampled
 tokens of the whole update. i is a row, t a token, A the advantage, pi the policy that learns, old the policy before
 the step's first update, mu the policy that sampled.
 
 A loss is a sum over tokens: per-token objective times that token's share. Shares add up over the micro-batches of an
-update, so neither micro-batches nor processes change the result.
+update, so the split into micro-batches and processes does not change the result.
 
 Deviations: (1) R counts rows without any token in the loss (truncated, not scored) too, as TRL does; (2) the KL term
 has the share of the policy term, as in eq. 3 of DeepSeekMath.
 
-A loss of one's own is a function of the same kind; its options are its keyword-only parameters, typed by their
-annotations:
+Your own loss is a function of the same kind; its options are its keyword-only parameters, typed by annotations:
 
     def surrogate(tokens: Tokens, *, most: float = 5.0) -> Terms:
         return cispo(tokens, most)[0], None, "tokens"
@@ -39,7 +38,7 @@ Share = Literal["answers", "tokens", "constant"]
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a loss sees of a micro-batch.
+    """The tokens of a micro-batch, as a loss sees them.
 
     logps       (N,) log pi, with gradient
     old         (N,) log pi_old
@@ -137,7 +136,7 @@ def k3(tokens: Tokens) -> torch.Tensor:
 def correction(
     tokens: Tokens, level: Level, how: Literal["truncate", "mask"], most: float, least: float = 0.0
 ) -> torch.Tensor:
-    """(N,) weight old / mu without gradient, for a sampler whose numbers or weights are not quite the trainer's.
+    """(N,) weight old / mu without gradient, for a sampler whose numbers or weights differ from the trainer's.
 
     truncate  min(weight, most) (Yao et al. 2025, "Your efficient RL framework secretly brings you off-policy RL")
     mask      weight where it is in [least, most], else 0 (IcePop, arXiv 2510.18855)
@@ -155,7 +154,7 @@ def correction(
 
 
 def shares(tokens: Tokens, size: UpdateSize, share: Share) -> torch.Tensor:
-    """(N,) what each token counts for in the update.
+    """(N,) each token's share of the update.
 
     answers      1 / (R |o_i|): the mean of answers' means (GRPO, arXiv 2402.03300, eq. 3)
     tokens       1 / T: the mean over all tokens (DAPO, arXiv 2503.14476, eq. 8)
@@ -192,7 +191,7 @@ def _dr_grpo(tokens: Tokens, *, epsilon_low: float, epsilon_high: float) -> Term
 
 
 def _gspo(tokens: Tokens, *, epsilon_low: float, epsilon_high: float, average: Share) -> Terms:
-    """One clipped ratio a sequence."""
+    """One clipped ratio per sequence."""
     return *clipped(tokens, "sequence", epsilon_low, epsilon_high), average
 
 
@@ -207,7 +206,7 @@ def _reinforce(tokens: Tokens, *, average: Share) -> Terms:
 
 
 def _sequence_weighted(tokens: Tokens, *, max_weight: float) -> Terms:
-    """One weight an answer, its ratio to the policy that sampled."""
+    """One weight per answer, its ratio to the policy that sampled."""
     return *sequence_weighted(tokens, max_weight), "constant"
 
 
@@ -227,8 +226,8 @@ LOSSES: Registry[Callable[..., Terms]] = Registry(
 
 
 def find_loss(form: config.Loss) -> Loss:
-    """The loss of a recipe with its options in place. Raises UserError with a remedy, also for one of one's own that
-    fails on a few tokens.
+    """The recipe's loss function, with its options bound. Raises UserError with a remedy, also if your own loss fails
+    on a few sample tokens.
     """
     place = "grpo.loss"
     kind = LOSSES.find(form.type, place, "loss", "file.py:function")
@@ -242,9 +241,7 @@ def find_loss(form: config.Loss) -> Loss:
 
 
 def _of_ones_own(name: str, loss: partial[Terms], tokens: Tokens) -> Terms:
-    """Raises UserError where a loss raises, or gives something else: numbers of another shape would be spread over the
-    tokens without a word.
-    """
+    """Raises UserError if a loss raises, or returns another shape, which would silently broadcast over the tokens."""
     try:
         found = loss(tokens)
     except (UserError, torch.OutOfMemoryError):

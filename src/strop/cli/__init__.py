@@ -1,9 +1,8 @@
-"""The command line. `main` is the entry point; each command is a module here or an application's, imported when used.
+"""The command line. `main` is the entry point; each command is a module here or in a package, imported when used.
 
-So that `strop --help` is fast, a command module imports at its top only typer, the standard library and what is
-imported here.
-Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 75 a launched run stood still and may be
-tried again; 130 interrupted; 143 terminated.
+To keep `strop --help` fast, a command module imports only typer, the standard library and what is imported here at
+its top. Exit codes: 0 done; 1 failed; 2 the input is wrong, with one line per mistake; 75 a launched run stood still
+and may be retried; 130 interrupted; 143 terminated.
 """
 
 import difflib
@@ -38,22 +37,22 @@ ELSEWHERE = {
     "repair": "strop.repair.command",
     "serve-environment": "strop.neighbours.serve_environment",
 }
-"""Such modules of other rooms."""
+"""Command modules of other rooms."""
 ADDED: Registry[Any] = Registry(
     "commands", {}, reserved=COMMANDS, fits=lambda found: callable(found) or isinstance(found, typer.Typer)
 )
-"""What packages add: a function, or a typer app with several commands."""
+"""Commands that packages add: a function, or a typer app with several commands."""
 
 
 USAGE: Any = typer.BadParameter.__base__
-"""The class of errors in how a command is called; typer has no public name for it."""
+"""Base class of usage errors; typer has no public name for it."""
 
 
 class Commands(typer.core.TyperGroup):
     """Loads a command's module when it is needed, and turns errors into lines and exit codes."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Every command that is installed."""
+        """Every installed command."""
         return [*COMMANDS, *ADDED]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
@@ -61,7 +60,7 @@ class Commands(typer.core.TyperGroup):
         return _load(cmd_name) if cmd_name in self.list_commands(ctx) else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command of the first argument; of an unknown one the nearest names are said."""
+        """The command of the first argument; for an unknown one the error suggests the nearest names."""
         try:
             return super().resolve_command(ctx, args)
         except USAGE as error:
@@ -70,7 +69,7 @@ class Commands(typer.core.TyperGroup):
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command that the arguments name."""
+        """Runs the command of the arguments."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -84,7 +83,7 @@ class Commands(typer.core.TyperGroup):
             how_to_resume = f"; {printable(str(stop))}" if str(stop) else ""
             print(f"interrupted{how_to_resume}", file=sys.stderr)
             raise SystemExit(130) from None
-        except BrokenPipeError:  # the reader, such as `head`, has enough
+        except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             raise SystemExit(141) from None
         return result
@@ -97,7 +96,7 @@ app = typer.Typer(
 
 
 def _as_a_key(error: Any) -> str:
-    """How the key of a recipe is written that was given as an option."""
+    """The hint for a recipe key that was given as an option."""
     params = error.ctx.command.params if error.ctx else []
     if not any("KEY=VALUE" in (one.metavar or "") for one in params):
         return ""
@@ -136,30 +135,32 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, _terminated)
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup has it ignored
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores it
         signal.signal(signal.SIGHUP, _terminated)
     sys.unraisablehook = _sent_again
     app(prog_name="strop")
 
 
 def _terminated(number: int, frame: object) -> None:
-    """Ends the process as an error would, so that no unfinished file is left."""
+    """Ends the process like an error, so no unfinished file is left."""
     raise SystemExit(128 + number)
 
 
 def _sent_again(lost: Any) -> None:
-    """Sends a signal again whose exception Python has dropped: it came in a `__del__` or in an import's clean-up."""
+    """Resends a signal whose exception Python dropped, because it came in a `__del__` or in an import's clean-up."""
     number = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}.get(lost.exc_type)
     if number is None:
         sys.__unraisablehook__(lost)
     else:
-        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()  # not here: it would be dropped again
+        threading.Timer(
+            0.05, os.kill, (os.getpid(), number)
+        ).start()  # not here, where it would be dropped again
 
 
 def tell(error: StropError) -> int:
     """Prints an error on stderr, one line per mistake, and returns the exit code."""
     faults = error.faults if isinstance(error, ConfigError) else [" ".join(str(error).split("\n"))]
-    rank = os.environ.get("RANK", "0")  # several processes may share a terminal
+    rank = os.environ.get("RANK", "0")  # several processes may write to one terminal
     place = "" if rank == "0" else f"rank {rank}: "
     for fault in faults if not getattr(error, "said", False) else ():
         print(f"{place}error: {printable(fault)}", file=sys.stderr)
@@ -182,7 +183,7 @@ def _load(name: str) -> Any:
     else:
         try:
             inner = ADDED[name]
-        except UserError as error:  # said when it is used, so that the others work
+        except UserError as error:  # reported when it is used, so the other commands work
             inner = _failing(error)
     if isinstance(inner, typer.Typer):
         inner.rich_markup_mode = None

@@ -1,4 +1,4 @@
-"""`strop answer`: one's own task, sampled n times; the chosen answer on stdout, and why on stderr."""
+"""`strop answer`: a task of your own, sampled n times; the chosen answer on stdout, the reasons on stderr."""
 
 import sys
 import time
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AnswerOptions(RecipeOptions):
-    """What is sampled."""
+    """Sampling options."""
 
     tasks: Annotated[
-        str | None, of_recipe("tasks.source", help="task set of a TASK that is no file, as for strop eval")
+        str | None, of_recipe("tasks.source", help="task set in which to look up TASK, as for strop eval")
     ] = None
     samples: Annotated[int, Option("--samples", "-n", min=1, help="sampled answers")] = 16
     temperature: Annotated[
@@ -53,20 +53,20 @@ def answer(
     ],
     model: Annotated[
         str | None,
-        Option("--model", "-m", help="who answers, written as for strop eval; by default the recipe's"),
+        Option("--model", "-m", help="model, written as for strop eval; by default the recipe's"),
     ] = None,
     select: Annotated[
         str | None,
         Option(
             help="how the answer is chosen: first, random, log-prob, log-prob-mean, majority, codet, shown, "
-            "shown-majority, or a reward, such as model:PATH; by default the last that the task has all for"
+            "shown-majority, or a reward, such as model:PATH; by default the last whose inputs the task has"
         ),
     ] = None,
     inputs: Annotated[int, Option(min=1, max=48, help="public inputs on which functions are compared")] = 16,
 ) -> None:
-    """Sample a task of one's own n times, and print the answer that a selector chooses; the reasons go to stderr.
+    """Sample a task of your own n times, and print the answer that a selector chooses; the reasons go to stderr.
 
-    Only tests that the task shows are run. `strop scale` says which selector is worth what with a model.
+    Only shown tests are run. `strop scale` measures the selectors for a model.
     """
     from strop.cli.models import chosen_task
     from strop.evaluation.answering import chosen_answer, selector_for

@@ -1,4 +1,4 @@
-"""`strop distill`: training on a teacher's judgement of the policy's own tokens."""
+"""`strop distill`: training on a teacher's log-probabilities of the policy's own tokens."""
 
 from typing import Annotated, Literal
 
@@ -23,12 +23,17 @@ def distill(
     ] = None,
     shows: Annotated[
         Literal["nothing", "reference", "feedback"],
-        Option(help="what the teacher sees besides: the reference solution, or why the answer failed"),
+        Option(help="what only the teacher sees: the reference solution, or why the answer failed"),
     ] = "nothing",
     with_rewards: Annotated[
-        bool, Option("--with-rewards", help="learn from the recipe's rewards too; else they are logged")
+        bool,
+        Option(
+            "--with-rewards", help="also learn from the recipe's rewards, which are otherwise only logged"
+        ),
     ] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="check all that a run needs, then stop")] = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="check everything that a run needs, then stop")
+    ] = False,
     plain: Plain = False,
 ) -> None:
     """Train a recipe's model towards a teacher on its own samples (grpo.teacher)."""

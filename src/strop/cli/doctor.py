@@ -1,4 +1,4 @@
-"""`strop doctor`: what this machine offers: the jail, toolchains, packages, hardware, models."""
+"""`strop doctor`: what works on this machine: jail, toolchains, packages, hardware, models."""
 
 import json
 import os
@@ -28,11 +28,11 @@ def doctor(
     model: Annotated[
         str | None, Option(help="try this model instead: a folder, a GGUF file, a Hub id", metavar="NAME")
     ] = None,
-    tokens: Annotated[int, Option(help="with --model: of the longest text that is to come", min=1)] = 1,
+    tokens: Annotated[int, Option(help="with --model: tokens of the longest text to expect", min=1)] = 1,
 ) -> None:
     """Show which layers of the jail work here, and what else is available. Exit code 1 if the jail is not usable.
 
-    With --model, show by which ways that model gives its own log-probabilities, in sampling and in the update.
+    With --model, show which sampling and update paths reproduce that model's own log-probabilities.
     """
     if model is not None:
         _model(model, tokens, as_json)
@@ -92,11 +92,11 @@ def _jail_facts(report: "JailReport") -> dict[str, Any]:
 
 
 def _show(report: "JailReport", facts: dict[str, Any], sections: dict[str, dict[str, str]]) -> None:
-    """A table of the jail's layers, the configurations that they allow, then what else there is."""
+    """Prints the jail's layers, the configurations that they allow, and everything else."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("layer", "", "result of trying it", "what it leaves open", title="jail")
+    table = Table("layer", "", "result of trying it", "what stays open", title="jail")
     for layer in report.layers:
         state = "[green]on[/]" if layer.active else "[red]OFF[/]"
         table.add_row(layer.name, state, printable(layer.detail), printable(layer.leaves_open))

@@ -42,7 +42,7 @@ class SampleOptions(RecipeOptions):
     ] = None
     trained_on: Annotated[
         str | None,
-        Option(help="task set the models were trained on, to count near-duplicates; runs know their own"),
+        Option(help="task set the models were trained on, to count near-duplicates; known for runs"),
     ] = None
     samples: Annotated[
         int | None, of_recipe("evaluation.samples", "--samples", "-n", min=0, help="sampled answers per task")
@@ -78,7 +78,7 @@ class SampleOptions(RecipeOptions):
 
 @dataclass(frozen=True)
 class EvaluationOptions(SampleOptions):
-    """What is asked of an evaluation."""
+    """Options of an evaluation."""
 
     k: Annotated[list[int] | None, of_recipe("evaluation.k", "-k", min=1, help="pass@k; may be repeated")] = (
         None
@@ -88,10 +88,10 @@ class EvaluationOptions(SampleOptions):
     )
 
     def given(self) -> dict[str, object]:
-        """With its own: every pass@k that is asked, by default the first and the last."""
+        """The overrides, with every requested pass@k, by default the first and the last."""
         if self.temperature == 0:
             if self.samples:
-                raise UserError("--temperature 0 is one greedy answer a task: leave out --samples")
+                raise UserError("--temperature 0 is one greedy answer per task: leave out --samples")
             one = replace(self, temperature=None, samples=0, greedy=True)
             return one.given()
         ks = self.k or (None if self.samples is None else sorted({1, self.samples} - {0}) or [1])
@@ -113,32 +113,32 @@ def evaluate(
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="JSON file for the numbers")] = None,
     chart: Annotated[Path | None, Option(help="chart of the rates: a .svg or .html file")] = None,
-    resume: Annotated[Path | None, Option(help="run folder of an evaluation to go on with")] = None,
+    resume: Annotated[Path | None, Option(help="run folder of an evaluation to resume")] = None,
     predictions: Annotated[
         Path | None,
-        Option(help="of one model, its patches as SWE-bench's harness reads them: a .jsonl file"),
+        Option(help="write the patches of one model for SWE-bench's harness: a .jsonl file"),
     ] = None,
     official: Annotated[
         list[Path] | None,
-        Option(help="report of SWE-bench's harness to show in place of a model; may be repeated"),
+        Option(help="report of SWE-bench's harness to show instead of a model; may be repeated"),
     ] = None,
 ) -> None:
     """Evaluate models on a task set: how often answers build, pass the linter and pass the tests, and pass@k.
 
     Each further model is compared with the first on the same tasks by paired bootstrap. If a model fails, the
     others still run; its error is printed at the end, and the exit code is 1. Every answer is kept in a run folder,
-    runs/eval-TASKS-MODEL unless run.name=NAME is given: strop show and strop view read it, and --resume goes on there.
+    runs/eval-TASKS-MODEL unless run.name=NAME is given: strop show and strop view read it, --resume continues it.
     """
     from strop.cli.evaluation_job import EvaluationJob
 
     if official:
         if models or resume is not None or predictions is not None:
-            raise UserError("--official shows reports that are there: leave out models and other options")
+            raise UserError("--official shows existing reports: leave out models and other options")
         return _show_reports(official, output)
     if resume is not None:
         if models or asked != EvaluationOptions() or answering != EngineOptions():
             raise UserError(
-                "--resume asks what was asked in the run folder; leave out models, options and overrides"
+                "--resume takes models, options and overrides from the run folder; leave them out"
             )
         job = EvaluationJob.resumed(resume, output, chart)
     else:
@@ -170,7 +170,7 @@ def evaluate(
 
 
 def _check_predictions(path: Path | None, job: "EvaluationJob", tasks: "list[Task]") -> None:
-    """Raises UserError where no predictions could be written."""
+    """Raises UserError if predictions cannot be written."""
     if path is None:
         return
     from strop.cli.swe_bench import model_patch
@@ -179,7 +179,7 @@ def _check_predictions(path: Path | None, job: "EvaluationJob", tasks: "list[Tas
     if path.suffix != ".jsonl":
         raise UserError(f"--predictions {path}: the harness reads names that end in .jsonl")
     if len(job.recipes) > 1:
-        raise UserError("--predictions is for one model; the harness takes a file a model")
+        raise UserError("--predictions is for one model; the harness takes one file per model")
     files.check_writable(path)
     for task in tasks:
         model_patch(task, "")
@@ -199,7 +199,7 @@ def _note(text: str) -> None:
 
 
 def check_places(output: Path | None, chart: Path | None) -> None:
-    """Raises UserError where the files could not be written."""
+    """Raises UserError if the files cannot be written."""
     from strop_verify.core import files
 
     for path in filter(None, (output, chart)):
@@ -211,7 +211,8 @@ def check_places(output: Path | None, chart: Path | None) -> None:
 def prepared(
     job: "EvaluationJob",
 ) -> "tuple[list[Task], Mapping[str, Contamination | None], EvaluationReport]":
-    """The tasks, what each model may have seen of them, an empty report; before a model is loaded. Raises UserError."""
+    """The tasks, what each model may have seen of them, and an empty report, before a model is loaded. Raises
+    UserError."""
     from strop.cli.models import check_there
     from strop.evaluation.contamination import other_prompts, seen
     from strop.evaluation.evaluate import check
@@ -244,7 +245,7 @@ def new_job(
     chart: Path | None,
     command: str = "eval",
 ) -> "EvaluationJob":
-    """What the words and options ask for."""
+    """The job of the words and options."""
     from strop.cli.evaluation_job import EvaluationJob
     from strop.cli.models import read_models, recipes_of, split_words
 
@@ -260,8 +261,8 @@ def _all(
     seen: "Mapping[str, Contamination | None]",
     report: EvaluationReport,
 ) -> None:
-    """Evaluates the models in turn. A failure is a line of the report; that of a single model which could not even be
-    opened is raised.
+    """Evaluates the models in turn. A failure is a line of the report; if the only model cannot be opened, it is
+    raised.
     """
     from strop.policies import release_memory
 
@@ -283,7 +284,8 @@ def _all(
 def evaluate_model(
     job: "EvaluationJob", name: str, recipe: "Recipe", tasks: "list[Task]", seen: "Contamination | None"
 ) -> "Evaluation":
-    """Loads a model, evaluates it and lets it go again. Its verifier holds no verdicts of another's: they look fast."""
+    """Loads a model, evaluates it and releases it. Each model gets a new verifier, since cached verdicts would
+    distort times."""
     from contextlib import ExitStack
 
     from strop.environments.registry import played_by
@@ -360,7 +362,7 @@ def _all_empty(name: str, result: "Evaluation", recipe: "Recipe") -> str:
 
 
 def _opening(environment: "Environment") -> "Opening":
-    """Raises UserError where it is not known before the play."""
+    """Raises UserError if the prompt is only known during the play."""
     if hasattr(environment, "setup") and not getattr(environment, "begins_without_setup", False):
         name = type(environment).__name__
         raise UserError(

@@ -1,4 +1,4 @@
-"""What one `strop eval` is to do, and the run folder in which it keeps what it has done."""
+"""The job of one `strop eval`, and the run folder that keeps its results."""
 
 import shlex
 from collections.abc import Mapping
@@ -32,16 +32,16 @@ class EvaluationJob:
     output: Path | None = None
     chart: Path | None = None
     command: str = "eval"
-    """Which goes on with it."""
+    """The command that resumes it."""
     scaling: Mapping[str, Any] = field(default_factory=dict)
-    """What `strop scale` was asked beside."""
+    """Options of `strop scale`."""
     run: RunFolder | None = None
-    """None until the first model is loaded: what cannot run leaves no folder."""
+    """None until the first model is loaded: a job that cannot run leaves no folder."""
     _digest: str = ""
 
     @classmethod
     def resumed(cls, folder: Path, output: Path | None, chart: Path | None, command: str = "eval") -> Self:
-        """What was asked in a folder; its numbers go to the same files unless others are named. Raises UserError."""
+        """The job of a folder; its numbers go to the same files unless others are named. Raises UserError."""
         asked = read_asked(folder)
         run = RunFolder.resume(folder, evaluation=True)
         base = load_recipe([folder / RECIPE], [f"run.dir={folder}"]).model_dump(mode="json", by_alias=True)
@@ -69,18 +69,18 @@ class EvaluationJob:
 
     @property
     def left(self) -> dict[str, Recipe]:
-        """The models that are not evaluated yet."""
+        """The models still to be evaluated."""
         return {word: recipe for word, recipe in self.recipes.items() if self.done(word) is None}
 
     def keep_scaling(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What `strop scale` is asked: what is given, else what was given before. Notes it for who resumes it."""
+        """The options of `strop scale`: the given ones, else the earlier ones. Recorded for a resume."""
         self.scaling = {**self.scaling, **{name: value for name, value in given.items() if value}}
         if self.run is not None:
             files.write_json(self.run.path / ASKED, {**read_asked(self.run.path), "scaling": self.scaling})
         return self.scaling
 
     def take(self, tasks: list[Task]) -> None:
-        """Notes the tasks. Raises UserError where they are not those of the run, or its folder is taken."""
+        """Records the tasks. Raises UserError if they are not those of the run, or its folder is taken."""
         digest = content_hash([task.id for task in tasks])
         if self.run is None:
             self.folder = self._free_folder()
@@ -92,7 +92,7 @@ class EvaluationJob:
         self._digest = digest
 
     def done(self, word: str) -> Evaluation | None:
-        """The result of a model that was evaluated before."""
+        """The result of a model from an earlier process."""
         path = self.run and record_file(self.run.path, self.name_of(word))
         return Evaluation.model_validate_json(path.read_bytes()) if path and path.is_file() else None
 
@@ -104,15 +104,15 @@ class EvaluationJob:
             except UserError:
                 if self._named or not self.folder.exists():
                     raise
-                self.folder = self._free_folder()  # another evaluation was quicker
+                self.folder = self._free_folder()  # another evaluation took the name first
         self._keep_vocabulary(policy)
         log = AnswerLog(self.run.path, self.name_of(word), tasks)
         if len(log) and self.recipes[word].policy.script:
-            log.forget()  # its answers are given in turn, whatever was asked before
+            log.forget()  # its answers are given in turn, so earlier ones do not count
         return log
 
     def write(self, word: str, result: Evaluation, log: AnswerLog) -> Evaluation:
-        """The result with the time that it took in all, written in place of the log."""
+        """The result with its total time, written in place of the log."""
         assert self.run is not None
         name = self.name_of(word)
         spent = {key: getattr(result, key) + getattr(log, key) for key in ("seconds", "cpu_seconds")}
@@ -126,7 +126,7 @@ class EvaluationJob:
         return result
 
     def finish(self, summary: Mapping[str, Any]) -> None:
-        """Writes the summary: every model is evaluated."""
+        """Writes the summary, once every model is evaluated."""
         assert self.run is not None
         seconds = sum(one.seconds for word in self.recipes if (one := self.done(word)))
         self.run.write_summary({"name": self.run.path.name, **summary, "wall_seconds": seconds})
@@ -147,7 +147,7 @@ class EvaluationJob:
         return next(name for name, one in evaluation_names(self.recipes).items() if one == word)
 
     def _free_folder(self) -> Path:
-        """The folder that run.name or run.dir names, else a free one named by tasks and model. Raises UserError."""
+        """The folder of run.name or run.dir, else a free one named after tasks and model. Raises UserError."""
         run, first = self._first.run, next(iter(evaluation_names(self.recipes)))
         if self._named:
             RunFolder.check_free(run.folder, overwrite=run.overwrite)
@@ -163,7 +163,7 @@ class EvaluationJob:
 
     @property
     def _named(self) -> bool:
-        """Whether the folder's name was asked for."""
+        """Whether the folder's name was given."""
         return self._first.run.name != "run" or self._first.run.dir is not None
 
     @property
@@ -198,7 +198,7 @@ class EvaluationJob:
         return made
 
     def _keep_vocabulary(self, policy: Policy) -> None:
-        """Writes the texts of token ids, where all models so far have the same ones."""
+        """Writes the texts of token ids, if all models so far share them."""
         texts: list[str] = getattr(policy.tokenizer, "vocabulary", list)()
         assert self.run is not None
         if not texts:

@@ -1,4 +1,4 @@
-"""What `strop eval` says of its models: tables, a file of numbers, a chart."""
+"""The output of `strop eval`: tables, a file of numbers, a chart."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ class EvaluationReport:
 
     @property
     def title(self) -> str:
-        """What was asked, in a few words."""
+        """The job in a few words."""
         window = self.head.get("window")
         days = f", {window['from'] or '...'} to {window['to'] or '...'}" if window else ""
         return f"{self.head['tasks']}, {self.head['style']}{days}"
@@ -41,19 +41,19 @@ class EvaluationReport:
         self._write()
 
     def summary(self) -> dict[str, Any]:
-        """The numbers as the run's summary has them: without those of each task."""
+        """The numbers for the run's summary, without those of each task."""
         models = {
             name: {k: v for k, v in one.items() if k != "per_task"} for name, one in self._models.items()
         }
         return {"evaluation": {**self._numbers(), "models": models}}
 
     def fail(self, name: str, line: str) -> None:
-        """One model could not be evaluated."""
+        """Records that a model could not be evaluated."""
         self.failed[name] = line
         self._write()
 
     def show(self) -> None:
-        """Prints the tables, if there is anything in them."""
+        """Prints the tables that have rows."""
         from strop.evaluation.models import show_all
 
         if self.results:

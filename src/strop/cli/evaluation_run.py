@@ -29,10 +29,10 @@ Key = tuple[str, int]
 
 
 class AnswerLog:
-    """The answers of one evaluation, each on disk as soon as it is judged, and given again to who plays it anew."""
+    """The answers of one evaluation, on disk as soon as they are judged, and returned when it is played again."""
 
     def __init__(self, run: Path, name: str, tasks: Mapping[str, Task]) -> None:
-        """Reads what an earlier process kept. `tasks`, by id, are looked up to see which answers go round theirs.
+        """Reads what an earlier process kept. `tasks`, by id, are used to find answers that bypass their task.
 
         Raises UserError for a damaged file.
         """
@@ -48,7 +48,7 @@ class AnswerLog:
             for _, line in scan(path):
                 tag, seconds, cpu = line.pop("play"), line.pop("at"), line.pop("cpu", 0.0)
                 rollout = Rollout.model_validate(line)
-                if rollout.verdict is not None and rollout.verdict.scored:  # errors of ours are tried again
+                if rollout.verdict is not None and rollout.verdict.scored:  # grader errors are tried again
                     self._keep(tag, rollout)
                 self.seconds, self.cpu_seconds = max(self.seconds, seconds), max(self.cpu_seconds, cpu)
         self._files: dict[bool, Appender] = {}
@@ -57,7 +57,7 @@ class AnswerLog:
         return sum(map(len, self._kept.values()))
 
     def playing(self, play: SeededPlay) -> SeededPlay:
-        """The play, which leaves out what is `done`, of what is not kept yet alone; what is comes first."""
+        """A play of the missing rollouts only, without those in `done`; kept ones come first."""
 
         def resumed(
             tasks: Sequence[Task], samples: int, params: SamplingParams, /, *, seed: int, tag: str
@@ -85,7 +85,7 @@ class AnswerLog:
                 yield from self._kept[tag].values()
 
     def of_control(self) -> Iterator[Rollout]:
-        """Answers of the control in the order of tasks, those of each task numbered anew."""
+        """Answers of the control in the order of tasks, renumbered within each task."""
         numbers: dict[str, int] = {}
         rounds = [tag for tag in self._kept if _of_control(tag)]
         found = [(key[0], tag, key[1], one) for tag in rounds for key, one in self._kept[tag].items()]
@@ -94,7 +94,7 @@ class AnswerLog:
             yield one.model_copy(update={"index": numbers[task]})
 
     def forget(self) -> None:
-        """Begins anew, without what an earlier process kept."""
+        """Discards what an earlier process kept."""
         self.remove()
         self._kept, self.seconds, self.cpu_seconds = {}, 0.0, 0.0
 
@@ -138,7 +138,7 @@ def evaluation_names(words: Iterable[str]) -> dict[str, str]:
 
 
 def read_asked(folder: Path) -> dict[str, Any]:
-    """What was asked of `strop eval`. Raises UserError for a folder that is not of it."""
+    """The job of a `strop eval` folder. Raises UserError for other folders."""
     try:
         asked: dict[str, Any] = json.loads((folder / ASKED).read_bytes())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""`strop explain`: what a key of a recipe means."""
+"""`strop explain`: the meaning of a recipe's keys."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ def explain(
         Argument(metavar="[KEY...]", help="such as grpo.beta, beta, or a section; without any, the sections"),
     ] = None,
 ) -> None:
-    """Say what keys of a recipe mean: type, allowed values, unit, default."""
+    """Explain keys of a recipe: meaning, type, allowed values, unit, default."""
     from strop.config.explain import explain as keys_named
     from strop.config.schema import Recipe
 

@@ -1,5 +1,5 @@
-"""`strop export`: a run as others read it. Its model, merged or as an adapter, with tokenizer and a model card; or its
-rollouts as a log of Inspect.
+"""`strop export`: a run's model, merged or as an adapter, with tokenizer and model card; or its rollouts as a log for
+Inspect.
 """
 
 import json
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _ADAPTER = "adapter_config.json"
 _LEFT = ("optimizer*", "strop_state.json", "STROP_COMPLETE", "README.md", "*.zst", "*.jsonl")
-"""What a folder of ours holds beside a model."""
+"""What an exported folder holds besides the model."""
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
-"""What vLLM takes as --max-lora-rank."""
+"""Values that vLLM accepts as --max-lora-rank."""
 
 
 def export(
@@ -31,26 +31,28 @@ def export(
         Path | None, Option("--out", "-o", metavar="DIR", help="folder for the model; new or empty")
     ] = None,
     adapter: Annotated[
-        bool, Option("--adapter", help="the LoRA adapter alone, which needs its base model")
+        bool, Option("--adapter", help="only the LoRA adapter, which needs its base model")
     ] = False,
     checkpoint: Annotated[
         int | None,
-        Option(help="the model after this many updates, as checkpoints are named; else the final one"),
+        Option(help="the checkpoint after this many updates instead of the final model"),
     ] = None,
     dtype: Annotated[
-        Literal["as-trained", "float32", "bfloat16"], Option(help="how weights are written")
+        Literal["as-trained", "float32", "bfloat16"], Option(help="type of the written weights")
     ] = "as-trained",
     push: Annotated[
         str | None,
-        Option(metavar="ORG/NAME", help="also upload it to the Hub; the token is that of `hf auth login`"),
+        Option(metavar="ORG/NAME", help="also upload it to the Hub, with the token of `hf auth login`"),
     ] = None,
     private: Annotated[bool, Option("--private", help="make the repository on the Hub private")] = False,
     inspect: Annotated[
         Path | None,
-        Option("--inspect", metavar="FILE.json", help="write the run's rollouts as a log of Inspect instead"),
+        Option(
+            "--inspect", metavar="FILE.json", help="write the run's rollouts as a log for Inspect instead"
+        ),
     ] = None,
 ) -> None:
-    """Write a run's model for transformers and vLLM: weights, tokenizer, generation config, a card of facts.
+    """Write a run's model for transformers and vLLM: weights, tokenizer, generation config, model card.
 
     Adapters are merged into their base unless --adapter is given. The last line says how to serve it.
     """
@@ -105,7 +107,7 @@ def export(
 
 
 def _source(run: Path, checkpoint: int | None) -> Path:
-    """The folder of the model that is meant. Raises UserError where there is none."""
+    """The folder of the chosen model. Raises UserError if there is none."""
     from strop.reports.run_state import state_of
     from strop.training.checkpoints import MARKER
 
@@ -125,12 +127,12 @@ def _source(run: Path, checkpoint: int | None) -> Path:
 
 
 def _base(source: Path, recipe: "Recipe") -> str:
-    """The model that an adapter lies on: a Hub id or an absolute path."""
+    """An adapter's base model: a Hub id or an absolute path."""
     from strop.training.model_card import base_of
     from strop_verify.core.files import moved_base
 
     if base_of(recipe).hub == recipe.model.name and not recipe.sft.warm_start:
-        return recipe.model.name  # also where the adapter names the Hub's cache
+        return recipe.model.name  # also if the adapter names the Hub's cache
     named = moved_base(source) or str(json.loads((source / _ADAPTER).read_text())["base_model_name_or_path"])
     if Path(named).is_dir():
         return str(Path(named).resolve())
@@ -176,7 +178,7 @@ def _write_card(run: Path, target: Path, recipe: "Recipe", checkpoint: int | Non
         from huggingface_hub import HfApi
         from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of the client that it uses
 
-        with suppress(OSError, HTTPError):  # offline, or no such model: then it is not known
+        with suppress(OSError, HTTPError):  # offline, or no such model: unknown
             card = HfApi().model_info(base.hub, timeout=5).card_data
             licence = card.get("license") if card else None
     write_card(run, target, licence=licence, update=checkpoint)
@@ -196,7 +198,7 @@ def _check_push(name: str, base: str) -> None:
 
 
 def _push(folder: Path, name: str, private: bool) -> str:
-    """Uploads the folder; returns its address. Raises StropError."""
+    """Uploads the folder and returns its address. Raises StropError."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of the client that it uses
 

@@ -1,4 +1,4 @@
-"""`strop init`: a folder to begin with, for a model, tasks and rewards of one's own."""
+"""`strop init`: a starter folder for your own model, tasks and rewards."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,12 +7,12 @@ from typer import Argument, Option
 
 
 def init(
-    folder: Annotated[Path, Argument(metavar="DIR", help="folder to make; it may be there, but empty")],
+    folder: Annotated[Path, Argument(metavar="DIR", help="folder to create; may exist, but must be empty")],
     model: Annotated[
-        str, Option(help="what to train: a Hub id or a folder")
+        str, Option(help="model to train: a Hub id or a folder")
     ] = "Qwen/Qwen2.5-Coder-1.5B-Instruct",
 ) -> None:
-    """Begin an experiment of your own: a recipe, five sample tasks, a reward, an environment, a README."""
+    """Start an experiment of your own: a recipe, five sample tasks, a reward, an environment, a README."""
     import json
     import re
 
@@ -36,4 +36,6 @@ def init(
                 print(folder / file.name)
     except OSError as error:
         raise UserError(f"cannot write {folder}: {error.strerror}") from None
-    print(f"\nNext: strop train {folder / 'recipe.yaml'} --dry-run; {folder / 'README.md'} says what is what")
+    print(
+        f"\nNext: strop train {folder / 'recipe.yaml'} --dry-run; {folder / 'README.md'} explains the files"
+    )

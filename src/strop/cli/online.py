@@ -21,7 +21,7 @@ ALWAYS = (
     "sft.warm_start=false",
     "evaluation.before=true",
 )
-"""The update of a round: one answer a context, each with its own reward."""
+"""The update of a round: one answer per context, each with its own reward."""
 
 
 def online(
@@ -32,8 +32,7 @@ def online(
     """Learn from the events of served suggestions, round by round: collect, update, compare, deploy or roll back.
 
     RUN/served always names the model to serve: strop serve-edits --model RUN/served --log RUN/events. With
-    online.user=nearer a simulated user takes the place of people. optim.steps is the number of rounds. See
-    docs/next-edit.md.
+    online.user=nearer a simulated user replaces people. optim.steps is the number of rounds. See docs/next-edit.md.
     """
     if not recipe and resume is None:
         raise UserError(

@@ -1,6 +1,6 @@
 """Options that commands share: single ones as aliases, and groups of them as frozen dataclasses.
 
-A command under `@grouped` takes a group as one parameter; on the command line its fields are options like any others.
+A command under `@grouped` takes a group as one parameter; on the command line its fields are options.
 """
 
 import inspect
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with each parameter that is a dataclass spread out into the dataclass's fields."""
+    """The command with each dataclass parameter expanded into its fields."""
     groups: dict[str, Any] = {}
     spread: list[inspect.Parameter] = []
     hints = get_type_hints(command, include_extras=True)
@@ -53,7 +53,7 @@ def _keyword(name: str, default: Any, annotation: Any) -> inspect.Parameter:
 
 
 class RecipeDefault(str):
-    """A recipe's key, such as "evaluation.samples", that a help text shows as its default: looked up when printed."""
+    """A recipe key, such as "evaluation.samples", whose default a help text shows; looked up when printed."""
 
     def __str__(self) -> str:
         from functools import reduce
@@ -65,7 +65,7 @@ class RecipeDefault(str):
 
 
 def of_recipe(key: str, *names: str, help: str, **more: Any) -> Any:
-    """An option that sets a recipe's key where it is given; the default is the recipe's."""
+    """An option that sets a recipe key; its default is the recipe's."""
     return Option(*names, help=help, show_default=RecipeDefault(key), **more)
 
 
@@ -115,7 +115,7 @@ Plain = Annotated[bool, Option("--plain", help="one line per step, no live view"
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What answers for a model whose word names no engine."""
+    """The engine of models whose word names none."""
 
     engine: Annotated[
         str,
@@ -129,7 +129,7 @@ class EngineOptions:
 
 @dataclass(frozen=True)
 class RecipeOptions:
-    """What is asked, and how. An option that is not given is as the recipe has it."""
+    """Tasks and prompts. Options that are not given keep the recipe's values."""
 
     tasks: Annotated[
         str | None, of_recipe("tasks.source", help="task set, written like tasks.source in a recipe")
@@ -143,7 +143,7 @@ class RecipeOptions:
     seed: Annotated[int | None, of_recipe("seed", min=0, help="seed of every random choice")] = None
 
     def given(self) -> dict[str, object]:
-        """Recipe keys with what they are set to; None where nothing is asked."""
+        """Recipe keys and their values; None if not given."""
         return {
             "seed": self.seed,
             "tasks.style": self.style,
@@ -152,13 +152,13 @@ class RecipeOptions:
         }
 
     def overrides(self) -> list[str]:
-        """The options that were given, as overrides of a recipe."""
+        """The given options as overrides of a recipe."""
         return [f"{key}={value}" for key, value in self.given().items() if value is not None]
 
 
 @dataclass(frozen=True)
 class TaskFilters:
-    """Which tasks of a source are taken."""
+    """Filters on the tasks of a source."""
 
     column: Column = None
     topic: Annotated[list[str] | None, Option("--topic", help="only this topic; may be repeated")] = None
@@ -180,14 +180,14 @@ def limits_of(cpu: float | None, memory_mb: int | None, wall: float | None = Non
 
 
 def usual_limits() -> "Limits":
-    """One answer's limits where none is given: those of a recipe that sets none."""
+    """The default limits of one answer: those of a recipe that sets none."""
     from strop_verify.verification import settings
 
     return settings.usual_limits()
 
 
 def folder_of_crates(given: Path | None) -> Path | None:
-    """The folder of --rust-vendor, absolute. Raises UserError where there is none."""
+    """The absolute folder of --rust-vendor. Raises UserError if it does not exist."""
     if given is not None and not given.is_dir():
         raise UserError(f"--rust-vendor {given}: no such folder; `cargo vendor` makes one")
     return given and given.resolve()
@@ -205,7 +205,7 @@ def columns_of(pairs: list[str] | None) -> dict[str, str] | None:
 
 
 def recipe_of(words: list[str], more: Sequence[str] = ()) -> "Recipe":
-    """The recipe that a command's words name: files, then KEY=VALUE overrides, then `more` of these."""
+    """The recipe of a command's words: files, then KEY=VALUE overrides, then `more` overrides."""
     from strop.config.load import load_recipe
 
     files = [word for word in words if "=" not in word]
@@ -213,7 +213,7 @@ def recipe_of(words: list[str], more: Sequence[str] = ()) -> "Recipe":
 
 
 def newest_run() -> Path:
-    """The run that changed last, in runs/ or in the working directory. Raises UserError where there is none."""
+    """The run that changed last, in runs/ or the working directory. Raises UserError if there is none."""
     from strop.reports.terminal.run_list import find_runs
 
     for folder in (Path("runs"), Path()):
@@ -223,5 +223,5 @@ def newest_run() -> Path:
 
 
 def say(text: str) -> None:
-    """Prints a line for people on stderr, with hostile characters as escapes."""
+    """Prints a line on stderr, with control characters escaped."""
     print(printable(text), file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`strop play`: one play of a task in the terminal, turn by turn, live or as it was recorded."""
+"""`strop play`: one play of a task in the terminal, turn by turn, live or recorded."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
 _PLAYED = "played"
-"""Key of a saved line for what a rollout does not hold: model, source, what was said, seconds."""
+"""Key of a saved line for what a rollout lacks: model, source, messages, seconds."""
 
 
 @dataclass(frozen=True)
 class PlayOptions(RecipeOptions):
-    """What is played, and how."""
+    """Options of a play."""
 
     environment: Annotated[
         str | None,
@@ -54,7 +54,7 @@ class PlayOptions(RecipeOptions):
 
 
 def _typed(environment: str) -> str:
-    """As a mapping, to which overrides can add options."""
+    """The environment as a mapping, so that overrides can add options."""
     quoted = environment.replace("'", "''")
     return environment if environment.startswith("{") else f"{{type: '{quoted}'}}"
 
@@ -76,7 +76,7 @@ def play(
         Option(
             "--model",
             "-m",
-            help="who plays, written as for strop eval: a preset, folder, run or MODEL of any engine, or "
+            help="model, written as for strop eval: a preset, folder, run or MODEL of any engine, or "
             "scripted:FILE; by default the recipe's",
         ),
     ] = None,
@@ -101,7 +101,7 @@ def play(
     view = PlayView(console(), full=full)
     if replay is not None:
         if words or model or save:
-            raise UserError("--replay shows what was played; leave out TASK, --model and --save")
+            raise UserError("--replay shows a recorded play; leave out TASK, --model and --save")
         _replay(view, replay)
         return
     from strop_verify.core import files
@@ -120,7 +120,7 @@ def play(
 def _play(
     recipe: "Recipe", task: "Task", view: "PlayView", *, greedy: bool, model: str | None
 ) -> dict[str, Any]:
-    """Plays and shows one rollout; returns its line."""
+    """Plays and shows one rollout, and returns its line."""
     from contextlib import ExitStack
 
     from strop.config.algorithms import PerTurnAdvantage
@@ -165,7 +165,7 @@ def _play(
 
 
 class PlayWatch:
-    """Shows what an environment is told and what it says, as it happens, and takes the times."""
+    """Shows an environment's inputs and outputs as they happen, and measures times."""
 
     def __init__(self, view: "PlayView") -> None:
         self._view = view
@@ -177,7 +177,7 @@ class PlayWatch:
         self._broken: OSError | SystemExit | None = None
 
     def on(self, environment: "Environment") -> "Environment":
-        """The same environment, watched. One that takes no attributes is shown when the play is over."""
+        """The environment, watched. One that accepts no attributes is shown when the play is over."""
         with suppress(AttributeError):
             for name in ("begin", "step", "result"):
                 if method := getattr(environment, name, None):
@@ -185,13 +185,13 @@ class PlayWatch:
         return environment
 
     def end(self) -> None:
-        """The play is over. Raises the error that printing had, such as that of a broken pipe."""
+        """Ends the display. Raises the error of printing, such as a broken pipe."""
         self._lap()
         if self._broken is not None:
             raise self._broken
 
     def played(self) -> dict[str, Any]:
-        """What is known of the play beside its rollout: seconds of each completion, what was said before it, times."""
+        """Facts of the play besides its rollout: seconds of each completion, the messages before it, times."""
         return {"seconds": self.seconds, "said": self.said, "times": self.times}
 
     def _watched(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -209,7 +209,7 @@ class PlayWatch:
 
     def _before(self, name: str, given: Sequence[Any], seconds: float) -> None:
         if name == "step":
-            if len(self.said) == len(self.seconds):  # the dispatcher told why a turn did not count
+            if len(self.said) == len(self.seconds):  # the dispatcher said why a turn did not count
                 self._say(self._text)
             self.seconds.append(seconds)
             self._text = given[0].text
@@ -255,15 +255,15 @@ class PlayWatch:
         self._view.given(text)
 
     def _tell(self, show: Callable[..., None], *given: Any) -> None:
-        """Shows something. An error of the terminal is the main thread's, not the environment's."""
+        """Prints something. An error of the terminal is raised in the main thread, not in the environment."""
         try:
             if self._broken is None:
                 show(*given)
-        except (OSError, SystemExit) as error:  # rich makes the latter of a broken pipe
+        except (OSError, SystemExit) as error:  # rich raises the latter for a broken pipe
             self._broken = error
 
     def _lap(self) -> float:
-        """Seconds since the last one, which what was waited for took."""
+        """Seconds since the last call."""
         now = time.monotonic()
         passed, self._at = now - self._at, now
         self.times[self._waits] = self.times.get(self._waits, 0.0) + passed
@@ -271,7 +271,7 @@ class PlayWatch:
 
 
 def _replay(view: "PlayView", word: str) -> None:
-    """Shows a recorded play. Raises UserError where there is none of that name."""
+    """Shows a recorded play. Raises UserError if there is none of that name."""
     from strop.reports.page.rollout_data import load_vocabulary
     from strop.reports.run_state import check_run
     from strop.reports.terminal.find import RolloutFinder
@@ -316,7 +316,7 @@ def _line_of(path: Path, which: str) -> dict[str, Any]:
 
 
 def _show(view: "PlayView", line: dict[str, Any], vocabulary: "Sequence[str]" = ()) -> None:
-    """What of a rollout was not shown yet, out of its line."""
+    """The parts of a rollout that its line has and were not shown yet."""
     from strop.reports.page.rollout_data import detail_of, task_of
     from strop.reports.rollout_files import RolloutFile
 

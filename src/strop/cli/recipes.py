@@ -6,9 +6,11 @@ from typer import Argument
 
 
 def recipes(
-    name: Annotated[str | None, Argument(help="a recipe to print, with how its tasks are made")] = None,
+    name: Annotated[
+        str | None, Argument(help="a recipe to print, with the commands that make its tasks")
+    ] = None,
 ) -> None:
-    """List the packaged recipes: what each does, needs and takes, and what came of it; or print one."""
+    """List the packaged recipes with needs, time and results; or print one."""
     from strop.config.recipes import RECIPES, facts_of, find_recipe, recipe_names
 
     if name is not None:
@@ -22,7 +24,7 @@ def recipes(
         print(f"    result  {facts['result']} ({measured})")
         if "controls" in facts:
             print(f"    held against  {facts['controls']}")
-    print("\nRewards to lay over them, as in `strop train rust-laptop rubrics/rust-strict`:")
+    print("\nOverlays with rewards, as in `strop train rust-laptop rubrics/rust-strict`:")
     for name in recipe_names("rubrics"):
         print(f"rubrics/{name}: {facts_of(RECIPES / 'rubrics' / f'{name}.yaml')['what']}")
-    print("\nTrain with one: strop train demo [KEY=VALUE...]. Begin one of your own: strop init DIR")
+    print("\nTrain with one: strop train demo [KEY=VALUE...]. Start your own: strop init DIR")

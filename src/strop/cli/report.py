@@ -23,9 +23,9 @@ def report(
         ),
     ] = None,
     rollouts: Annotated[
-        int, Option(min=0, max=100_000, help="maximum rollouts to embed; fewer if they do not fit")
+        int, Option(min=0, max=100_000, help="maximum number of rollouts to embed; fewer if they do not fit")
     ] = 1000,
-    seed: Annotated[int, Option(min=0, help="draws the rollouts")] = 0,
+    seed: Annotated[int, Option(min=0, help="seed for the sample of rollouts")] = 0,
 ) -> None:
     """Write one or more runs into one HTML file under 3 MB, with a sample of their rollouts.
 

@@ -25,11 +25,11 @@ def runs(
             help=f"of {', '.join(_HEADS)}, and keys of the recipe, such as optim.learning_rate",
         ),
     ] = ",".join(_HEADS),
-    sort: Annotated[str, Option(metavar="NAME", help="column by which they are sorted; -NAME: falling")] = "",
+    sort: Annotated[str, Option(metavar="NAME", help="column to sort by; -NAME for descending order")] = "",
 ) -> None:
     """List runs, newest first: state, steps, reward, held-out result before and after, time, alarms.
 
-    The reward is the mean of the first and of the last ten steps. A folder that cannot be read is listed too.
+    The reward is the mean of the first and of the last ten steps. Unreadable folders are listed too.
     """
     from strop.reports.terminal.run_list import find_runs, list_row
 
@@ -56,7 +56,7 @@ def runs(
 
 
 def _print(rows: list[dict[str, Any]], names: list[str]) -> None:
-    """A table if it fits or there is no terminal, else a block of lines per run."""
+    """Prints a table if it fits or there is no terminal, else a block of lines per run."""
     from rich.text import Text
 
     from strop.reports.terminal.consoles import console, fits
@@ -112,7 +112,7 @@ def _cell(row: dict[str, Any], name: str) -> str:
 
 
 def _setting(row: dict[str, Any], key: str) -> Any:
-    """What a run's recipe has under a key."""
+    """The value of a key in a run's recipe."""
     from strop.config.yaml12 import read_yaml
 
     path = Path(row["folder"]) / "recipe.yaml"
@@ -123,7 +123,7 @@ def _setting(row: dict[str, Any], key: str) -> Any:
 
 
 def _sortable(row: dict[str, Any], name: str) -> Any:
-    """Of a column: a number, or its text; None where there is none."""
+    """The sort key of a column: a number, or its text; None if missing."""
     numbers = {
         "steps": row["steps"], "reward": row["reward_last"], "time": row["wall_seconds"], "last change": row["changed"],
         "held out": (row["after"] or [None])[0], "difference": (row["difference"] or [None])[0],

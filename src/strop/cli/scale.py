@@ -1,4 +1,4 @@
-"""`strop scale`: how far more samples go, and which way of choosing among them gets there at what cost."""
+"""`strop scale`: what more samples bring, by which way of choosing among them, at what cost."""
 
 import gc
 from collections.abc import Mapping, Sequence
@@ -39,22 +39,21 @@ def scale(
         list[str] | None,
         Option(
             "--reward",
-            help="a reward by which samples are chosen, too, such as model:PATH or file.py:function; it is given no "
-            "hidden test; may be repeated",
+            help="a reward that also chooses samples, such as model:PATH or file.py:function; it sees no hidden test; "
+            "may be repeated",
         ),
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="JSON file for the numbers")] = None,
     chart: Annotated[Path | None, Option(help="chart of the curves: a .svg or .html file")] = None,
     resume: Annotated[
-        Path | None, Option(help="run folder of strop eval or strop scale, whose answers are taken")
+        Path | None, Option(help="run folder of strop eval or strop scale whose answers to use")
     ] = None,
 ) -> None:
     """Compare ways of choosing one of k samples: expected accuracy at every k up to -n, with intervals and costs.
 
-    Samples once and runs every answer once, kept in a run folder as by strop eval; --resume goes on there, with the
-    options that were given before unless it is given others.
-    No way of choosing but the oracle knows the hidden tests. With --environment feedback its rounds stand beside blind
-    resampling of as many tokens.
+    Samples once and runs every answer once, kept in a run folder as by strop eval; --resume continues it, with the
+    earlier options unless new ones are given. Only the oracle knows the hidden tests. With
+    --environment feedback its rounds stand beside blind resampling of as many tokens.
     """
     from strop.cli.eval import check_places, evaluate_model, new_job, prepared
     from strop.cli.evaluation_job import EvaluationJob
@@ -70,7 +69,7 @@ def scale(
     if resume is not None:
         if models or asked != SampleOptions() or answering != EngineOptions():
             raise UserError(
-                "--resume takes the answers of the run folder; leave out models, options and overrides"
+                "--resume takes models, options and overrides from the run folder; leave them out"
             )
         job = EvaluationJob.resumed(resume, None, None, "scale")
     else:
@@ -111,7 +110,7 @@ def scale(
 def _curves(
     job: "EvaluationJob", word: str, tasks: "Sequence[Task]", inputs: int, rewards: Sequence[str]
 ) -> "Scaling":
-    """The curves of a model whose answers are kept; what they do without hidden tests is kept beside them."""
+    """The curves of a model with kept answers; their results without hidden tests are kept beside them."""
     from strop.evaluation.scaling import judged_candidates, scaling
     from strop.evaluation.self_debug import rounds
     from strop.reports.rollout_files import CONTROL
@@ -157,7 +156,8 @@ def _public_runs(
     inputs: int,
     rewards: Sequence[str],
 ) -> "dict[str, PublicRun]":
-    """What the answers do without hidden tests, and the values of rewards: read from the file, or found and added."""
+    """Results of the answers without hidden tests, and values of rewards: read from the file, or computed and
+    added."""
     from strop.evaluation.public_runs import PublicRun, key_of, public_runs, with_rewards
     from strop.reports.terminal.progress import Progress
     from strop_verify.core.journal import Appender, scan

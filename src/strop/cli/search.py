@@ -1,4 +1,4 @@
-"""`strop search`: where in a folder something is, by words or as a model sees it."""
+"""`strop search`: where in a folder something is, by words or by a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,8 +17,8 @@ ModelWord = Annotated[
     Option(
         "--model",
         "-m",
-        help="a model that looks, written as for strop eval: a run, folder, preset or openai:NAME@URL",
-        show_default="the words of the question, without a model",
+        help="a model that searches, written as for strop eval: a run, folder, preset or openai:NAME@URL",
+        show_default="by words, without a model",
     ),
 ]
 Seconds = Annotated[float, Option(min=1, help="wall time for one question")]
@@ -28,16 +28,16 @@ Seconds = Annotated[float, Option(min=1, help="wall time for one question")]
 def search(
     answering: EngineOptions,
     folder: Annotated[Path, Argument(help="a repository or any folder of files")],
-    question: Annotated[str, Argument(help="what is looked for, in words")],
+    question: Annotated[str, Argument(help="the question, in words")],
     model: ModelWord = "",
     overrides: Overrides = None,
     seconds: Seconds = 120.0,
     show: Annotated[bool, Option("--show", help="print the lines as well")] = False,
-    verbose: Annotated[bool, Option("--verbose", "-v", help="print the way there, turn by turn")] = False,
+    verbose: Annotated[bool, Option("--verbose", "-v", help="print the model's turns")] = False,
 ) -> None:
-    """Find where in a folder something is: prints PATH:FIRST-LAST of each file. Exit code 1 where none is found.
+    """Find where in a folder something is: prints PATH:FIRST-LAST of each file. Exit code 1 if none is found.
 
-    The folder's files are as they are now, in a git checkout those that git knows. They are only read.
+    Searches the current files, in a git checkout those that git knows, and only reads them.
     """
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}")
@@ -52,7 +52,7 @@ def search(
 
 
 def _watched(finder: "PlaceFinder | LexicalFinder", folder: Path, question: str) -> "Found":
-    """The answer, with the model's turns printed in front."""
+    """The answer, after printing the model's turns."""
     from strop.cli.play import PlayWatch
     from strop.reports.terminal.consoles import console
     from strop.reports.terminal.plays import PlayView
@@ -71,7 +71,7 @@ def _watched(finder: "PlaceFinder | LexicalFinder", folder: Path, question: str)
 def finder_of(
     model: str, answering: EngineOptions, overrides: list[str], seconds: float
 ) -> "PlaceFinder | LexicalFinder":
-    """Who answers for a MODEL word; the words of the question where there is none. A run looks as it was trained to.
+    """The finder of a MODEL word; by words if there is none. A run searches as it was trained.
 
     Raises UserError, ConfigError.
     """

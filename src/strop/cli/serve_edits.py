@@ -1,4 +1,4 @@
-"""`strop serve-edits`: what to type next, for editors, over LSP and HTTP."""
+"""`strop serve-edits`: suggestions for editors over LSP and HTTP."""
 
 import json
 import sys
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from strop_verify.core.protocols import Policy
 
 PORT = 8012
-"""llama.vim's and llama.vscode's."""
+"""The port that llama.vim and llama.vscode use."""
 TASK = "edit"
-"""The task_id of the lines of a scripted policy's file: they are said in turn."""
+"""The task_id in a scripted policy's file; its lines are given in turn."""
 
 
 @grouped
@@ -31,7 +31,7 @@ def serve_edits(
         Option(
             "--model",
             "-m",
-            help="who suggests: a run, folder, preset, Hub id, openai:NAME@URL or scripted:FILE",
+            help="model: a run, folder, preset, Hub id, openai:NAME@URL or scripted:FILE",
         ),
     ],
     overrides: Overrides = None,
@@ -43,21 +43,21 @@ def serve_edits(
     log: Annotated[
         Path | None, Option(help="folder of the event log; default: edit-events in strop's cache")
     ] = None,
-    context: Annotated[int, Option(min=16, help="most tokens of a prompt")] = 1024,
-    max_tokens: Annotated[int, Option(min=1, help="most tokens of a suggestion")] = 64,
+    context: Annotated[int, Option(min=16, help="maximum tokens of a prompt")] = 1024,
+    max_tokens: Annotated[int, Option(min=1, help="maximum tokens of a suggestion")] = 64,
     min_confidence: Annotated[
         float,
-        Option(min=0, max=1, help="be silent where the mean probability of a suggestion's tokens is lower"),
+        Option(min=0, max=1, help="suppress suggestions whose tokens have a lower mean probability"),
     ] = 0.0,
     calibrate: Annotated[
         Path | None,
         Option(
-            help="learn --min-confidence from next-edit tasks (a .jsonl file) or a folder of logs, print it, and end"
+            help="choose --min-confidence by next-edit tasks (a .jsonl file) or a folder of logs, print it, and exit"
         ),
     ] = None,
 ) -> None:
-    """Suggest what to type next: to an editor that starts this command, over LSP, and to others on this machine, over
-    HTTP. What becomes of each suggestion goes into a log that `strop` can learn from.
+    """Suggest edits to an editor that starts this command, over LSP, and to others on this machine, over HTTP. A log
+    records what became of each suggestion; `strop online` learns from it.
     """
     from strop_verify.core.optional_packages import require
 
@@ -69,7 +69,7 @@ def serve_edits(
     from strop.serve.edit_http import EditHttp
     from strop_verify.core.cache import cache_dir
 
-    trained = trained_in(model, "next-edit")  # it is also shown the newest edits
+    trained = trained_in(model, "next-edit")  # it also gets the newest edits
     recipe = recipe_for(model, answering, _sampling(max_tokens, trained and trained[0].sampling), overrides)
     if calibrate:
         _calibrate(recipe, calibrate, windows=trained is not None, context=context)
@@ -95,7 +95,7 @@ def serve_edits(
 
 
 def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
-    """How suggestions are sampled, as overrides: as the model was sampled in training, if that is known."""
+    """Sampling settings of suggestions: those of the model's training, if known."""
     options = [f"sampling.max_tokens={max_tokens}"]
     if trained:
         options += [f"sampling.temperature={trained.temperature}", f"sampling.top_p={trained.top_p}"]
@@ -104,7 +104,7 @@ def _sampling(max_tokens: int, trained: "SamplingConfig | None") -> list[str]:
 
 
 def _calibrate(recipe: "Recipe", source: Path, *, windows: bool, context: int) -> None:
-    """Prints what is learnt from a source."""
+    """Prints the calibration by a source."""
     from strop.serve.edit_confidence import judged_from, learn
 
     model, digest = _opened(recipe, windows, context, 0.0)
@@ -123,7 +123,7 @@ def _calibrate(recipe: "Recipe", source: Path, *, windows: bool, context: int) -
 
 
 def _opened(recipe: "Recipe", windows: bool, context: int, least: float) -> tuple["EditModel", str]:
-    """The model, which is asked for windows of lines or else for what stands at the cursor, and its digest."""
+    """The model, asked by windows of lines or by the text at the cursor, and its digest."""
     from strop.serve.edit_model import EditModel
     from strop.serve.edit_prompt import FimPrompt, SuggestionPrompt, WindowPrompt
 
@@ -139,7 +139,7 @@ def _opened(recipe: "Recipe", windows: bool, context: int, least: float) -> tupl
 
 
 def _policy(recipe: "Recipe") -> tuple["Policy", str]:
-    """The policy, and a digest of what decides its answers."""
+    """The policy, and a digest of everything that determines its answers."""
     from strop.policies.model_files import weights_digest
     from strop.policies.open import open_policy
     from strop_verify.core.ids import content_hash

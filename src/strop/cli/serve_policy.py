@@ -1,4 +1,4 @@
-"""`strop serve-policy`: any policy behind OpenAI's API."""
+"""`strop serve-policy`: any policy over OpenAI's API."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,7 +34,7 @@ def serve_policy(
     temperature: Annotated[
         float | None,
         of_recipe(
-            "sampling.temperature", "--temperature", "-t", min=0.001, help="where a request names none"
+            "sampling.temperature", "--temperature", "-t", min=0.001, help="for requests that name none"
         ),
     ] = None,
     max_tokens: Annotated[
@@ -43,7 +43,7 @@ def serve_policy(
     calls: Annotated[
         str | None,
         Option(
-            help="hermes, qwen-coder, llama or mistral: calls of functions; by default as the chat template"
+            help="form of function calls: hermes, qwen-coder, llama or mistral; by default that of the chat template"
         ),
     ] = None,
 ) -> None:

@@ -10,7 +10,7 @@ from strop.cli.options import AnyRecipes, Host, Port, recipe_of
 
 def serve_sampler(
     url_file: Annotated[
-        Path, Option(help="file that holds the server's URL as long as it is ready; name it in policy.urls")
+        Path, Option(help="file that holds the server's URL while it is ready; name it in policy.urls")
     ],
     recipe: AnyRecipes = None,
     host: Host = "127.0.0.1",

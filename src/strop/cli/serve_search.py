@@ -1,4 +1,4 @@
-"""`strop serve-search`: where in a repository something is, for coding agents, over MCP."""
+"""`strop serve-search`: search of a repository for coding agents, over MCP."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ def serve_search(
     answering: EngineOptions,
     model: ModelWord = "",
     overrides: Overrides = None,
-    root: Annotated[Path, Option(help="folder that is searched; nothing outside of it is read")] = Path(),
+    root: Annotated[Path, Option(help="folder to search; nothing outside it is read")] = Path(),
     seconds: Seconds = 120.0,
     port: Annotated[
         int | None,
@@ -26,8 +26,8 @@ def serve_search(
     ] = None,
     host: Host = "127.0.0.1",
 ) -> None:
-    """Serve the tool search_code over MCP: on stdin and stdout, so that a coding agent starts this command by itself,
-    or over HTTP with --port.
+    """Serve the tool search_code over MCP: on stdin and stdout, for a coding agent that starts this command, or over
+    HTTP with --port.
     """
     from strop.serve.search_server import PATH, serve_http, serve_pipes
     from strop_verify.core.optional_packages import require
@@ -42,7 +42,7 @@ def serve_search(
             serve_pipes(finder.find, place)
         return
     if host in ("0.0.0.0", "::", ""):
-        raise UserError(f"--host {host}: name the one address by which clients reach this machine")
+        raise UserError(f"--host {host}: name the one address at which clients reach this machine")
     end_on_sigterm()
     with listen(host, port) as socket, finder_of(model, answering, overrides or [], seconds) as finder:
         if not is_loopback(host):

@@ -22,8 +22,8 @@ def serve_verifier(
     workers: Workers = None,
     new_token: Annotated[bool, Option("--new-token", help="print a new token, then stop")] = False,
 ) -> None:
-    """Judge answers sent by other machines, whose recipes name this one in `verifier.url`. Of the recipe here only
-    `sandbox` is used.
+    """Judge answers of other machines, whose recipes name this one in `verifier.url`. Only `sandbox` of the recipe
+    here is used.
     """
     if new_token:
         print_new_key()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RolloutQuery:
-    """Which rollouts are shown, and how much of them."""
+    """Which rollouts to show, and how much of them."""
 
     task: Annotated[
         str | None, Option(help="history of a task over training; the beginning of its id is enough")
@@ -37,7 +37,7 @@ class RolloutQuery:
     full: Annotated[bool, Option("--full", help="show every prompt, output and test in full")] = False
 
     def check(self) -> None:
-        """Raises UserError for options that do not go together."""
+        """Raises UserError for options that exclude each other."""
         if self.failed and self.passed:
             raise UserError("--failed and --passed leave nothing to show; leave one of them out")
         if self.group is not None and self.step is None:
@@ -99,7 +99,7 @@ def _some(
     *,
     newest: bool = False,
 ) -> None:
-    """Up to `limit` of the rollouts, of those that `failed` and `passed` let through."""
+    """Up to `limit` of the rollouts that `failed` and `passed` select."""
     left = found
     if query.failed or query.passed:
         left = [f for f in found if (f.row["outcome"] == "passed") is query.passed]
@@ -169,7 +169,7 @@ def _overview(out: "Console", finder: "RolloutFinder") -> None:
 
 
 def _models(folder: Path, run: dict[str, Any]) -> None:
-    """The numbers that `strop eval` printed, and how to see its answers."""
+    """Prints the numbers of `strop eval`, and the command that shows its answers."""
     from strop.evaluation.models import show_all
     from strop.evaluation.result import Evaluation
     from strop.reports.run_folder import record_file

@@ -20,13 +20,13 @@ _WRONG = ("unresolved_ids", "empty_patch_ids", "error_ids")
 
 
 def instance_of(task: Task) -> str:
-    """What the data set calls the task's row: tasks made of rows keep it, others are called by their id."""
+    """The data set's name of the task's row, kept by tasks made from rows; otherwise the task's id."""
     names = (task.metadata.get(name) for name in ("instance", "original"))
     return next((name for name in names if isinstance(name, str) and name), task.id)
 
 
 def model_patch(task: Task, answer: str) -> str:
-    """What an answer changes, as `git diff` writes it; "" where it does not apply. Raises UserError for other tasks."""
+    """The answer's changes as `git diff` writes them; "" if it does not apply. Raises UserError for other tasks."""
     check = task.edit
     if check is None:
         kind = task.check.kind
@@ -41,10 +41,10 @@ def model_patch(task: Task, answer: str) -> str:
 
 
 def predictions(run: Path, name: str, model: str, tasks: Iterable[Task]) -> Iterator[dict[str, str]]:
-    """A prediction a task: its greedy answer where the evaluation has one, else its first."""
+    """One prediction per task: its greedy answer if the evaluation has one, else its first."""
     chosen: dict[str, dict[str, Any]] = {}
     for row in read_whole(evaluation_file(run, name).path):
-        if row["index"] == 0:  # a greedy answer comes after those that are sampled
+        if row["index"] == 0:  # greedy answers come after sampled ones
             chosen[row["task_id"]] = row
     for task in tasks:
         if (line := chosen.get(task.id)) is not None:

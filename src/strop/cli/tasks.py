@@ -35,20 +35,20 @@ def export_command(
 ) -> None:
     """Write tasks for another project (docs/neighbours.md): a package for verifiers, or task folders for Harbor.
 
-    Both ask our verifier for their rewards. Tasks that it cannot hold are reported on stderr and left out. Exit
+    Both ask Strop's verifier for rewards. Tasks that cannot be exported are reported on stderr and left out. Exit
     code 2 if no task came through.
     """
     from strop.tasks.formats import adapter_named, write_format
     from strop.tasks.sources import iter_tasks
 
     if (verifiers is None) == (harbor is None):
-        raise UserError("say what for: --verifiers NAME, or --harbor DIR")
+        raise UserError("name a target: --verifiers NAME, or --harbor DIR")
     if harbor is not None and output is not None:
         raise UserError("-o is for --verifiers; --harbor DIR names the folder itself")
     log = Log(verbose=False)
     if split:
         tasks = _stream(source, filters.column, log, split)
-    else:  # who reads them assigns the splits
+    else:  # their reader assigns the splits
         tasks = iter_tasks(source, columns=columns_of(filters.column), on_bad=log, on_guess=tell)
     wanted = chosen(tasks, filters)
     try:
@@ -128,7 +128,7 @@ def show_command(
 def _stream(
     source: str, column: list[str] | None, on_bad: "Callable[[str], None]", split: "Side" = None
 ) -> "Iterator[Task]":
-    """The tasks one by one; those of a `split`, and of sources that are only a name, come with their split."""
+    """The tasks one by one; with their split if a `split` is asked for or the source is only a name."""
     from strop.tasks.sources import alone, iter_tasks, load_tasks
 
     columns = columns_of(column)
@@ -147,7 +147,7 @@ def _show_format(name: str) -> None:
 
 
 def _find(wanted: str, source: str, column: list[str] | None) -> "Task":
-    """The task with that id, else the one whose source ends in that name."""
+    """The task with that id, else the one whose source ends with that name."""
     from strop.tasks.row_sources import is_place
     from strop.tasks.rows import suggestion
 

@@ -1,6 +1,6 @@
-"""`strop tasks import|convert|formats`: from any format to task lines, and to other formats.
+"""`strop tasks import|convert|formats`: from any format to task lines or another format.
 
-At its end an import says what came in and how strong its checks are, what was left out and why.
+An import ends with a table: what came in, how strong its checks are, what was left out and why.
 """
 
 import re
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
 _CAUSES = 12
-"""Most causes that are listed."""
+"""Maximum number of listed causes."""
 _WHERE = re.compile(r"^\S*?(?::\[?\d+\]?|\[\w+\]:\d+)?: ")
-"""The place at the start of a line about a row."""
+"""The place at the start of a message about a row."""
 _VALUE = re.compile(r"(['\"])(?:\\.|(?!\1).)*\1|\d+")
-"""What differs from row to row in lines of one cause."""
+"""The parts that differ between messages with one cause."""
 
 
 class ImportTable:
-    """Counts tasks and rows that are left out as they go by; holds a few words of each kind, never a task."""
+    """Counts tasks and left-out rows as they pass; keeps a few words of each kind, never a task."""
 
     def __init__(self) -> None:
         self.kinds: Counter[tuple[str, str, str, str]] = Counter()
@@ -70,7 +70,7 @@ class ImportTable:
         self.noted.setdefault(text, task.id)
 
     def lines(self) -> Iterator[str]:
-        """The table, one row a line, then what is to be known of some tasks, then the causes with their first line."""
+        """Lines of the table, then notes on some tasks, then the causes with their first message."""
         head = ("tasks", "family", "language", "check", "a pass means", "different tests a task")
         rows = [head]
         for kind, count in self.kinds.most_common():
@@ -90,23 +90,21 @@ class ImportTable:
 
 
 SHOWN = 20
-"""Lines printed about rows that are left out, unless all are asked for."""
+"""Default number of printed messages about left-out rows."""
 _EVERY = 10_000
 
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """The file, and what is said of rows that make no task."""
+    """Options of the output, and messages about rows that make no task."""
 
     output: Annotated[Path, Option("--output", "-o", help="file to write; may end in .gz, .zst or .parquet")]
     strict: Annotated[bool, Option("--strict", help="exit code 1 if anything was left out")] = False
-    verbose: Annotated[bool, Option("--verbose", "-v", help="one line for everything that is left out")] = (
-        False
-    )
+    verbose: Annotated[bool, Option("--verbose", "-v", help="print a line for every left-out row")] = False
 
 
 class Log:
-    """Lines on stderr about rows that are left out: the first `SHOWN`, or all; `table` counts them by their cause."""
+    """Messages on stderr about left-out rows: the first `SHOWN`, or all; `table` counts them by cause."""
 
     def __init__(self, verbose: bool) -> None:
         self.count = 0
@@ -121,7 +119,7 @@ class Log:
             tell(line)
 
     def close(self) -> None:
-        """Says how many lines were not printed."""
+        """Prints how many messages were suppressed."""
         if not self.verbose and self.count > SHOWN:
             tell(f"... and {self.count - SHOWN} more (--verbose prints all)")
 
@@ -170,7 +168,7 @@ def formats_command() -> None:
 
 
 def tell(line: str) -> None:
-    """Says something on one line."""
+    """Prints a one-line message."""
     say(" ".join(line.split("\n")))
 
 
@@ -199,7 +197,7 @@ def _run(
 
 
 def _usable(tasks: "Iterable[Task]", log: Log) -> "Iterator[Task]":
-    """The tasks without those that no toolchain could judge, whose check no answer could fail, or whose id came before.
+    """The tasks, without those that no toolchain can judge, that no answer can fail, or whose id repeats.
 
     Holds 8 bytes and a set's overhead per task.
     """

@@ -1,4 +1,4 @@
-"""`strop trace`: the stops of one task on its way from its source to the loss, with its record at each."""
+"""`strop trace`: the path of one task from its source to the loss, with its record at each stop."""
 
 import sys
 import tempfile
@@ -28,9 +28,9 @@ _STOPS = {
 }
 """Rooms and files that are one stop."""
 _TRIALS = {("policies/proof.py", "decoder_of"), ("training/logps.py", "update_of")}
-"""Functions that try the model on texts of their own, which are no part of the item."""
+"""Functions that try the model on their own texts, which do not belong to the item."""
 _SKIPPED = ("core", "cli", "config")
-"""Rooms that are none: records are the item itself."""
+"""Rooms that are not stops: records are the item itself."""
 _WIDTH = 96
 
 
@@ -43,9 +43,9 @@ def trace(
         ),
     ] = None,
 ) -> None:
-    """Follow one task through a training step: each file that is handed it, and its record there.
+    """Follow one task through a training step: each file that gets it, and its record there.
 
-    The step is a real one, on this task alone and in a folder that is thrown away: prompt, completions, verdicts,
+    The step is real, on this task only and in a temporary folder: prompt, completions, verdicts,
     scores, advantages, samples, loss.
     """
     from strop.config.recipes import is_recipe
@@ -59,7 +59,7 @@ def trace(
 
 
 def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
-    """The lines of `strop trace` on the first task whose id begins so. Raises UserError where there is none."""
+    """The lines of `strop trace` for the first task whose id begins so. Raises UserError if there is none."""
     from strop.tasks.task_sets import each, task_sets
     from strop.training.caller_overrides import Overrides
     from strop.training.run import train
@@ -98,7 +98,7 @@ def trace_lines(start: str, recipe: "Recipe") -> Iterator[str]:
             )
     yield from tracer.lines()
     if not tracer.lost:
-        yield "no loss: every answer got the same reward, so this group moves nothing; try another task or seed=1"
+        yield "no loss: every answer got the same reward, so this group has no advantages; try another task or seed=1"
 
 
 def _silent(_: object) -> None:
@@ -107,13 +107,13 @@ def _silent(_: object) -> None:
 
 @dataclass
 class ItemTrace:
-    """Notes, in a context, which files of ours are handed the task of that id, or what became of it, and in what form.
+    """Records, in a context, which of Strop's files get the task of that id, or its results, and in what form.
 
     A file counts where a function of it takes or returns a record of the item, a list of them, or its advantages.
 
     start  the task's id, or its beginning
-    path   (file, form, function, the record as text), of each form in a file the first, in the order of time
-    lost   whether the loss was reached, behind which nothing is noted any more
+    path   (file, form, function, the record as text), the first of each form in a file, in order of time
+    lost   whether the loss was reached, after which nothing is recorded
     """
 
     start: str
@@ -133,7 +133,7 @@ class ItemTrace:
         threading.setprofile(None)
 
     def lines(self) -> Iterator[str]:
-        """Each stop with the forms in which the item was there; of each form its first record, where that came up."""
+        """Each stop with the forms of the item there; each form's first record is shown where it appeared."""
         numbers: dict[str, int] = {}
         told: set[str] = set()
         at = ""
@@ -179,7 +179,7 @@ class ItemTrace:
                 self.path.append((stop, kind, code.co_qualname, text))
 
     def _records(self, value: Any, depth: int) -> Iterator[tuple[str, str]]:
-        """(kind, text) of what a value holds of the item."""
+        """(kind, text) of the item's parts in a value."""
         told = self._kinds.get(type(value))
         if told is not None:
             yield from told(value, self.start)
@@ -192,7 +192,7 @@ Told = Callable[[Any, str], Iterator[tuple[str, str]]]
 
 
 def _kinds() -> dict[type, Told]:
-    """What to say of each record on the way."""
+    """The text of each record on the path."""
     from strop.algorithms.losses import Tokens
     from strop.policies.decode_batch import DecodedRow
     from strop_verify.core.play import Done, Opening

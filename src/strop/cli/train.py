@@ -28,13 +28,13 @@ def train(
     ] = False,
     dry_run: Annotated[
         bool,
-        Option("--dry-run", help="check all that a run needs, then stop"),
+        Option("--dry-run", help="check everything that a run needs, then stop"),
     ] = False,
     controls: Annotated[
-        str, Option(help="what the run is held against at equal compute: some of ssd,rft,warm,room")
+        str, Option(help="controls at equal compute to compare the run with: some of ssd,rft,warm,room")
     ] = "",
     seeds: Annotated[
-        int, Option(min=1, help="train as many times, with other seeds, and pool the differences")
+        int, Option(min=1, help="train this many times with different seeds, and pool the differences")
     ] = 1,
     sweep: Annotated[
         list[str] | None,
@@ -54,7 +54,7 @@ def train(
 
     if not words:
         raise UserError(
-            "no recipe given; try: strop train demo (strop recipes lists them, strop init DIR begins one)"
+            "no recipe given; try: strop train demo (strop recipes lists them, strop init DIR starts one)"
         )
     resolved = recipe_of(words)
     if print_config:
@@ -113,7 +113,7 @@ def _run(folder: Path, recipe: "Recipe | None", plain: bool, changes: Sequence[s
         settings, _ = changed_recipe(folder, changes, 0)
     else:
         settings = recipe
-    with suppress(ValueError):  # not the main thread, as in a notebook's server
+    with suppress(ValueError):  # not in the main thread, as in a notebook's server
         signal.signal(signal.SIGUSR2, lambda *_: None)  # there is nothing to save before the model is loaded
     main = os.environ.get("RANK", "0") == "0"
     with (

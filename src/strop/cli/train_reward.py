@@ -7,10 +7,11 @@ def train_reward(
     recipe: Recipes,
     plain: Plain = False,
 ) -> None:
-    """Learn to score answers from preferences (strop build preferences), then say how far the scores can be trusted.
+    """Learn to score answers from preferences (strop build preferences), then report how far the scores can be
+    trusted.
 
     The report card, on held-out tasks, is printed and kept as card.json in the run folder. Use the model as the reward
-    model:RUN. See docs/learned-rewards.md.
+    model:RUN. See docs/rewards.md.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What an unfinished `strop verify` has found, kept beside its output. Imported when the command runs."""
+"""The verdicts of an unfinished `strop verify`, kept beside its output. Imported when the command runs."""
 
 import hashlib
 import os
@@ -17,10 +17,10 @@ from strop_verify.core.verdict import Outcome, Verdict
 
 
 class VerdictLog:
-    """The verdicts of one output, each in OUTPUT.journal as soon as it is there, until the output is written whole.
+    """The verdicts of one output, appended to OUTPUT.journal until the output is written whole.
 
-    What an earlier process kept counts for the same answer to the same task under the same settings, wherever it stands
-    among the answers. A context manager. What is no regular file, such as a pipe, keeps nothing for later.
+    What an earlier process kept counts for the same answer to the same task under the same settings, whatever its
+    position. A context manager. Outputs that are not regular files, such as pipes, have no journal.
 
     earlier  verdicts taken from an earlier process
     cause    why the first answer that could not be verified was not
@@ -73,7 +73,7 @@ class VerdictLog:
                 yield key, task, code
 
     def keep(self, key: str, task: Task, verdict: Verdict) -> None:
-        """Writes down the verdict of an answer."""
+        """Records the verdict of an answer."""
         if not verdict.scored:
             self.cause = self.cause or verdict.detail
         if task.check.effective().lowered(verdict.trust):
@@ -95,12 +95,12 @@ class VerdictLog:
 
     @property
     def remedy(self) -> str:
-        """How to go on, for who is interrupted; "" where nothing is kept."""
+        """The hint how to resume after an interrupt; "" if nothing is kept."""
         if self._path.parent != self._output.parent or not self._kept:
             return ""
-        return f"{len(self._kept)} verdicts are kept in {self._path}; the same command goes on with them"
+        return f"{len(self._kept)} verdicts are kept in {self._path}; the same command resumes with them"
 
 
 def _digest(*values: Any) -> str:
-    """The same in each process for the same values, whatever their texts hold."""
+    """A hash that is the same in each process for the same values."""
     return hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()[:24]

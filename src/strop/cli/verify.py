@@ -1,4 +1,4 @@
-"""`strop verify`: verdicts on answers from any source, by the code that training uses."""
+"""`strop verify`: verdicts on answers from any source, by the same code as in training."""
 
 import time
 from collections import Counter
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from strop_verify.verification.verifier import OpenVerifier
 
 IN_FLIGHT = 512
-"""Most answers submitted but not yet written; bounds memory."""
+"""Maximum answers submitted but not yet written; bounds memory."""
 MAX_ERROR_RATE = 0.05
 
 
 @dataclass(frozen=True)
 class VerifierOptions:
-    """Where answers are judged, and within what limits."""
+    """Where and within which limits answers are judged."""
 
     workers: Workers = None
     cpu_seconds: CpuSeconds = None
@@ -66,7 +66,7 @@ class VerifierOptions:
     ] = None
 
     def open(self) -> "OpenVerifier":
-        """The verifier here, at `url` or on `ray`; a server sets the limits unless some are given here. Raises
+        """The verifier here, at `url` or on `ray`; a server's limits apply unless some are given here. Raises
         UserError.
         """
         from strop_verify.verification import open_on_ray, open_remote, open_verifier
@@ -107,7 +107,7 @@ def verify(
 ) -> None:
     """Verify answers and write one verdict line for each, in the same order.
 
-    Interrupted or killed, it goes on where it was when the same command is given again. Exit code 1 if more than 5 % of
+    After an interrupt or a kill the same command resumes. Exit code 1 if more than 5 % of
     the answers could not be verified because the grader failed.
     """
     from strop import __version__

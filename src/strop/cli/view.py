@@ -21,7 +21,7 @@ def view(
     ] = None,
     open_browser: Annotated[bool, Option("--open", help="also open the browser")] = False,
 ) -> None:
-    """Show runs in the browser, also while they train. Ctrl-C ends it.
+    """Show runs in the browser, even while they train. Ctrl-C ends it.
 
     The page is served on this machine only (127.0.0.1). For another machine: ssh -L 6006:127.0.0.1:6006 HOST
     """
@@ -41,5 +41,5 @@ def view(
 
         try:
             app.server(socket, ready).run()
-        except KeyboardInterrupt:  # the usual way to end
+        except KeyboardInterrupt:  # the usual end
             print(file=sys.stderr)

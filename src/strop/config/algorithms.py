@@ -1,7 +1,8 @@
-"""Recipe sections `grpo.loss`, `grpo.advantage`, `grpo.correction`: `type` says which form, each with its own settings.
+"""Recipe sections `grpo.loss`, `grpo.advantage`, `grpo.correction`: `type` selects the form; each has its own
+settings.
 
-The formulas are in algorithms/losses.py and algorithms/advantages.py, each beside its source. So is what a loss or an
-advantage of one's own is; it checks its options itself, where it is looked up.
+The formulas are in algorithms/losses.py and algorithms/advantages.py, each beside its source. They also define your
+own losses and advantages, whose options are checked when they are looked up.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from strop_verify.core.section import Complaint, Section
 
 
 class AddedForm(Section):
-    """A form that a package adds, or a file of the user's own. Other keys are its own options."""
+    """A form from a package or a user's file. Other keys are its options."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -23,7 +24,7 @@ class AddedForm(Section):
 
 
 class ClipRange(Section):
-    """How far the ratio of new to old policy counts."""
+    """Where the ratio of new to old policy is clipped."""
 
     epsilon_low: float = Field(default=0.2, ge=0, lt=1)
     """Ratios below 1 - epsilon_low get no gradient for a negative advantage (PPO, arXiv 1707.06347)."""
@@ -32,7 +33,7 @@ class ClipRange(Section):
     (DAPO, arXiv 2503.14476)."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The range holds together."""
+        """Raises ValueError if the range is empty."""
         if self.epsilon_high < self.epsilon_low:
             yield (
                 "epsilon_high",
@@ -74,7 +75,7 @@ class GspoLoss(ClipRange):
     epsilon_high: float = Field(default=4e-4, ge=0)
     """Sequences whose ratio is above 1 + epsilon_high get no gradient for a positive advantage."""
     average: Literal["answers", "tokens", "constant"] = "answers"
-    """Over what tokens are averaged: as in grpo (the paper's), dapo or dr-grpo."""
+    """How tokens are averaged: as in grpo (the paper's), dapo or dr-grpo."""
 
 
 class CispoLoss(Section):
@@ -87,17 +88,17 @@ class CispoLoss(Section):
 
 
 class ReinforceLoss(Section):
-    """-A log pi (Williams 1992): no ratio, for one update on samples of the policy itself."""
+    """-A log pi (Williams 1992): no ratio, for a single update on the policy's own samples."""
 
     type: Literal["reinforce"] = "reinforce"
     """Which form."""
     average: Literal["answers", "tokens", "constant"] = "constant"
-    """Over what tokens are averaged: as in grpo, dapo or dr-grpo."""
+    """How tokens are averaged: as in grpo, dapo or dr-grpo."""
 
 
 class SequenceWeightedLoss(Section):
     """-w A log pi, w a whole answer's ratio to the policy that sampled, without gradient; over a constant length
-    (SWE-grep, cognition.ai/blog/swe-grep). It corrects for samplers that lag, so grpo.correction is none."""
+    (SWE-grep, cognition.ai/blog/swe-grep). It corrects for stale samplers itself, so grpo.correction must be none."""
 
     type: Literal["sequence-weighted"] = "sequence-weighted"
     """Which form."""
@@ -106,7 +107,7 @@ class SequenceWeightedLoss(Section):
 
 
 class AddedLoss(AddedForm):
-    """A loss of one's own: a function of a micro-batch's tokens (algorithms/losses.py)."""
+    """Your own loss: a function of a micro-batch's tokens (algorithms/losses.py)."""
 
 
 _Losses = GrpoLoss | DapoLoss | DrGrpoLoss | GspoLoss | CispoLoss | ReinforceLoss | SequenceWeightedLoss
@@ -143,8 +144,8 @@ class LeaveOneOutAdvantage(Section):
     type: Literal["leave-one-out"] = "leave-one-out"
     """Which form."""
     by_calls: bool = False
-    """Multiplied by the mean number of calls in a turn of the play (SWE-grep, cognition.ai/blog/swe-grep), where an
-    environment takes several calls a turn."""
+    """Multiply by the play's mean number of calls per turn (SWE-grep, cognition.ai/blog/swe-grep), if the environment
+    takes several calls per turn."""
 
 
 class RunningBaselineAdvantage(Section):
@@ -153,17 +154,17 @@ class RunningBaselineAdvantage(Section):
     type: Literal["running-baseline"] = "running-baseline"
     """Which form."""
     decay: float = Field(default=0.9, ge=0, lt=1)
-    """Weight of the past."""
+    """Weight of earlier rewards in the mean."""
 
 
 class PerTurnAdvantage(Section):
     """Each turn's own return minus the group's mean return of that turn (after muCode, arXiv 2502.20380). A play's
-    reward is that of its last turn; earlier turns that the environment had judged are rewarded by the same rewards."""
+    reward is that of its last turn; earlier turns that the environment had judged get the same rewards."""
 
     type: Literal["per-turn"] = "per-turn"
     """Which form."""
     discount: float = Field(default=1.0, ge=0, le=1)
-    """How much of the next turn's return counts for a turn: 0, each answers for itself; 1, for all that followed."""
+    """Discount of the next turn's return: 0, each turn counts alone; 1, with all later turns."""
     scale: Scale = "none"
     """Divided by the standard deviation of the group's turn, or not."""
 
@@ -174,8 +175,8 @@ class PerTurnAdvantage(Section):
 
 
 class ProcessAdvantage(Section):
-    """Each step of an answer is rewarded, and its tokens get what it and the later steps are worth against all steps of
-    the group (DeepSeekMath, arXiv 2402.03300, section 4.1.3)."""
+    """Each step of an answer is rewarded; its tokens get the normalised rewards of this and all later steps
+    (DeepSeekMath, arXiv 2402.03300, section 4.1.3)."""
 
     type: Literal["process"] = "process"
     """Which form."""
@@ -183,13 +184,13 @@ class ProcessAdvantage(Section):
     """statement: a statement of a Python answer, worth the share of `continuations` from there that pass all tests;
     turn: a turn of a play, worth its own reward."""
     continuations: int = Field(default=4, ge=1)
-    """Answers that are sampled from the end of each statement but the last, and judged; of equal beginnings once."""
+    """Answers sampled and judged from the end of each statement but the last; equal beginnings are continued once."""
     most_steps: int = Field(default=6, ge=1)
-    """Steps of an answer, at most; of more statements several make one."""
+    """Maximum steps per answer; statements beyond it are grouped."""
 
 
 class AddedAdvantage(AddedForm):
-    """An advantage of one's own: a function of a step's groups (algorithms/advantages.py)."""
+    """Your own advantage: a function of a step's groups (algorithms/advantages.py)."""
 
 
 _Advantages = (
@@ -206,11 +207,11 @@ AdvantageConfig = Annotated[
     | Annotated[AddedAdvantage, Tag(ADDED_TAG)],
     Discriminator(ADVANTAGES.tag),
 ]
-"""What a rollout's reward is held against."""
+"""How advantages are computed from rewards."""
 
 
 class NoCorrection(Section):
-    """Samples count as the policy's own."""
+    """No correction: samples count as on-policy."""
 
     type: Literal["none"] = "none"
     """Which form."""
@@ -225,7 +226,7 @@ class CutWeights(Section):
 
 
 class MaskedWeights(Section):
-    """Weights trainer / sampler where they are within bounds, else 0 (IcePop, arXiv 2510.18855)."""
+    """Weights trainer / sampler within bounds, else 0 (IcePop, arXiv 2510.18855)."""
 
     min_weight: float = Field(default=0.5, ge=0)
     """Below it the weight is 0."""
@@ -233,34 +234,34 @@ class MaskedWeights(Section):
     """Above it the weight is 0."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Something is left between the bounds."""
+        """Raises ValueError if no weight lies between the bounds."""
         if self.max_weight <= self.min_weight:
             yield "max_weight", f"{self.max_weight:g} is not above min_weight ({self.min_weight:g}); raise it"
 
 
 class TokenTruncated(CutWeights):
-    """A weight a token, cut at a bound."""
+    """A weight per token, cut at a bound."""
 
     type: Literal["token-truncated"] = "token-truncated"
     """Which form."""
 
 
 class TokenMasked(MaskedWeights):
-    """A weight a token, 0 outside bounds."""
+    """A weight per token, 0 outside bounds."""
 
     type: Literal["token-masked"] = "token-masked"
     """Which form."""
 
 
 class SequenceTruncated(CutWeights):
-    """One weight an answer, the product over its tokens, cut at a bound."""
+    """One weight per answer, the product over its tokens, cut at a bound."""
 
     type: Literal["sequence-truncated"] = "sequence-truncated"
     """Which form."""
 
 
 class SequenceMasked(MaskedWeights):
-    """One weight an answer, the product over its tokens, 0 outside bounds."""
+    """One weight per answer, the product over its tokens, 0 outside bounds."""
 
     type: Literal["sequence-masked"] = "sequence-masked"
     """Which form."""
@@ -268,14 +269,14 @@ class SequenceMasked(MaskedWeights):
 
 Correction = NoCorrection | TokenTruncated | TokenMasked | SequenceTruncated | SequenceMasked
 CorrectionConfig = Annotated[Correction, Field(discriminator="type")]
-"""What makes up for a sampler whose numbers or weights are not quite the trainer's."""
+"""Corrects for a sampler whose numbers or weights differ from the trainer's."""
 
 
 CORRECTIONS: Mapping[str, type[Section]] = by_key(Correction)
 
 
 def usual_correction(loss: str, max_staleness: object, older: object) -> str:
-    """The type of `grpo.correction` where a recipe names none: stale samples get weights cut at a bound (Yao et al.
-    2025), unless the loss corrects by itself."""
+    """The type of `grpo.correction` by default: stale samples get weights cut at a bound (Yao et al. 2025), unless
+    the loss corrects by itself."""
     stale = max_staleness not in (0, None) or older == "correct"
     return "token-truncated" if stale and loss != "sequence-weighted" else "none"

@@ -1,4 +1,4 @@
-"""Every key of a recipe as people read it: name, type, unit, default, allowed values and meaning, from the schema."""
+"""Every key of a recipe in words: name, type, unit, default, allowed values and meaning, from the schema."""
 
 from collections.abc import Collection, Iterator, Sequence
 from difflib import get_close_matches
@@ -76,7 +76,7 @@ def keys() -> Iterator[Key]:
 
 
 def explain(word: str) -> list[Key]:
-    """The key of that name, or all whose last part it is, each section with what it holds. Raises UserError."""
+    """The keys with that name or last part; a section comes with its keys. Raises UserError."""
     wanted = ".".join("[]" if part.isdecimal() else part for part in word.split(".")).replace(".[]", "[]")
     known = list(keys())
     found = [key for key in known if key.name == wanted]
@@ -123,7 +123,7 @@ def _of_section(
 
 
 def _of_union(place: str, union: Union) -> Iterator[Key]:
-    """The key that says the kind, and the keys of each kind; those of several kinds that are alike once."""
+    """The key that selects the kind, then the keys of each kind, without duplicates."""
     name = f"{place}.{union.key}"
     classes = union.classes.builtin if isinstance(union.classes, Forms) else union.classes
     described = " ".join(

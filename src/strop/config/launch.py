@@ -17,23 +17,23 @@ Size = Literal["small", "medium", "large"]
 
 
 class LaunchConfig(Section):
-    """The processes of a run, and how they hold the model. `strop train` in one process takes `ddp` alone."""
+    """The processes of a run, and how they hold the model. `strop train` in one process takes only `ddp`."""
 
     engine: Engine = "ddp"
-    """How the training processes hold the model. ddp: each the whole; zero2 (DeepSpeed): shared gradients and
+    """How the training processes hold the model. ddp: whole in each; zero2 (DeepSpeed): shared gradients and
     optimiser; zero3 (DeepSpeed) and fsdp2 (torch): shared weights too."""
     nodes: int = Field(default=1, ge=1)
     """Nodes that train."""
     processes: int = Field(default=1, ge=1)
-    """Training processes on each of them, one a GPU."""
+    """Training processes per node, one per GPU."""
     servers: int = Field(default=0, ge=0)
     """vLLM servers beside them, for policy.engine vllm-server."""
     server_gpus: int = Field(default=1, ge=1)
     """GPUs of each server, over which the model is spread (tensor parallel)."""
     verifiers: int = Field(default=0, ge=0)
-    """Nodes of CPUs that verify, as a Ray cluster of the job's own."""
+    """CPU nodes that verify, as a Ray cluster of the job."""
     device: Literal["gpu", "cpu"] = "gpu"
-    """cpu: no GPU is asked for."""
+    """cpu requests no GPU."""
     cpus: int = Field(default=16, ge=1)
     """CPU cores of each process and of each server; those of each verifying node are `verifier_cpus`."""
     verifier_cpus: int = Field(default=32, ge=1)
@@ -41,25 +41,25 @@ class LaunchConfig(Section):
     memory_mb: int = Field(default=4000, ge=1)
     """Memory for each of these cores."""
     minutes: int = Field(default=240, ge=1)
-    """Time limit of one job on a cluster; the run goes on in the next one."""
+    """Time limit of one job on a cluster; the run continues in the next one."""
     stop_seconds: int = Field(default=300, ge=15)
-    """Seconds before the limit at which the run is told to save a checkpoint after its step; a step that is not done
-    by then is given up, and done again by the next job."""
+    """Seconds before the limit at which the run is told to save a checkpoint after its step; an unfinished step is
+    abandoned, and repeated by the next job."""
     stall_minutes: float = Field(default=5.0, gt=0)
-    """Minutes after which a process of the run whose work does not move on is named, and the run ended; a job in a
-    cluster tries again. Where the recipe gives one thing longer, such as policy.timeout_seconds, it has that long."""
+    """Minutes without progress after which a process is named and the run ended; a job in a cluster tries again.
+    Longer deadlines of the recipe, such as policy.timeout_seconds, still apply."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """There is time to train before the run is told to stop."""
+        """Raises ValueError if no time is left to train."""
         if self.stop_seconds >= 60 * self.minutes:
             yield "stop_seconds", f"{self.stop_seconds} leave nothing of launch.minutes={self.minutes}"
 
 
 class SiteConfig(Section):
-    """A SITE.yaml for `strop launch --slurm`: what one cluster asks for, whatever the recipe is."""
+    """A SITE.yaml for `strop launch --slurm`: what one cluster needs, for any recipe."""
 
     size: Size | None = None
-    """Published size; null: as the recipe's section `launch` has it."""
+    """Published size; null: the recipe's section `launch`."""
     partition: str | None = None
     """SLURM's --partition."""
     account: str | None = None
@@ -67,11 +67,11 @@ class SiteConfig(Section):
     constraint: str | None = None
     """SLURM's --constraint, such as a kind of node."""
     gpu_type: str | None = Field(default=None, pattern=r"^[A-Za-z0-9._-]+$")
-    """Kind of GPU, as in --gres=gpu:KIND:4; null: any."""
+    """Type of GPU, as in --gres=gpu:TYPE:4; null: any."""
     gpus_per_node: int = Field(default=8, ge=1)
-    """GPUs that a node has."""
+    """GPUs per node."""
     modules: list[str] = Field(default=[])
-    """Modules to load first."""
+    """Environment modules to load first."""
     container: str | None = None
     """Apptainer image in which every part runs; null: this installation."""
     binds: list[str] = Field(default=[])
@@ -80,7 +80,7 @@ class SiteConfig(Section):
     """More options of sbatch, such as --qos=long, one a line."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """What stands in a line of #SBATCH has no second one."""
+        """Raises ValueError for control characters, which could add lines to the script."""
         for name, values in self:
             for value in values if isinstance(values, list) else [values]:
                 if isinstance(value, str) and any(ord(c) < 32 for c in value):
@@ -91,7 +91,7 @@ class SiteConfig(Section):
 
 
 def read_site(path: Path) -> SiteConfig:
-    """What a SITE.yaml says. Raises UserError, or ConfigError with a line for each mistake."""
+    """Reads a SITE.yaml. Raises UserError, or ConfigError with a line for each mistake."""
     from strop.config.yaml12 import YamlFault, read_yaml  # not loaded by --help
 
     try:

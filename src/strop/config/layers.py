@@ -1,4 +1,4 @@
-"""The layers of a recipe: files, presets and overrides, each read as data that remembers where it came from."""
+"""The layers of a recipe: files, presets and overrides, each read as data with the origin of each value."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,11 @@ class RecipeLayer:
 
 
 class UnreadableRecipe(Exception):
-    """A file that cannot be read as a recipe; the message is one line."""
+    """A file is not a readable recipe; the message is one line."""
 
 
 def read_file(word: FilePath | str, faults: list[str]) -> list[RecipeLayer]:
-    """The layers of one recipe, a file or a packaged one's name: the presets that it names, then itself.
+    """The layers of one recipe (a file, or a packaged name): its presets, then itself.
 
     Raises UnreadableRecipe.
     """
@@ -51,11 +51,12 @@ def read_file(word: FilePath | str, faults: list[str]) -> list[RecipeLayer]:
 
 
 def read_data(data: Mapping[str, Any], faults: list[str]) -> list[RecipeLayer]:
-    """The layers of nested data from the calling process. Raises UnreadableRecipe for what no file could hold."""
+    """The layers of nested data from the calling process. Raises UnreadableRecipe for values that no file could
+    hold."""
     try:
         text = json.dumps(data)
     except (TypeError, ValueError) as error:
-        raise UnreadableRecipe(f"recipe: not data as a file holds it: {error}") from None
+        raise UnreadableRecipe(f"recipe: not plain data as in a file: {error}") from None
     return _expand(read_text(text, "recipe", FilePath()), faults)
 
 
@@ -91,7 +92,7 @@ def shorten(text: str, limit: int = 100) -> str:
 
 
 def read_text(text: str, name: str, base: FilePath | None = None) -> RecipeLayer:
-    """The layer of a text, whose paths start at `base`. Raises UnreadableRecipe."""
+    """The layer of a text; its paths are relative to `base`. Raises UnreadableRecipe."""
     layer = RecipeLayer({})
 
     def remember(path: Path, line: int, number: str | None) -> None:

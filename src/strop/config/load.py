@@ -1,8 +1,8 @@
 """From recipe files and overrides to a valid Recipe, or to every mistake at once.
 
 Layers are merged left to right: defaults, then each file (the presets it names before its own keys), then the command
-line. Lists are replaced as a whole. A layer that changes `policy.engine` resets the policy section, because the keys of
-one engine mean nothing to another; so does a change of `type` in `grpo.loss` and the like (`config.unions`).
+line. Lists are replaced as a whole. A layer that changes `policy.engine` resets the policy section, because engines
+have different keys; so does a change of `type` in `grpo.loss` and the like (`config.unions`).
 """
 
 import json
@@ -32,7 +32,7 @@ def load_recipe(
     A file may be a packaged recipe's name; a mapping among them is nested data as a file would hold it. Paths become
     absolute (`config.recipes`).
 
-    Raises ConfigError with one line a mistake: where it is, what is wrong, what to do.
+    Raises ConfigError with one line per mistake: place, cause, remedy.
     """
     faults: list[str] = []
     layers: list[RecipeLayer] = []
@@ -44,7 +44,7 @@ def load_recipe(
             readable = False
             faults.append(str(fault))
     layers += read_overrides(overrides, faults)
-    if not readable:  # what an unread file would have said is unknown, so further mistakes might not be real
+    if not readable:  # an unreadable file's content is unknown, so further mistakes might not be real
         raise ConfigError(faults)
     merged, origins = _merge(layers, faults)
     kinds = kinds_of(merged)
@@ -55,7 +55,7 @@ def load_recipe(
 
 
 def _of_other_versions(files: Sequence[FilePath | str | Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each recipe of a run of another version of Strop, whose keys may have had other names."""
+    """A line for each recipe written by another version of Strop, whose keys may differ."""
     for file in files:
         versions = None if isinstance(file, Mapping) else FilePath(file).with_name(VERSIONS)
         try:
@@ -63,7 +63,7 @@ def _of_other_versions(files: Sequence[FilePath | str | Mapping[str, Any]]) -> I
         except (OSError, ValueError, LookupError, TypeError):
             continue
         if found != __version__:
-            yield f"{file}: written by strop {found}, and this is {__version__}: mend those keys, or take that version"
+            yield f"{file}: written by strop {found}, this is {__version__}: correct those keys or install that version"
 
 
 def dump_recipe(recipe: Recipe) -> str:
@@ -97,7 +97,7 @@ def _merge(layers: Sequence[RecipeLayer], faults: list[str]) -> tuple[dict[str, 
 
 
 def _spell_out(layer: RecipeLayer) -> None:
-    """`grpo.loss: cispo` is `grpo.loss: {type: cispo}`, and so for its like."""
+    """`grpo.loss: cispo` is short for `grpo.loss: {type: cispo}`; likewise for other sections of several forms."""
     for path, union in UNIONS.items():
         name = _at(layer.data, path)
         if isinstance(name, str) and union.key == "type" and union.classes:
@@ -107,9 +107,9 @@ def _spell_out(layer: RecipeLayer) -> None:
 
 
 def _validate(data: Any, origins: dict[Path, Origin], kinds: Kinds, faults: list[str]) -> Recipe | None:
-    """Strictly, as JSON, so that text is never taken for a number; a number in a text field becomes its own text.
+    """Validates strictly, as JSON, so text is never read as a number; a number in a text field becomes its own text.
 
-    Sections that are one of several classes get the word that says which, where it is not given.
+    Sections of several forms get their default `type` if none is given.
     """
     for path, kind in kinds.items():
         parent = _at(data, path[:-1])

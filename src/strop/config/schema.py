@@ -39,17 +39,17 @@ from strop_verify.verification.config import LocalVerifierConfig, SandboxConfig,
 
 
 class CommitConfig(Section):
-    """Commits of the run's data to a git repository: recipe, metrics, rollouts, evaluations, but no model."""
+    """Commits of the run's data to a git repository: recipe, metrics, rollouts, evaluations; no model."""
 
     remote: str | None = Field(default=None, min_length=1)
-    """Where to: a folder (made when it is missing) or what `git push` takes, such as git@HOST:PATH; null: nowhere."""
+    """Destination: a folder (created if missing) or an address for `git push`, such as git@HOST:PATH; null: none."""
     every: int = Field(default=10, ge=1)
     """Steps between commits; the end is always committed."""
     branch: str | None = Field(default=None, min_length=1)
-    """Branch that the run has to itself; null is its name."""
+    """The run's own branch; null: the run's name."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The recipe is among what is committed."""
+        """Raises ValueError for a password, which would be committed, or an option of git."""
         if self.remote is not None and re.search(r"://[^/@]*:[^/@]*@", self.remote):
             what = "holds a password, which would be committed too; leave it to git's credential helper"
             yield "remote", what
@@ -58,25 +58,25 @@ class CommitConfig(Section):
 
 
 class RunConfig(Section):
-    """The run folder and what goes into it."""
+    """The run folder and its contents."""
 
     name: str = Field(default="run", pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=100)
     """Name of the run, as charts and model cards show it: letters, digits and . _ + - only."""
     dir: str | None = Field(default=None, min_length=1)
-    """Run folder, from where the command runs; null is runs/<name>, and another folder leaves the name as it is."""
+    """Run folder, relative to the working directory; null: runs/NAME. Does not change the name."""
     save_every: int = Field(default=20, ge=1)
     """Steps between checkpoints; the last step is always saved."""
     keep_checkpoints: int = Field(default=2, ge=1)
     """Newest checkpoints to keep."""
     keep_optimizer: bool = False
-    """Keep the optimiser's state in the checkpoints of a finished run: twice the model in size, or more. Without it a
-    run that is extended afterwards goes on from its weights with a new optimiser."""
+    """Keep the optimiser's state in the checkpoints of a finished run: twice the model's size or more. Without it an
+    extended run continues from its weights with a new optimiser."""
     report_to: list[Literal["wandb", "trackio", "tensorboard"]] = Field(default=[])
-    """Experiment trackers that also get the metrics; see docs/logging.md."""
+    """Experiment trackers that also get the metrics; see docs/report.md."""
     commit: CommitConfig = CommitConfig()
     """Commits of the run's data while it trains."""
     overwrite: bool = False
-    """Replace a run folder that exists; otherwise it is an error."""
+    """Replace an existing run folder, which is otherwise an error."""
 
     @property
     def folder(self) -> Path:
@@ -85,7 +85,7 @@ class RunConfig(Section):
 
 
 def _check_samples(ks: list[int], samples: int, greedy: bool) -> Iterator[Complaint]:
-    """pass@k needs 1 <= k <= samples, and an evaluation needs at least one answer."""
+    """Checks 1 <= k <= samples for each pass@k, and that there is an answer to evaluate."""
     if samples == 0:
         if not greedy:
             yield "samples", "0 samples and greedy: false leave nothing to evaluate"
@@ -103,13 +103,13 @@ HELD_OUT = "held-out"
 
 
 class ExtraEvaluation(Section):
-    """One more task set to evaluate on, as a check from outside."""
+    """A further task set to evaluate on."""
 
     name: str = Field(min_length=1)
     """Its key in summary.json."""
     source: str = Field(min_length=1)
     """Task set, written like tasks.source; all its tasks are used, whatever their split. held-out: the recipe's own
-    held-out tasks, judged by their hidden tests even where tasks.judge is own."""
+    held-out tasks, judged by their hidden tests even if tasks.judge is own."""
     samples: int = Field(default=1, ge=0)
     """Sampled answers per task; 0 evaluates only greedily."""
     temperature: float = Field(default=1.0, gt=0)
@@ -121,7 +121,7 @@ class ExtraEvaluation(Section):
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
-    """Only tasks of these days."""
+    """Only tasks dated in this window."""
     style: Literal["continue", "chat", "chat-prefilled"] | None = None
     """Prompt style for this set, with the style's own stop strings; null takes tasks.style and sampling.stop."""
     max_tokens: int | None = Field(default=None, ge=1)
@@ -136,8 +136,8 @@ class EvaluationConfig(Section):
     """Evaluation on held-out tasks: before, during and after training."""
 
     before: bool | Literal["last", "warm"] = True
-    """Evaluate the model as it comes, and once more where it was warmed up. last: only as it comes, and after training,
-    so that the first step comes at once; warm: only after the warm start."""
+    """Evaluate the initial model, and again after a warm start. last: the initial model only, and after training, so
+    that training starts at once; warm: only after the warm start."""
     after: bool = True
     """Evaluate the trained model, and compare by paired bootstrap when `before` was done."""
     samples: int = Field(default=8, ge=0)
@@ -149,30 +149,30 @@ class EvaluationConfig(Section):
     greedy: bool = True
     """Also one greedy answer per task."""
     room: int = Field(default=1, ge=1)
-    """Above 1: a control for `greedy`. The model as it comes also answers greedily with this many times
-    sampling.max_tokens, and the trained one is held against it: what was learned beyond coming to an end in time."""
+    """Above 1: a control for `greedy`. The initial model also answers greedily with this many times
+    sampling.max_tokens, and the trained model is compared with it: what was learned besides finishing in time."""
     controls: list[Literal["ssd", "rft", "warm"]] = Field(default=[])
-    """Trained after the run from the same start, on the same tasks, for as long as its steps took, and held against it:
-    ssd, on the model's own answers as they are; rft, on those that passed; warm, on the references."""
+    """Trained after the run from the same start, on the same tasks, with the same compute, and compared with it:
+    ssd, on the model's own answers; rft, on those that passed; warm, on the references."""
     limit: int | None = Field(default=None, ge=1)
     """At most this many held-out tasks, chosen by content hash; null takes all."""
     window: WindowConfig = WindowConfig()
-    """Only held-out tasks of these days."""
+    """Only held-out tasks dated in this window."""
     every: int = Field(default=0, ge=0)
-    """Also evaluate every this many training steps, on some held-out tasks; 0: never."""
+    """Steps between evaluations during training, on some held-out tasks; 0: none."""
     every_limit: int | None = Field(default=100, ge=1)
-    """At most this many of them, chosen by a hash of their ids; null takes all."""
+    """At most this many of these tasks, chosen by a hash of their ids; null takes all."""
     every_samples: int = Field(default=4, ge=0)
-    """Sampled answers per task in these; 0 takes the greedy answer alone."""
+    """Sampled answers per task in these evaluations; 0 evaluates only greedily."""
     extra: list[ExtraEvaluation] = Field(default=[])
     """More task sets to evaluate on."""
     bootstrap: int = Field(default=10_000, ge=100)
     """Resamples of tasks for each interval."""
     confidence: float = Field(default=0.95, gt=0, lt=1)
-    """Coverage of the intervals."""
+    """Confidence level of the intervals."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """pass@k needs k samples, and names of extra sets are unique."""
+        """Checks k <= samples for each pass@k, names of extra sets, and what controls need."""
         yield from _check_samples(self.k, self.samples, self.greedy)
         if self.room > 1 and not (self.greedy and self.after and self.before in (True, "last")):
             yield (
@@ -180,7 +180,7 @@ class EvaluationConfig(Section):
                 "needs evaluation.greedy and after, and before true or last; set those, or room to 1",
             )
         if self.controls and not self.after:
-            yield "controls", "are held against the trained model: set evaluation.after=true"
+            yield "controls", "are compared with the trained model: set evaluation.after=true"
         for name in _repeated(self.controls):
             yield "controls", f"{name} is named twice"
         for name in _repeated(extra.name for extra in self.extra):
@@ -191,7 +191,7 @@ class LimitsConfig(Section):
     """When a run gives up."""
 
     max_error_rate: float = Field(default=0.05, ge=0, le=1)
-    """Share of verdicts with outcome *error* (ours, not the model's) above which the run stops with the cause."""
+    """Share of verdicts with outcome *error* (the grader's failure) above which the run stops with the cause."""
 
 
 def _several(value: Any) -> str:
@@ -219,13 +219,13 @@ class Recipe(Section):
     """Where a step's answers come from: the tasks, which are played; or the events of served edit suggestions, for
     `strop online`, which sets all that goes with it."""
     tasks: TaskSets = TasksConfig()
-    """What is asked: one task set, or a list of them, each with a name, to train on all in one run."""
+    """The tasks: one set, or a list of named sets to train on in one run."""
     rewards: list[RewardConfig] = Field(default=[RewardConfig(name="passed")], min_length=1)
     """Named, weighted rewards; their weighted sum is a rollout's reward."""
     sampling: SamplingConfig = SamplingConfig()
     """How training rollouts are sampled."""
     play: PlayConfig = PlayConfig()
-    """How tasks of many turns are played."""
+    """How tasks of several turns are played."""
     grpo: GrpoConfig = GrpoConfig()
     """The policy-gradient update."""
     optim: OptimConfig = OptimConfig()
@@ -243,14 +243,14 @@ class Recipe(Section):
     sandbox: SandboxConfig = SandboxConfig()
     """Limits of one verdict."""
     verifier: VerifierConfig = LocalVerifierConfig()
-    """Who judges, and where."""
+    """Who judges answers, and where."""
     limits: LimitsConfig = LimitsConfig()
     """When the run gives up."""
     launch: LaunchConfig = LaunchConfig()
     """The processes of the run."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Sections fit together, in every stage."""
+        """Checks that sections fit together, in every stage."""
         yield from _update_faults(self)
         if self.feed == "edit-events":
             yield from _edit_event_faults(self)
@@ -273,7 +273,7 @@ class Recipe(Section):
 
     @property
     def task_set(self) -> TasksConfig:
-        """Its task set. `tasks.task_sets.each` takes a recipe with several apart."""
+        """Its only task set. `tasks.task_sets.each` splits a recipe with several."""
         assert isinstance(self.tasks, TasksConfig), "a recipe with several task sets"
         return self.tasks
 
@@ -296,12 +296,12 @@ def _faults_of_stage(recipe: Recipe, number: int) -> Iterator[Complaint]:
 
 
 def _update_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """An answer fits into the engine, and a teacher on a server is asked at the one temperature that it has."""
+    """Checks that an answer fits into the engine, and the temperature of a teacher on a server."""
     teacher, temperature = recipe.grpo.teacher, recipe.sampling.temperature
     if teacher and teacher.url and temperature != 1:
         yield (
             "sampling.temperature",
-            f"{temperature:g} with a teacher on a server, whose log-probabilities are of temperature 1; set 1",
+            f"{temperature:g} with a teacher on a server, whose log-probabilities have temperature 1; set 1",
         )
     longest = getattr(recipe.policy, "max_model_len", None)
     if longest is not None and longest <= recipe.sampling.max_tokens:
@@ -338,7 +338,7 @@ def _edit_event_faults(recipe: Recipe) -> Iterator[Complaint]:
 
 
 def _process_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """Steps of an answer are gone on from where a play is one answer."""
+    """Process rewards by statement need single-turn plays."""
     advantage = recipe.grpo.advantage
     if isinstance(advantage, ProcessAdvantage) and advantage.steps == "statement":
         sets = recipe.tasks if isinstance(recipe.tasks, list) else [recipe.tasks]
@@ -351,7 +351,7 @@ def _process_faults(recipe: Recipe) -> Iterator[Complaint]:
 
 
 def _sharding_faults(recipe: Recipe) -> Iterator[Complaint]:
-    """What needs the whole model in a process, where none has it."""
+    """Settings that need the whole model in a process, under engines that shard it."""
     engine = recipe.launch.engine
     if engine not in SHARDED:
         return

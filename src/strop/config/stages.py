@@ -42,7 +42,7 @@ else:
 
 
 class StageConfig(Section):
-    """One stage of the training: until when it goes, and what it changes."""
+    """One stage of the training: its last step and its changes."""
 
     until: int | None = Field(default=None, ge=1)
     """Its last step, counted from the start of the run; null, in the last stage alone, is optim.steps."""
@@ -59,7 +59,7 @@ class StageConfig(Section):
 
 
 def _set(data: dict[str, Any]) -> dict[str, Any]:
-    """Without null and what is empty."""
+    """Without nulls and empty values."""
     kept = {key: _set(value) if isinstance(value, dict) else value for key, value in data.items()}
     return {key: value for key, value in kept.items() if value is not None and value != {}}
 
@@ -71,7 +71,7 @@ def until_faults(stages: Sequence[StageConfig], steps: int) -> Iterator[Complain
         field, last = f"stages.{number}.until", number == len(stages) - 1
         until = steps if last and stage.until is None else stage.until
         if until is None:
-            yield field, "needs the stage's last step; only the last stage may leave it out"
+            yield field, "needs the stage's last step; only the last stage may omit it"
         elif until <= before:
             yield field, f"{until} is not after the stage before, which ends at {before}"
         elif until > steps or (last and until < steps):

@@ -13,13 +13,13 @@ from strop_verify.core.section import Complaint, Section, day_fault
 
 
 class EnvironmentConfig(Section):
-    """How a task is played; a recipe may write only the type. Other keys are the environment's own options."""
+    """How a task is played; a recipe may give only the type. Other keys are options of the environment."""
 
     model_config = ConfigDict(extra="allow")
 
     type: str = Field(default="single-turn", min_length=1)
-    """single-turn, feedback, workspace, world, search, next-edit, harness, verifiers and openenv for tasks of these
-    (docs/neighbours.md), "file.py:Class" for one of your own, or another package's entry point in strop.environments
+    """single-turn, feedback, workspace, world, search, next-edit, harness, verifiers and openenv for their tasks
+    (docs/neighbours.md), "file.py:Class" for your own, or another package's entry point in strop.environments
     (docs/plays.md)."""
 
     @model_validator(mode="before")
@@ -29,17 +29,17 @@ class EnvironmentConfig(Section):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What the environment is made with, checked where it is looked up."""
+        """Options of the environment, checked when it is looked up."""
         return self.model_extra or {}
 
 
 class TasksConfig(Section):
-    """Which tasks, and how they are put to the model."""
+    """The tasks, and how they are put to the model."""
 
     source: str = Field(default="python-functions", min_length=1)
     """Built in (python-functions, rust-functions, humaneval), jsonl:PATH, parquet:PATH, or hub:NAME (id, folder)."""
     columns: dict[str, str] = Field(default={})
-    """For foreign data: our field to their column, such as {statement: prompt, check.code: tests}."""
+    """For other data sets: field to column, such as {statement: prompt, check.code: tests}."""
     hub_subset: str | None = None
     """Configuration of a Hub data set; null is its default."""
     hub_split: str = "train"
@@ -51,10 +51,10 @@ class TasksConfig(Section):
     limit: int | None = Field(default=None, ge=1)
     """At most this many tasks, chosen by content hash before the split; null takes all."""
     max_tests: int | None = Field(default=None, ge=1)
-    """Maximum number of tests for an answer in training: those that the prompt shows, then those with the longest
-    inputs, in their order; null takes all. Held-out tasks are always judged by all their tests."""
+    """Maximum number of tests for a training answer: the shown ones, then those with the longest inputs, in their
+    order; null takes all. Held-out tasks are always judged by all their tests."""
     held_out_fraction: float = Field(default=0.2, ge=0, lt=1)
-    """Share of tasks, chosen by content hash, that is never trained on; tasks that name their split keep it."""
+    """Share of tasks that is held out, chosen by content hash; tasks with a split keep it."""
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
     """continue: the model continues the function (small base models); chat: it answers with a fenced block;
     chat-prefilled: the same with the block and the signature begun (small chat models)."""
@@ -64,43 +64,43 @@ class TasksConfig(Section):
     """Form of Rust answers; function-and-tests also asks for a `#[cfg(test)]` module, as the published recipe
     does, and warm-start examples include one."""
     judge: Literal["trusted", "own"] = "trusted"
-    """Whose tests judge Rust answers: the task's trusted, hidden tests, or the answer's own tests."""
+    """Which tests judge Rust answers: the task's trusted hidden tests, or the answer's own."""
     template: str | None = None
-    """File with a prompt template that replaces the style's own."""
+    """File with a prompt template that replaces the style's."""
     max_prompt_tokens: int = Field(default=1024, ge=1)
     """Longest prompt in tokens."""
     too_long: Literal["refuse", "leave-out"] = "refuse"
-    """What to do where a prompt is longer: stop before anything is sampled and name the task, or leave such tasks out
-    and say how many they are. Prompts of environments that must be set up first are not looked at."""
+    """What to do if a prompt is longer: stop before sampling and name the task, or leave such tasks out and count
+    them. Prompts of environments that need a set-up are not checked."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Levels lie in 0 to 5."""
+        """Raises ValueError for a level outside 0 to 5."""
         for level in self.levels:
             if not 0 <= level <= 5:
                 yield "levels", f"{level} is not a level; levels are 0 (unknown) to 5"
 
 
 class WindowConfig(Section):
-    """Only tasks that were published in these days, by their metadata["date"]: as LiveCodeBench (arXiv 2403.07974)
-    does, so that no task is older than a model's training data. Tasks without a date are left out."""
+    """Only tasks published in a window, by metadata["date"], so that no task is older than a model's training data
+    (LiveCodeBench, arXiv 2403.07974). Tasks without a date are left out."""
 
     model_config = ConfigDict(populate_by_name=True)
 
     from_: str | None = Field(default=None, alias="from")
-    """First day, as YYYY-MM-DD; null: from the beginning."""
+    """First day, YYYY-MM-DD; null: no lower bound."""
     to: str | None = None
-    """Last day, as YYYY-MM-DD, itself included; null: without end."""
+    """Last day, YYYY-MM-DD, included; null: no upper bound."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it leaves nothing out."""
+        """Whether it has no bounds."""
         return self.from_ is None and self.to is None
 
     def __str__(self) -> str:
         return f"{self.from_ or '...'} to {self.to or '...'}"
 
     def complaints(self) -> Iterator[Complaint]:
-        """Both are days, in order."""
+        """Raises ValueError unless both are days, in order."""
         faults = {"from": day_fault(self.from_), "to": day_fault(self.to)}
         yield from ((field, fault) for field, fault in faults.items() if fault)
         if not any(faults.values()) and self.from_ and self.to and self.from_ > self.to:
@@ -111,10 +111,10 @@ class RewardConfig(Section):
     """One named, weighted part of the reward."""
 
     name: str = Field(min_length=1)
-    """Built-in reward, "file.py:function" for one of your own, "model:PATH" for one that `strop train-reward` has
-    learnt, or another package's entry point in strop.rewards."""
+    """Built-in reward, "file.py:function" for your own, "model:PATH" for one that `strop train-reward` has learned,
+    or another package's entry point in strop.rewards."""
     weight: float = 1.0
-    """Factor in the sum that is the rollout's reward; 0 only logs the score, a negative weight punishes."""
+    """Weight in the rollout's reward, a weighted sum; 0 only logs the score, a negative weight penalises it."""
 
 
 class WeightPoint(Section):
@@ -123,7 +123,7 @@ class WeightPoint(Section):
     step: int = Field(ge=1)
     """Training step, from 1."""
     weight: float = Field(ge=0)
-    """The weight there; between two points it changes by equal amounts a step."""
+    """The weight at that step; interpolated linearly between two points."""
 
 
 class TaskSetConfig(TasksConfig):
@@ -134,17 +134,17 @@ class TaskSetConfig(TasksConfig):
     weight: float = Field(default=1.0, ge=0)
     """Its share of a step's tasks is this, divided by the sum of the sets' weights."""
     schedule: list[WeightPoint] = Field(default=[])
-    """Weights by step, in place of `weight`, such as [{step: 1, weight: 1}, {step: 100, weight: 0}]; before the first
-    point and after the last it stays as it is there."""
+    """Weights by step, in place of `weight`, such as [{step: 1, weight: 1}, {step: 100, weight: 0}]; constant before
+    the first point and after the last."""
     rewards: list[RewardConfig] | None = Field(default=None, min_length=1)
     """Rewards of this set; null takes the recipe's `rewards`."""
     stop: list[str] | None = None
-    """Stop strings of this set; null takes sampling.stop, and where that is null those of the prompt style."""
+    """Stop strings of this set; null takes sampling.stop, and if that is null those of the prompt style."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Longest completion in tokens; null takes sampling.max_tokens."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The steps of a schedule rise."""
+        """Checks that the steps of a schedule rise and that no stop string is empty."""
         yield from super().complaints()
         for one, two in pairwise(self.schedule):
             if two.step <= one.step:
@@ -167,7 +167,7 @@ class TaskSetConfig(TasksConfig):
 
 
 def mixture_faults(sets: Sequence[TaskSetConfig], steps: int) -> Iterator[Complaint]:
-    """What is wrong between the task sets of a recipe."""
+    """Errors across the task sets of a recipe."""
     if not sets:
         yield "tasks", "the list is empty; name a task set"
     for name, count in Counter(one.name for one in sets).items():
@@ -179,12 +179,12 @@ def mixture_faults(sets: Sequence[TaskSetConfig], steps: int) -> Iterator[Compla
 
 
 def reward_faults(rewards: Sequence[RewardConfig], field: str) -> Iterator[Complaint]:
-    """What is wrong between the rewards of a rubric."""
+    """Errors across the rewards of a rubric."""
     for name, count in Counter(reward.name for reward in rewards).items():
         if count > 1:
             yield field, f"{name!r} is listed twice; add up its weights"
     if rewards and all(reward.weight == 0 for reward in rewards):
-        yield field, "every weight is 0, so nothing would be learnt; give one a weight"
+        yield field, "every weight is 0, so nothing would be learned; give one a weight"
 
 
 Stop = Literal["end", "mask", "drop"]
@@ -192,10 +192,11 @@ Told = Literal["feedback", "end", "mask", "drop"]
 
 
 class StopsConfig(Section):
-    """What becomes of a play that ended without an answer, by the reason.
+    """What happens to a play that ended without an answer, by reason.
 
-    end: it is scored as no answer. mask: the same, but its tokens carry no loss. drop: it is not scored. feedback: the
-    policy is told what was wrong, and the play goes on. A play that ended by a failure of ours is always dropped.
+    end: scored as no answer. mask: the same, but its tokens carry no loss. drop: not scored. feedback: the policy is
+    told what was wrong, and the play continues. A play that ended by a failure of the grader or jail is always
+    dropped.
     """
 
     no_call: Told = "end"
@@ -205,16 +206,16 @@ class StopsConfig(Section):
     max_turns: Stop = "end"
     """The environment allows no more turns, or play.max_turns is reached."""
     context: Stop = "end"
-    """No room was left for another turn."""
+    """The context has no room for another turn."""
     deadline: Stop = "drop"
-    """The play's time was up. Time depends on the machine, so anything but drop is at your own risk."""
+    """The play exceeded its time. Time depends on the machine, so anything but drop is at your own risk."""
 
 
 class FolderConfig(Section):
-    """Bounds of the folder that lasts as long as a play, for environments whose tools use one."""
+    """Limits of a play's folder, for environments whose tools use one."""
 
     disk_mb: int = Field(default=64, ge=1)
-    """All its files together, in MiB."""
+    """Total size of its files, in MiB."""
     file_mb: int = Field(default=16, ge=1)
     """Largest file, in MiB."""
     processes: int = Field(default=64, ge=1)
@@ -223,11 +224,11 @@ class FolderConfig(Section):
     """Installed Python packages that its programs may import, such as numpy, beside pytest and what the task's project
     imports."""
     read: list[str] = Field(default=[])
-    """Other paths outside that its programs may read, such as the folder of a toolchain."""
+    """Further paths that its programs may read, such as a toolchain's folder."""
 
 
 class PlayConfig(Section):
-    """Limits and order of plays. A task of one turn needs none of it."""
+    """Limits and order of plays. Single-turn tasks need none of it."""
 
     order: Literal["deterministic", "as-ready"] = "deterministic"
     """deterministic: results of tools are taken after a fixed number of decoding steps, so that on a CPU the same seeds
@@ -237,20 +238,20 @@ class PlayConfig(Section):
     at_once: int = Field(default=1024, ge=1)
     """Plays in flight at the same time."""
     max_turns: int = Field(default=10, ge=1)
-    """Turns of a play, however many its environment would take."""
+    """Maximum turns of a play, whatever its environment allows."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """Tokens of a whole play, prompts and answers; null: as many as the model takes."""
+    """Maximum tokens of a play, prompts and answers; null: the model's context."""
     seconds: float | None = Field(default=None, gt=0)
-    """Wall seconds of a play from its turn on, sampling and tools; null: no limit."""
+    """Wall seconds of a play from its first request on, sampling and tools; null: no limit."""
     setups: int = Field(default=8, ge=1)
-    """Environments that are set up ahead of their plays."""
+    """Environments to set up ahead of their plays."""
     setup_seconds: float = Field(default=120.0, gt=0)
-    """Wall seconds for setting an environment up; one that takes longer is a failure of ours."""
+    """Wall seconds for an environment's set-up; a longer one drops the play."""
     close_seconds: float = Field(default=30.0, gt=0)
-    """Wall seconds for closing an environment, after which nobody waits for it."""
+    """Wall seconds to wait for an environment to close."""
     feedback: int = Field(default=3, ge=0)
-    """Times that a play is told why its turn did not count, where stops say feedback."""
+    """How often a play is told why its turn did not count, if a stop says feedback."""
     folder: FolderConfig = FolderConfig()
-    """Bounds of a play's own folder."""
+    """Limits of a play's folder."""
     stops: StopsConfig = StopsConfig()
-    """What becomes of plays without an answer."""
+    """What happens to plays without an answer."""

@@ -29,7 +29,8 @@ class SamplingConfig(Section):
     """How training rollouts are sampled. Evaluation has its own temperature."""
 
     temperature: float = Field(default=1.0, gt=0, le=10)
-    """Softmax temperature; 1 samples from the policy as it is. Training needs differing answers, so never 0."""
+    """Softmax temperature; 1 samples from the policy itself. Training needs differing answers, so it must be above
+    0."""
     top_p: float = Field(default=1.0, gt=0, le=1)
     """Nucleus: sample from the smallest set of tokens with this probability. Below 1 the log-probs are biased."""
     max_tokens: int = Field(default=1024, ge=1)
@@ -38,12 +39,12 @@ class SamplingConfig(Section):
     """Strings that end a completion; null takes those of tasks.style."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """An empty stop string would stop everything at once."""
+        """Raises ValueError for an empty stop string."""
         if self.stop is not None and "" in self.stop:
             yield "stop", "an empty string ends every completion at once; remove it"
 
     def params(self, stop: Sequence[str] | None = ()) -> SamplingParams:
-        """The same as a policy takes it, with these stop strings: by default the environment's."""
+        """The sampling parameters of a request, with these stop strings: by default the environment's."""
         return SamplingParams(
             temperature=self.temperature,
             top_p=self.top_p,
@@ -53,40 +54,42 @@ class SamplingConfig(Section):
 
 
 def _usual_correction(given: dict[str, Any]) -> Correction:
-    """The correction of a section that names none; `given` are its fields before it, those that are valid."""
+    """The default correction; `given` are the section's valid fields before it."""
     loss = given.get("loss", DapoLoss())
     name = usual_correction(loss.type, given.get("max_staleness"), given.get("older"))
     return TokenTruncated() if name == "token-truncated" else NoCorrection()
 
 
 class TeacherConfig(Section):
-    """Whose log-probabilities of the policy's own tokens are part of their advantages: on-policy distillation (GKD,
+    """A model whose log-probabilities of the policy's tokens enter their advantages: on-policy distillation (GKD,
     arXiv 2306.13649). The formula is in training/teacher.py."""
 
     name: str | None = None
-    """Hub id or local folder of a model with the policy's tokenizer; null: the policy itself, which is shown more."""
+    """Hub id or local folder of a model with the policy's tokenizer; null: the policy itself, with more in its
+    prompt."""
     revision: str | None = None
     """Branch, tag or commit on the Hub; null takes the default branch."""
     url: str | None = None
     """Address up to /v1 of a server that serves the teacher and gives log-probabilities of prompts, such as vLLM's;
-    `name` is then what it calls the model. Needs sampling.temperature 1."""
+    `name` is then the model's name there. Needs sampling.temperature 1."""
     tokenizer: str | None = None
     """Hub id or folder of the tokenizer of a teacher on a server; null: `name` is one too."""
     api_key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the server's key; the key itself is never in a recipe."""
+    """Environment variable with the server's key; a recipe never holds the key itself."""
     weight: float = Field(default=1.0, gt=0)
-    """Of the difference of log-probabilities, in nats, against advantages of rewards."""
+    """Weight of the difference of log-probabilities, in nats, relative to advantages of rewards."""
     rewards: bool = True
-    """Whether rewards have advantages too; false: distillation alone, and rewards are logged."""
+    """Whether rewards contribute advantages; false: distillation only, rewards are logged."""
     on: Literal["all", "failed"] = "all"
-    """Which answers it teaches: all, their rewards' advantages added; or those that did not pass, in place of these
-    (SRPO, arXiv 2604.02288)."""
+    """Which answers it teaches: all, in addition to the advantages of rewards; or those that did not pass, instead of
+    these (SRPO, arXiv 2604.02288)."""
     shows: Literal["nothing", "reference", "feedback"] = "nothing"
-    """What the teacher sees behind the statement: the reference solution (OPSD, arXiv 2601.18734), or why this answer
-    failed (SDPO, arXiv 2601.20802); an answer for which there is neither keeps its reward's advantage."""
+    """What the teacher sees after the statement: the reference solution (OPSD, arXiv 2601.18734), or why this answer
+    failed (SDPO, arXiv 2601.20802); answers without either keep the advantage of their reward."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """The policy itself learns nothing from what it would say anyway, and a server serves more than one model."""
+        """Checks that a policy that teaches itself is shown something, and that server settings come with a name and
+        an address."""
         if self.url and not self.name:
             yield "name", "is empty: name the model as the server at grpo.teacher.url calls it"
         if self.tokenizer and not self.url:
@@ -104,39 +107,40 @@ class GrpoConfig(Section):
     loss: LossConfig = DapoLoss()
     """The policy-gradient loss, and how its tokens are averaged."""
     advantage: AdvantageConfig = GroupAdvantage()
-    """What a rollout's reward is held against."""
+    """The baseline for a rollout's reward."""
     teacher: TeacherConfig | None = None
-    """A model that weighs tokens beside the rewards, or in their place; null for none."""
+    """A model that weighs tokens in addition to the rewards, or instead of them; null for none."""
     beta: float = Field(default=0.0, ge=0)
     """Weight of the k3 estimate of the KL to the model that this training starts from (after a warm start, if there is
     one), per token; 0 needs no reference model, nor do adapters, which are left out instead."""
     mask_truncated: bool = True
-    """Truncated answers stay in the baseline and leave the loss ("overlong filtering", DAPO, DeepCoder)."""
+    """Keep truncated answers in the baseline but not in the loss ("overlong filtering", DAPO, DeepCoder)."""
     group_size: int = Field(default=8, ge=1)
-    """Rollouts of one task that share a baseline (G); 1 only with advantage running-baseline or one of your own."""
+    """Rollouts of one task that share a baseline (G); 1 only with advantage running-baseline or your own."""
     tasks_per_step: int = Field(default=32, ge=1)
     """Groups in one step."""
     iterations: int = Field(default=1, ge=1)
     """Updates on one batch of rollouts (mu in 2402.03300); at 1 ratios are 1 and clipping never acts."""
     minibatches: int = Field(default=1, ge=1)
-    """Updates that a batch of rollouts is divided into, in whole groups; from the second one on the policy has moved
-    since it sampled, so clipping has an effect (mini-batches of PPO, arXiv 1707.06347)."""
+    """Updates per batch of rollouts, in whole groups; from the second one on the policy differs from the sampler, so
+    clipping has an effect (mini-batches of PPO, arXiv 1707.06347)."""
     refill: bool = True
-    """Drop groups whose rewards are all equal and sample other tasks in their place ("dynamic sampling", DAPO)."""
+    """Drop groups whose rewards are all equal and sample other tasks instead ("dynamic sampling", DAPO)."""
     max_refill_rounds: int = Field(default=3, ge=0)
     """Rounds of refilling before the step continues with the groups it has."""
     max_staleness: int = Field(default=0, ge=0)
-    """Steps that the weights may be ahead of those that sampled a group. 0: a step samples, then updates. From 1 on the
-    next step is sampled beside the update, one step stale; more is for engines that take new weights late."""
+    """Maximum steps between the weights that sampled a group and those being updated. 0: a step samples, then
+    updates. From 1 on the next step is sampled during the update, one step stale; more is for engines that get new
+    weights late."""
     older: Literal["drop", "correct"] = "drop"
-    """Groups older than max_staleness leave the loss as a whole, or stay in it under `correction`."""
+    """Whether groups older than max_staleness leave the loss, or stay in it under `correction`."""
     correction: CorrectionConfig = Field(default_factory=_usual_correction)
-    """Weights that make up for a sampler whose numbers or weights are not quite the trainer's. Where it is not given:
-    token-truncated for samples that may be stale (max_staleness, older), unless the loss corrects by itself; else
-    none."""
+    """Corrects for a sampler whose numbers or weights differ from the trainer's. By default: token-truncated if
+    samples may be stale (max_staleness, older), unless the loss corrects by itself; else none."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Minibatches are whole groups, baselines have their groups, and stale samples are corrected."""
+        """Checks that minibatches are whole groups, that groups are large enough, and that stale samples are
+        corrected."""
         if self.tasks_per_step % self.minibatches:
             yield (
                 "minibatches",
@@ -157,11 +161,11 @@ class GrpoConfig(Section):
         if self.loss.type == "sequence-weighted" and corrects:
             yield "correction", "must be none with loss sequence-weighted, which corrects by itself"
         if usual_correction(self.loss.type, self.max_staleness, self.older) != "none" and not corrects:
-            yield "correction", "none leaves stale samples uncorrected; take another, or leave it out"
+            yield "correction", "none leaves stale samples uncorrected; choose another, or leave it out"
 
     @property
     def compares(self) -> bool:
-        """Whether a group whose rewards are all equal has no advantages. Of an advantage of one's own `refill` says it:
+        """Whether a group whose rewards are all equal has no advantages. For your own advantage `refill` decides:
         whether such groups are dropped.
         """
         if self.teacher:
@@ -215,10 +219,10 @@ class SftConfig(Section):
     """Supervised warm start on reference solutions: for `strop sft`, and before GRPO when `warm_start` is on."""
 
     warm_start: bool = False
-    """Let `strop train` begin with it; the model is then evaluated once more in between, as "warm"."""
+    """Run it at the start of `strop train`; the model is then also evaluated after it, as "warm"."""
     source: str | None = None
     """Source of the examples, written like tasks.source; null takes the references of the training tasks. Only the
-    training side of a source is used, split as tasks are: its held-out side is never trained on."""
+    training side of the source is used, split like tasks; its held-out side is never trained on."""
     demos: str | None = None
     """File of demonstrations of many turns (`strop build demos`), in place of `source`. Those of held-out tasks
     are left out."""
@@ -237,18 +241,18 @@ class SftConfig(Section):
 
 
 class RewardModelConfig(Section):
-    """A number at the last token, learnt from answers that passed and answers that failed."""
+    """A score at the last token, learned from answers that passed and answers that failed."""
 
     pairs: str | None = Field(default=None, min_length=1)
     """File of `strop build preferences`; must be given for `strop train-reward`."""
     loss: Literal["bradley-terry", "cross-entropy"] = "bradley-terry"
-    """bradley-terry: an answer that passed above each of its task that failed; cross-entropy: each for itself."""
+    """bradley-terry: each passed answer above each failed one of its task; cross-entropy: each answer alone."""
     centering: float = Field(default=0.01, ge=0)
     """Weight of the squared sum of a pair's scores, which keeps them near 0 (arXiv 2312.09244)."""
     each: int = Field(default=4, ge=1)
-    """Answers of a task that passed, and that failed, that are compared with each other, at most; drawn by the seed."""
+    """Maximum passed and maximum failed answers per task to compare; drawn by the seed."""
     max_tokens: int = Field(default=1024, ge=1)
-    """Tokens of a task and an answer; of longer ones the end counts."""
+    """Maximum tokens of task and answer; longer ones keep their end."""
     epochs: float = Field(default=1.0, gt=0)
     """Passes over the tasks; unused when steps is given."""
     steps: int | None = Field(default=None, ge=1)
@@ -264,19 +268,19 @@ class RewardModelConfig(Section):
 
 
 class OnlineConfig(Section):
-    """One round: suggestions that the served model made, one update, a comparison, deployed or not."""
+    """One round: suggestions of the served model, one update, a comparison, deployment or rollback."""
 
     events: str | None = Field(default=None, min_length=1)
     """Folder of the event log that `strop serve-edits --log` writes; null is RUN/events."""
     user: Literal["log", "nearer", "kept", "exact", "always", "never", "coin"] = "log"
-    """Who decides: people, whose events are waited for; or a simulated user, for whom training tasks are played. Those
-    that accept always, never or by a coin show that a round cannot harm."""
+    """Who decides: people, through the event log; or a simulated user, who plays training tasks. Users that accept
+    always, never or at random test that a round does no harm."""
     batch: int = Field(default=64, ge=1)
-    """Suggestions, silence among them, in one update."""
+    """Suggestions per update, including silence."""
     margin: float = Field(default=0.05, ge=0, lt=1)
-    """What a model may lose, by its interval, in reward on held-out tasks, or gain in suggestions that are not
-    accepted, against the served model and against the first one, and still be deployed."""
+    """Largest loss of reward on held-out tasks, and largest rise of rejected suggestions, by their intervals, against
+    the served and the first model, at which a model is still deployed."""
     quiet: float = Field(default=0.02, ge=0, lt=1)
-    """Share of suggestions that are not silence, below which an alarm rings."""
+    """Share of shown suggestions below which an alarm rings."""
     poll_seconds: float = Field(default=5.0, gt=0)
-    """Seconds between looks at the log."""
+    """Seconds between reads of the log."""

@@ -1,4 +1,4 @@
-"""Sections of a recipe that are one of several classes: where they are, which key says the class, and the classes."""
+"""Sections of a recipe with several forms: their place, the key that selects the form, and the classes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -11,12 +11,12 @@ from strop_verify.verification.config import VERIFIERS
 
 
 class Union(NamedTuple):
-    """`key` says which of `classes` a section is; `default` where it is not given."""
+    """`key` selects one of `classes`; `default` if it is missing."""
 
     key: str
     default: str
     classes: Mapping[str, type[Section]]
-    """Of an environment none: it checks its options itself."""
+    """No classes for an environment, which checks its options itself."""
 
 
 UNIONS: Mapping[Path, Union] = {
@@ -29,7 +29,7 @@ UNIONS: Mapping[Path, Union] = {
 }
 
 Kinds = Mapping[Path, str]
-"""By its place, what a recipe says that a section is."""
+"""The form that a recipe gives a section, by its place."""
 DEFAULT_KINDS: Kinds = {path: union.default for path, union in UNIONS.items()}
 
 TASK_SET_TAGS = ("one", "several")
@@ -37,7 +37,7 @@ TASK_SET_TAGS = ("one", "several")
 
 
 def kinds_of(data: Mapping[str, Any]) -> Kinds:
-    """What nested data, a whole recipe or a part, says that its sections are, or what they are where it does not."""
+    """The forms of the sections in nested data, a recipe or a part of one, with defaults."""
     kinds = {**DEFAULT_KINDS, **dict(_named(data))}
     grpo = data.get("grpo")
     if isinstance(grpo, Mapping) and ("grpo", "correction") not in named_kinds(data):
@@ -47,12 +47,12 @@ def kinds_of(data: Mapping[str, Any]) -> Kinds:
 
 
 def named_kinds(data: Mapping[str, Any]) -> Kinds:
-    """The same, only where it is said."""
+    """The same without defaults."""
     return dict(_named(data))
 
 
 def without_tags(loc: Path) -> Path:
-    """The place of a value as a recipe writes it: pydantic adds which kind of section it took it for."""
+    """The place of a value as a recipe writes it, without the form names that pydantic adds."""
     tags: dict[Path, tuple[str, ...]] = {path: tuple(union.classes) for path, union in UNIONS.items()}
     tags["tasks",] = TASK_SET_TAGS
     tags |= {p: (*tags[p], ADDED_TAG) for p, union in UNIONS.items() if isinstance(union.classes, Forms)}

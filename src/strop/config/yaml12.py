@@ -1,4 +1,4 @@
-"""YAML as people mean it: the 1.2 core schema on PyYAML's parser, with the position of every value.
+"""YAML 1.2's core schema on PyYAML's parser, with the position of every value.
 
 PyYAML alone reads YAML 1.1, where `1e-6` is text and `no` is false. Here `1e-6` is a number, `true` and `false` are
 the only booleans (also as True, TRUE, ...), and everything that is not plainly null, a boolean or a number is text.
@@ -30,7 +30,7 @@ _CORE: list[tuple[str, re.Pattern[str], str]] = [
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a value comes from, and its text where it is a plain number (so that a text field can have it back)."""
+    """Where a value comes from, and its text if it is a plain number (so that a text field can use it)."""
 
     place: str
     """ "demo.yaml:12" or "command line: grpo.beta=0"."""
@@ -38,7 +38,7 @@ class Origin:
 
 
 class YamlFault(Exception):
-    """Not readable as a recipe; `line` counts from 1, 0 where the whole text is wrong."""
+    """Not readable as a recipe; `line` counts from 1, 0 for the whole text."""
 
     def __init__(self, line: int, what: str) -> None:
         self.line = line
@@ -51,7 +51,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class Dumper(yaml.SafeDumper):
-    """Quotes whatever YAML 1.1 or 1.2 would take for something else than text."""
+    """Quotes text that YAML 1.1 or 1.2 would read as another type."""
 
 
 for _tag, _pattern, _first in _CORE:
@@ -61,7 +61,7 @@ for _tag, _pattern, _first in _CORE:
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """PyYAML loses the rarer line breaks in every style but the double-quoted one."""
+    """PyYAML loses rare line breaks in all styles except double quotes."""
     style = '"' if any(c in text for c in "\x85\u2028\u2029\ufeff") else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -70,7 +70,7 @@ Dumper.add_representer(str, _represent_text)
 
 
 def read_yaml(text: str, on_value: Callable[[Path, int, str | None], None]) -> Any:
-    """The data in `text`, None where it is empty. Raises YamlFault with the first mistake.
+    """The data in `text`, None if it is empty. Raises YamlFault with the first mistake.
 
     `on_value(path, line, text)` is called for every value, containers too; `text` is given for plain numbers.
     """
@@ -167,7 +167,7 @@ def _build_mapping(
         if key in found:
             raise YamlFault(line, f"{'.'.join(map(str, (*path, key)))} occurs twice; keep one")
         found[key] = _build(value_node, (*path, key), on_value, above)
-        # The line of the key is where a reader looks, also when its value starts further down.
+        # Readers look at the key's line, even if its value starts further down.
         on_value((*path, key), line, _number_text(value_node, found[key]))
     return found
 

@@ -1,4 +1,4 @@
-"""One's own task: which of n samples is the answer, and why. No hidden test is run, and none is looked at."""
+"""Chooses one of n samples for a user's task, with reasons. No hidden test is run or read."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,24 +16,24 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 USUAL = ("shown-majority", SHOWN, "majority", "log-prob")
-"""Which selector is taken where none is asked for: the first that the task has all for."""
+"""The default selectors: the first whose inputs the task has."""
 
 
 class Unjudged:
-    """A verifier that looks at no answer."""
+    """A verifier that judges nothing."""
 
     def submit(self, task: Task, answer: str) -> Future[Verdict]:
-        """*unjudged*, at once."""
+        """Returns *unjudged* at once."""
         future: Future[Verdict] = Future()
         future.set_result(Verdict(outcome=Outcome.UNJUDGED))
         return future
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Does nothing."""
 
 
 def selector_for(name: str | None, task: Task, inputs: int) -> tuple[str, Selector]:
-    """The selector of that name, or the usual one for the task. Raises UserError where the task lacks what it needs."""
+    """The selector of that name, or the task's default. Raises UserError if the task lacks what it needs."""
     public, behaviour = public_parts(task, inputs)
     there = {"shown": public is not None, "results": behaviour is not None}
     if name is None:
@@ -58,9 +58,7 @@ def _named(name: str) -> Selector:
     if name in SELECTORS:
         return SELECTORS[name]
     if name == ORACLE:
-        raise UserError(
-            "--select oracle: the oracle knows the hidden tests, so it is there in strop scale alone"
-        )
+        raise UserError("--select oracle: the oracle needs the hidden tests, so only strop scale has it")
     if ":" not in name:
         raise UserError(
             f"--select {name!r:.60}: there are {', '.join(SELECTORS)}; or a reward: model:PATH or file.py:function"
@@ -71,14 +69,14 @@ def _named(name: str) -> Selector:
 
 @dataclass(frozen=True)
 class ChosenAnswer:
-    """The answer of one sample, and what is known of all."""
+    """The chosen sample, and facts about all samples."""
 
     index: int
     text: str
     selector: str
     candidates: Candidates
     equals: int
-    """Samples that the selector would take as well, itself included."""
+    """Samples that tie with it, itself included."""
 
     @property
     def fails(self) -> bool:
@@ -86,7 +84,7 @@ class ChosenAnswer:
         return not all(self.candidates.samples[self.index].shown)
 
     def reasons(self) -> Iterator[str]:
-        """Why it was chosen, a line each."""
+        """The reasons for the choice, one per line."""
         samples = self.candidates.samples
         mine = samples[self.index]
         rank = "first" if mine.logprob is None else "likeliest"
@@ -110,7 +108,8 @@ class ChosenAnswer:
 def chosen_answer(
     name: str, selector: Selector, task: Task, rollouts: Sequence[Rollout], verifier: Verifier, inputs: int
 ) -> ChosenAnswer:
-    """Runs what is public, and chooses. Raises StropError where no sample could be run, or all are empty."""
+    """Runs the public tests and inputs, and chooses. Raises StropError if no sample could be run, or all are
+    empty."""
     runs: dict[str, PublicRun] = {}
     for found in public_runs(verifier, [(task, one.answer) for one in rollouts], inputs=inputs):
         if found is not None:
@@ -118,7 +117,7 @@ def chosen_answer(
     kept = [(one, runs[key]) for one in rollouts if (key := key_of(task, one.answer, inputs)) in runs]
     if not kept:
         raise StropError(
-            f"none of the {len(rollouts)} samples could be run; strop doctor says what the jail lacks"
+            f"none of the {len(rollouts)} samples could be run; strop doctor shows what the jail lacks"
         )
     if not any(one.answer.strip() for one, _ in kept):
         raise StropError(f"all {len(kept)} samples are empty; raise --max-tokens or try another --style")

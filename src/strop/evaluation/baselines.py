@@ -55,7 +55,7 @@ from strop_verify.edits.languages import LANGUAGES
 CHUNK, CHUNKS = 20, 2
 """Lines of a piece, and pieces of an answer."""
 AROUND = 5
-"""Lines in front of and behind one that grep finds."""
+"""Context lines before and after a line that grep finds."""
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Baseline = Callable[[Task, SearchTree, int], Ranges]
@@ -68,7 +68,7 @@ _PIECE = re.compile(r"\w+|\s+|.")
 
 
 def repeat(check: NextEditCheck) -> str:
-    """The newest change of a line that can be made again."""
+    """The newest change of a line that can be repeated."""
     for edit in reversed(check.history):
         if len(edit.old) != len(edit.new):
             continue
@@ -96,13 +96,13 @@ EDIT_BASELINES: Mapping[str, Callable[[NextEditCheck], str]] = {
 
 
 def _again(line: str, before: str, after: str) -> str:
-    """A line with words in place of others; with no part of a longer word."""
+    """A line with words replaced, but no parts of longer words."""
     there = rf"(?<!\w){re.escape(before)}(?!\w)" if before[-1].isalnum() else re.escape(before)
     return re.sub(there, lambda _: after, line)
 
 
 def _changed(old: str, new: str) -> tuple[str, str]:
-    """The words in which two lines differ; with the word in front, where nothing is taken out."""
+    """The words in which two lines differ; with the preceding word for pure insertions."""
     a, b = _PIECE.findall(old), _PIECE.findall(new)
     head = 0
     while head < min(len(a), len(b)) and a[head] == b[head]:
@@ -126,7 +126,8 @@ def known_calls(task: Task, r: Random) -> list[Call]:
 
 
 def random_calls(task: Task, r: Random) -> list[Call]:
-    """Calls of known tools with arguments of the right types, where a name says it of the right part of the world."""
+    """Random calls of known tools with arguments of the right types, and of the right part of the world if the name
+    says so."""
     check = task.check.only(WorldCheck)
     kind, words = WORLDS[check.world], {*re.findall(r"\w[\w.-]*", task.statement), *_names(check.start)}
     tools = [name for name in tools_of(world_tools(check.world)) if name not in ("look", "finish")]
@@ -158,7 +159,7 @@ WORLD_BASELINES: Mapping[str, Callable[[Task, Random], list[Call]]] = {
 
 
 def bm25(task: Task, tree: SearchTree, seed: int, *, lines: int | None = None, most: int = 1) -> Ranges:
-    """The first pieces of `lines` lines by BM25, or whole files. Empty where no word of the request is in any."""
+    """The best pieces of `lines` lines by BM25, or whole files. Empty if no word of the request occurs."""
     index, chunks = _index(tree, lines)
     asked = [word for word in tokens(task.statement) if word in index.vocab_dict] if chunks else []
     if not asked:
@@ -168,7 +169,7 @@ def bm25(task: Task, tree: SearchTree, seed: int, *, lines: int | None = None, m
 
 
 def grep(task: Task, tree: SearchTree, seed: int) -> Ranges:
-    """Around the lines with most different identifiers of the request, in the file with most of them."""
+    """Lines around those with the most different identifiers of the request, in the file with most of them."""
     wanted = words(task.statement)[:10]
     looks = {word: re.compile(rf"\b{re.escape(word)}\b").search for word in wanted}
     held: dict[str, Counter[int]] = {}
@@ -211,15 +212,15 @@ _BASELINES: Mapping[str, Container[str]] = {
     "next-edit": EDIT_BASELINES,
     "world": WORLD_BASELINES,
 }
-"""By the environment in which they answer."""
+"""Baselines by their environment."""
 NAMES = tuple(dict.fromkeys([*BASELINES, *EDIT_BASELINES, *WORLD_BASELINES]))
 """The words behind `scripted:`."""
 
 
 def with_baseline(recipe: Recipe, tasks: Sequence[Task], stack: ExitStack) -> Recipe:
-    """The recipe; where its policy is a baseline, with a file of the baseline's answers, which is gone with the stack.
+    """The recipe; if its policy is a baseline, with a temporary file of its answers, removed with the stack.
 
-    Raises UserError for tasks that are not the baseline's or are played in another environment than its own.
+    Raises UserError for tasks or environments that do not fit the baseline.
     """
     name = recipe.policy.script
     kinds = [] if Path(name).exists() else [kind for kind, known in _BASELINES.items() if name in known]

@@ -1,5 +1,5 @@
-"""Charts: bars of several models, curves over what was spent. SVG, or the same in a page; no script, no font, no
-external resources.
+"""Charts as SVG, or a page with one: bars of several models, curves over cost. No script, no font, no external
+resources.
 """
 
 import math
@@ -22,7 +22,8 @@ _CSP = "default-src 'none'"
 
 
 def svg(groups: Mapping[str, Sequence[Rate]], *, title: str, note: str) -> str:
-    """Groups of bars from 0 to 100 %, each with its interval as a whisker and its rate above. One colour a model."""
+    """Groups of bars from 0 to 100 %, each with its interval as a whisker and its rate above. One colour per
+    model."""
     models = [rate.model for rate in next(iter(groups.values()), [])]
     group = len(models) * _BAR + _GAP
     right = _LEFT + max(len(groups), 1) * group
@@ -46,13 +47,13 @@ class CurvePanel(NamedTuple):
     """One plot of curves."""
 
     axis: str
-    """What is spent."""
+    """The cost axis."""
     curves: Mapping[str, Sequence[tuple[float, Estimate]]]
-    """(spent, rate) of each point, in order, by name; every panel has the same names."""
+    """(cost, rate) of each point, in order, by name; all panels have the same names."""
 
 
 def curves_svg(panels: Sequence[CurvePanel], *, title: str, note: str) -> str:
-    """Plots side by side, from 0 to the highest rate, over the logarithm of what is spent; intervals as bands."""
+    """Plots side by side, from 0 to the highest rate, over the logarithm of the cost; intervals as bands."""
     names = list(panels[0].curves)
     rates = [rate for panel in panels for points in panel.curves.values() for _, rate in points]
     most = min(1.0, math.ceil(10 * max(0.01, *(rate.high for rate in rates))) / 10)
@@ -111,14 +112,14 @@ def _panel(panel: CurvePanel, left: float, most: float) -> list[str]:
 
 
 def write_chart(path: Path, picture: str, title: str) -> None:
-    """Writes an SVG of ours, in a page where the name says so, whole or not at all."""
+    """Writes an SVG, or a page with it for a .html name, whole or not at all."""
     text = html(picture, title=title) if path.suffix == ".html" else picture
     with files.atomic(path) as file:
         file.write(text.encode("utf-8"))
 
 
 def html(picture: str, *, title: str) -> str:
-    """A page that shows an SVG of ours."""
+    """A page that shows an SVG."""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_CSP}"><title>{_safe(title)}</title></head>\n'
@@ -135,7 +136,7 @@ def _frame(width: float, height: float, title: str) -> str:
 
 
 def _bar(x: float, rate: Rate, colour: str) -> str:
-    """The bar, its interval and its rate in percent; a dash where there is none."""
+    """The bar, its interval and its rate in percent; a dash if missing."""
     middle = x + _BAR / 2 - 2
     if rate.estimate is None:
         return _text(middle, _y(0) - 6, "-", anchor="middle", fill="#666666")

@@ -1,6 +1,6 @@
-"""Contamination: which evaluation tasks a model may have seen in training, as its Strop run or the user says.
+"""Contamination: evaluation tasks that a model may have seen in training, by its Strop run or the user's word.
 
-Two signs are reported, and neither is corrected for: tasks published before the end of the model's training data
+Two signs are reported, without correction: tasks published before the end of the model's training data
 (`model.cutoff`), with separate rates before and after that day, as in LiveCodeBench (arXiv 2403.07974, section 4);
 and tasks whose statement is a near-duplicate of one that Strop trained on.
 """
@@ -18,9 +18,9 @@ from strop_verify.core.errors import ConfigError, UserError
 from strop_verify.core.task import Task
 
 _PROMPT = ("style", "template", "answer")
-"""Settings of `tasks` that the prompts depend on."""
+"""Settings of `tasks` that affect prompts."""
 _DEPTH = 3
-"""A run's models lie in RUN, RUN/final and RUN/checkpoints/NAME."""
+"""A run's models are in RUN, RUN/final and RUN/checkpoints/NAME."""
 
 
 def run_of(name: str) -> Path | None:
@@ -34,7 +34,7 @@ def _trained_by(recipe: Recipe, name: str) -> Path | None:
 
 
 def other_prompts(recipe: Recipe, name: str) -> str | None:
-    """What a run's recipe says of prompts where `recipe` says otherwise, as overrides; None where nothing differs."""
+    """The prompt settings of a run's recipe that differ from `recipe`, as overrides; None if none differ."""
     run = _trained_by(recipe, name)
     if run is None:
         return None
@@ -42,7 +42,7 @@ def other_prompts(recipe: Recipe, name: str) -> str | None:
         known = load_recipe([run / "recipe.yaml"]).tasks
     except (UserError, ConfigError):
         return None
-    if isinstance(known, list):  # no one way of asking
+    if isinstance(known, list):  # no single prompt style
         return None
     asked = recipe.task_set
     given = {key: getattr(known, key) for key in _PROMPT if getattr(known, key) != getattr(asked, key)}
@@ -53,7 +53,7 @@ def other_prompts(recipe: Recipe, name: str) -> str | None:
 def seen(
     recipe: Recipe, name: str, tasks: Sequence[Task], trained_on: str | None, say: Callable[[str], None]
 ) -> Contamination | None:
-    """What a model may have seen of `tasks`; None when nothing is known.
+    """The tasks that a model may have seen; None if nothing is known.
 
     recipe      the evaluation's for this model, whose model.cutoff counts first, and then the run's
     name        as the model was named: a run or a model in it tells what it was trained on
@@ -78,7 +78,7 @@ def seen(
 def contamination(
     tasks: Sequence[Task], *, cutoff: str | None, training: Sequence[Task] | None = None, source: str = ""
 ) -> Contamination | None:
-    """What there is to say of an evaluation on `tasks`; None when neither a cut-off nor training tasks are known.
+    """The contamination of an evaluation on `tasks`; None if neither a cutoff nor training tasks are known.
 
     Near-duplicates have statements with a Jaccard index of at least `STATEMENT_THRESHOLD` over runs of three words.
     """

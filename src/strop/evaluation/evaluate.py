@@ -1,6 +1,6 @@
 """Evaluates one policy on one task set: n sampled answers per task for pass@k, and a greedy one; rates by stage.
 
-What it is held against on the same tasks:
+Controls on the same tasks:
 
 resampled  the same model without what its environment says: for each play answers in one turn, until they have at least
            as many sampled tokens as the play had. It is solved if any of them passes all tests, which nobody could know
@@ -45,9 +45,9 @@ def resampled(
     params: SamplingParams,
     see: Callable[[tuple[str, int], Rollout], None] = lambda key, rollout: None,
 ) -> Evaluation:
-    """The control of an evaluation whose plays sampled so many tokens.
+    """The control of an evaluation, given the sampled tokens of its plays.
 
-    Greedy plays are resampled at `params`, too: a greedy answer would only repeat itself. Plays that are solved are not
+    Greedy plays are also resampled at `params`: a greedy answer would only repeat itself. Solved plays are not
     sampled further. `see` gets each answer with the (task, index) of the play beside which it stands, -1 for a greedy
     one. Raises nothing of its own.
     """
@@ -88,7 +88,7 @@ def resampled(
 
 
 def ceiling(result: Evaluation, tasks: Sequence[Task]) -> Evaluation | None:
-    """The best possible in one turn; None where a task does not say it."""
+    """The best possible result in one turn; None if a task does not state it."""
     options = {task.id: task.metadata.get("options") for task in tasks}
     if not all(isinstance(count, int) and count > 0 for count in options.values()):
         return None
@@ -125,12 +125,11 @@ def evaluate(
     on_rollout: Callable[[Rollout], None] | None = None,
     control: Play | None = None,
 ) -> Evaluation:
-    """Plays every task `samples` times at `temperature`, and once greedily if asked; tasks that nothing judges not.
+    """Plays every judged task `samples` times at `temperature`, and once greedily if asked.
 
-    `contamination` is what is known of the model's training data: it goes into the result. `on_rollout` sees every
-    rollout as it comes: to write it down, to show progress. `control` plays what this is held against at equal sampled
-    tokens. Raises UserError for settings that leave nothing to report
-    and TooManyErrors when a larger share than `max_error_rate` could not be verified.
+    `contamination` goes into the result. `on_rollout` gets every rollout as it finishes, to record it or show
+    progress. `control` plays the control at equal sampled tokens. Raises UserError for settings that leave nothing to
+    report and TooManyErrors when a larger share than `max_error_rate` could not be verified.
     """
     check(tasks, samples, k, greedy)
     tasks = judged_tasks(tasks)
@@ -210,7 +209,7 @@ def evaluate_with(
 
 
 def _counts(tasks: Sequence[Task], sampled: "_PlayTally", best: "_PlayTally") -> list[TaskCounts]:
-    """One entry a task, in their order."""
+    """One entry per task, in order."""
     found = []
     for task in tasks:
         stages = stages_of(task, sampled.seen_stages(task) | best.seen_stages(task))
@@ -248,15 +247,15 @@ class _PlayTally:
         self.spent: dict[tuple[str, int], int] = {}
         """Sampled tokens by (task id, index)."""
         self._passed_at: Counter[int] = Counter()
-        """Plays by the turn, from 1, whose answer was the first to pass on the way; 0 where none did."""
+        """Plays by the turn, from 1, whose answer passed first; 0 if none did."""
         self._turns = 0
         self._second: list[bool] = []
-        """Of the plays with two answers, whether the second is the first again."""
+        """For plays with two answers, whether the second repeats the first."""
         self.truncated = 0
         self.cause = ""
 
     def take(self, rollouts: Iterable[Rollout], see: Callable[[Rollout], None]) -> None:
-        """Counts every rollout. Raises ValueError when they are not what was asked for."""
+        """Counts every rollout. Raises ValueError if they are not the expected ones."""
         for rollout in rollouts:
             self._count(rollout)
             see(rollout)
@@ -297,7 +296,7 @@ class _PlayTally:
             self._second += [judged[0].answer == judged[1].answer] if len(judged) > 1 else []
 
     def by_turn(self) -> ByTurn | None:
-        """Of the plays that had answers judged on their way."""
+        """Counts of plays with judged answers before the last."""
         if not (plays := self._passed_at.total()):
             return None
         shares = (self._passed_at[turn] / plays for turn in range(1, self._turns + 1))
@@ -310,7 +309,7 @@ class _PlayTally:
             self.through[task, name] += came_through(verdict, name, self._base[task])
 
     def greedy_value(self, task: str, stage: str) -> bool | float:
-        """How the only answer to a task went."""
+        """The result of the only answer to a task."""
         value = self.through[task, stage]
         return value if stage in ("score", *NUMBERS) else value > 0
 
@@ -320,7 +319,7 @@ class _PlayTally:
 
 
 def check(tasks: Sequence[Task], samples: int, k: Sequence[int], greedy: bool) -> None:
-    """Raises UserError for what `evaluate` would refuse: to be asked before a model is loaded."""
+    """Raises UserError for settings that `evaluate` would refuse, before a model is loaded."""
     if not tasks:
         raise UserError("no task is left to evaluate; loosen the filters of the task set")
     judged_tasks(tasks)

@@ -1,8 +1,8 @@
-"""The hacking curve of a run: what it was rewarded for and what is true, by how far the policy is from its start.
+"""The hacking curve of a run: reward and correctness over the policy's distance from its start.
 
-As Gao et al. (arXiv 2210.10760) draw it: over the root of the KL divergence from the policy that training began with.
-Here the truth is executed, so that the curve is exact: the share of a step's answers that passed. KL is that of an
-answer or a play, nats a token times its tokens, as the update estimates it, so `grpo.beta` must be above 0.
+As in Gao et al. (arXiv 2210.10760): over the root of the KL divergence from the initial policy. Correctness is
+executed, hence exact: the share of a step's answers that passed. KL is per answer or play, nats per token times
+tokens, as the update estimates it, so `grpo.beta` must be above 0.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,14 +18,14 @@ from strop.evaluation.statistics import Estimate
 from strop.evaluation.table import new_table
 
 WINDOW = 5
-"""Steps that a point is the mean of: tasks differ from step to step."""
+"""Steps per point, as tasks differ from step to step."""
 _ROWS = 12
 
 
 def hacking_curve(lines: Iterable[Mapping[str, Any]]) -> dict[str, list[float]] | None:
-    """{"step", "distance", "proxy", "truth"}, lists over the steps, from lines of metrics; None where none says all.
+    """{"step", "distance", "proxy", "truth"}, lists over the steps, from lines of metrics; None if none is complete.
 
-    The proxy is the reward. A run that is rewarded for passing alone has no `reward_auc`, and no curve.
+    The proxy is the reward. A run rewarded only for passing has no `reward_auc`, and no curve.
     """
     lines = list(lines)
     if not any("reward_auc" in line for line in lines):
@@ -52,7 +52,7 @@ def hacking_table(curve: Mapping[str, list[float]]) -> Table:
     for at in sorted({round(n * (count - 1) / (_ROWS - 1)) for n in range(_ROWS)}):
         values = [f"{curve[name][at]:.3f}" for name in ("distance", "proxy", "truth")]
         table.add_row(Text(str(curve["step"][at])), *map(Text, values))
-    table.caption = f"means of {WINDOW} steps; KL to the model that training began with, nats an answer"
+    table.caption = f"means of {WINDOW} steps; KL to the initial model, nats per answer"
     return table
 
 
@@ -63,11 +63,11 @@ def write_hacking(path: Path, curve: Mapping[str, list[float]], *, title: str) -
 
     def points(values: list[float]) -> list[tuple[float, Estimate]]:
         pairs = sorted(zip(curve["distance"], values, strict=True))
-        least = 0.02 * pairs[-1][0] or 1.0  # the axis is logarithmic, and a run begins at 0
+        least = 0.02 * pairs[-1][0] or 1.0  # the axis is logarithmic, and a run starts at 0
         return [(max(distance, least), Estimate(value, value, value)) for distance, value in pairs]
 
     panel = CurvePanel(
-        "root of KL, nats an answer", {"reward": points(scaled), "passed": points(curve["truth"])}
+        "root of KL, nats per answer", {"reward": points(scaled), "passed": points(curve["truth"])}
     )
     note = f"means of {WINDOW} steps; the reward from {low:.3g} (0 %) to {high:.3g} (100 %)"
     write_chart(path, curves_svg([panel], title=title, note=note), title)

@@ -25,10 +25,10 @@ from strop.evaluation.table import (
 from strop_verify.core.text import printable
 
 _BAR, _SHORTEST_BAR = 40, 8
-"""Columns of a bar that is 1, where there is room for it."""
+"""Columns of a full bar, if there is room."""
 
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#f0e442", "#000000")
-"""Of the models in charts, in turn: Okabe and Ito's, which the colour-blind can tell apart."""
+"""Colours of models in charts: Okabe and Ito's, which colour-blind people can distinguish."""
 
 _COSTS: dict[str, Callable[[Evaluation], str]] = {
     "tokens": lambda result: f"{result.tokens_mean:.1f}",
@@ -57,7 +57,7 @@ def show_all(
     footer: Sequence[str] = (),
     file: IO[str] | None = None,
 ) -> None:
-    """Prints all that there is to say of models on the same tasks: each is compared with the first, bars are below.
+    """Prints the results of models on the same tasks: each compared with the first, bars below.
 
     `labels` renames stages in heads, such as {"lint": "clippy"}. The lines of `footer` come below the table, then what
     each model may have seen of the tasks.
@@ -80,7 +80,7 @@ def show_all(
 
 
 def stage_rates(results: Mapping[str, Evaluation]) -> dict[str, list[Rate]]:
-    """{stage: one rate a model}, for the stages that any of them has; of sampled answers, else of greedy ones."""
+    """{stage: one rate per model} for the stages of any model; of sampled answers, else of greedy ones."""
     keys = {name: result.first_stage_keys for name, result in results.items()}
     return {
         stage: [
@@ -129,7 +129,7 @@ def _value(result: Evaluation, key: str) -> Estimate | None:
 
 
 def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
-    """One line: how much was asked, and what the intervals and differences are."""
+    """One line: numbers of tasks and answers, and what intervals and differences mean."""
     name, first = next(iter(results.items()))
     sampled = f"{first.samples} answers each, T = {first.temperature:g}"
     answers = sampled if first.samples else "greedy answers"
@@ -138,7 +138,7 @@ def caption(results: Mapping[str, Evaluation], paired: Paired) -> str:
 
 
 def _seen_notes(results: Mapping[str, Evaluation]) -> list[str]:
-    """A line a model on what it may have seen of the tasks, where something is known."""
+    """One line per model on tasks that it may have seen, if known."""
     notes = {name: note for name, r in results.items() if (note := r.seen_note())}
     if len(results) == 1:
         return [printable(text) for text in notes.values()]
@@ -146,7 +146,7 @@ def _seen_notes(results: Mapping[str, Evaluation]) -> list[str]:
 
 
 def _bars(rates: Sequence[Rate], width: int | None) -> Table:
-    """One line a model: name, bar, rate and interval; of plain characters where there is no terminal, None."""
+    """One line per model: name, bar, rate and interval; plain characters without a terminal (None)."""
     names = [Text(f"  {printable(rate.model)}") for rate in rates]
     values = [estimate_text(rate.estimate) for rate in rates]
     used = max(name.cell_len + value.cell_len for name, value in zip(names, values, strict=True))

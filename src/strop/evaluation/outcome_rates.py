@@ -12,8 +12,8 @@ those passed, whatever happened in the extra tests after them. This gives HumanE
 Those of next edits have numbers of their own (`core.checks.comparison.NUMBERS`).
 
 `pairs` exists for labels of tasks in pairs (`metadata["pair"]`), such as a function before and after a security fix:
-the share of pairs both of whose members are answered rightly (P-C of PrimeVul, arXiv 2403.18624). One label for both
-earns nothing.
+the share of pairs whose members are both right (P-C of PrimeVul, arXiv 2403.18624). One label for both scores
+nothing.
 """
 
 from collections.abc import Set
@@ -23,10 +23,10 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 STAGES = ("build", "lint", "base", "test", "score", *NUMBERS)
-"""In the order in which they run; last what is no stage but a number."""
+"""In the order in which they run; numbers that are not stages come last."""
 
 SIGNED = frozenset(name for name in NUMBERS if name.startswith(("saved", "utility")))
-"""Those that are no shares in [0, 1]."""
+"""The ones that are not shares in [0, 1]."""
 
 PAIRS = "pairs"
 
@@ -35,7 +35,7 @@ GREEDY_PREFIX = "greedy-"
 
 
 def kind_of(task: Task) -> tuple[str, str]:
-    """Tasks alike in this go through the same stages, as far as the task does not say more."""
+    """Tasks with the same key go through the same stages, unless the task says more."""
     return task.language, task.check.kind
 
 
@@ -49,7 +49,7 @@ def stages_of(task: Task, seen: Set[str] = frozenset()) -> list[str]:
 
 
 def base_tests(task: Task) -> int:
-    """How many of the task's first tests are its base set; 0 where it does not say."""
+    """How many of the task's first tests are its base set; 0 if unknown."""
     count = task.metadata.get("base_tests")
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
 

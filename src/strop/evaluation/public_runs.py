@@ -1,7 +1,7 @@
-"""What answers do without hidden tests: the shown tests that each passes, and what it returns on public inputs.
+"""Runs answers without hidden tests: the shown tests that each passes, and its results on public inputs.
 
-Public inputs are those of the shown calls, and others made from them (`tasks.inputs`). The answer runs as any other, in
-the jail, and what leaves it is a digest of each result; results that count as equal have one digest.
+Public inputs are those of the shown calls, and others made from them (`tasks.inputs`). The answer runs in the jail,
+and only a digest of each result leaves it; equal results have equal digests.
 """
 
 import re
@@ -28,9 +28,9 @@ from strop_verify.core.verdict import Outcome, Verdict
 _ENTRY = "strop_behaves"
 _RETURNED = re.compile(r"returned '([0-9a-f]{24})'")
 _PROMPTED = ("broken", "message", "stub", "examples", "choices", "prefix", "suffix")
-"""Metadata that prompts show; the rest may hold tests and solutions."""
+"""Metadata shown in prompts; the rest may hold tests and solutions."""
 _AHEAD = 64
-"""Answers that wait for the verifier at most."""
+"""Maximum answers waiting for the verifier."""
 _CODE = """import ast
 import hashlib
 import sys
@@ -70,25 +70,25 @@ class PublicRun(Record):
     key: str
     """Of task, answer and number of inputs: `key_of`."""
     shown: list[bool]
-    """Which of the shown tests it passed; empty where the task shows none."""
+    """Which of the shown tests it passed; empty if the task shows none."""
     results: list[str | None]
-    """Digest of what it returned on each public input; None where it returned nothing. Empty without such inputs."""
+    """Digest of its result on each public input; None if it returned nothing. Empty without such inputs."""
     shown_cpu: float
     """CPU seconds of the jailed runs."""
     results_cpu: float
     rewards: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
-    """Values by the rewards' names; a reward that gave none is left out."""
+    """Values by reward name; a reward without a value is left out."""
     rewards_cpu: dict[str, float] = Field(default_factory=dict, exclude_if=lambda value: not value)
-    """CPU seconds of this process for each reward that was asked."""
+    """CPU seconds of this process for each reward."""
 
 
 def key_of(task: Task, answer: str, inputs: int) -> str:
-    """What a `PublicRun` is known by."""
+    """The key of a `PublicRun`."""
     return content_hash([task.id, answer, inputs])
 
 
 def shown_part(task: Task) -> Task | None:
-    """The task with the tests that everybody may see, and without its reference; None where it shows none."""
+    """The task with only its shown tests, and without its reference; None if it shows none."""
     marked = any(test.shown for test in task.check.effective().single_tests())
     if not marked and "public_tests" not in task.metadata:
         return None
@@ -106,7 +106,7 @@ def public_parts(task: Task, inputs: int) -> tuple[Task | None, Task | None]:
 def public_runs(
     verifier: Verifier, answers: Iterable[tuple[Task, str]], *, inputs: int, known: Container[str] = ()
 ) -> Iterator[PublicRun | None]:
-    """Runs every different answer whose key is not `known`; None for one that the grader failed to judge."""
+    """Runs every distinct answer whose key is not `known`; None for one that the grader failed to judge."""
     seen: set[str] = set()
     parts: dict[str, tuple[Task | None, Task | None]] = {}
 
@@ -184,7 +184,7 @@ def _unjudged(rollout: Rollout) -> Rollout:
 
 
 def _behaviour(public: Task, inputs: int) -> Task | None:
-    """The task that asks what a function returns; None for other answers than Python functions, or without calls."""
+    """The task that runs a function on the inputs; None for answers other than Python functions, or without calls."""
     check = public.check
     if public.language != "python" or not isinstance(check, CasesCheck | AssertsCheck):
         return None
@@ -204,7 +204,7 @@ def _tests(public: Task | None) -> int:
 
 
 def _passed(verdict: Verdict, count: int) -> list[bool]:
-    """Of each test; of tests that are judged as one, all or none."""
+    """The result of each test; for tests that are judged as one, all or none."""
     if len(verdict.tests) == count and not verdict.passed:
         return [test.outcome is Outcome.PASSED for test in verdict.tests]
     return [verdict.passed] * count

@@ -24,47 +24,47 @@ NO_TOPIC = "(none)"
 
 
 class Contamination(Record):
-    """What is known of the model's training data, and of the tasks that it touches."""
+    """Known facts about the model's training data and the tasks in it."""
 
     cutoff: str | None = None
-    """Day, as YYYY-MM-DD, up to which the training data reaches; None: not known."""
+    """Last day of the training data, YYYY-MM-DD; None: unknown."""
     source: str | None = None
-    """Task set that was trained on; None: not known."""
+    """Training task set; None: unknown."""
     compared: int = 0
-    """Training tasks that the evaluated ones were compared with."""
+    """Number of training tasks in the comparison."""
     similar: list[str] = Field(default_factory=list)
     """Ids of evaluated tasks whose statement is a near-duplicate of one of them."""
 
 
 class TaskCounts(Record):
-    """How one task went. Unscored answers (outcome *error*) count in neither number."""
+    """The counts of one task. Unscored answers (outcome *error*) count in neither number."""
 
     task_id: str
     topic: str = ""
     date: str = ""
-    """Day on which the task was published, as YYYY-MM-DD; "" when it names none."""
+    """Publication day of the task, YYYY-MM-DD; "" if unknown."""
     pair: str = ""
-    """What its pair is called; "" where it is in none."""
+    """The name of its pair; "" if it is in none."""
     n: int = Field(ge=0)
     """Scored answers among the sampled ones."""
     c: int = Field(ge=0)
     """How many of them passed."""
     greedy: bool | None = None
-    """Whether the greedy answer passed; None when it was not asked for or not scored."""
+    """Whether the greedy answer passed; None if not requested or not scored."""
     stages: dict[str, int | float] = Field(default_factory=dict)
-    """How many of the `n` came through build, lint, base and test, and the sum of their scores; only stages that the
-    task has, empty when n is 0."""
+    """How many of the `n` passed build, lint, base and test, and the sum of their scores; only stages that the task
+    has, empty if n is 0."""
     greedy_stages: dict[str, bool | float] = Field(default_factory=dict)
-    """Whether the greedy answer came through them, and its score; empty when `greedy` is None."""
+    """Whether the greedy answer passed them, and its score; empty if `greedy` is None."""
 
 
 class ByTurn(Record):
-    """How plays of many turns went, by the verdicts that their environment asked for."""
+    """Results of plays of several turns, by the verdicts that their environment requested."""
 
     passed: list[float]
     """Share of the plays that had passed after the first turn, the second, ..."""
     repeated: float | None = None
-    """Share of second answers that are the first again; None where no play had two."""
+    """Share of second answers that repeat the first; None if no play had two."""
 
 
 class Evaluation(Record):
@@ -72,32 +72,32 @@ class Evaluation(Record):
 
     counts: list[TaskCounts]
     samples: int
-    """Sampled answers asked of every task; 0 when only greedy ones were."""
+    """Sampled answers per task; 0 for greedy ones only."""
     temperature: float
     top_p: float = 1.0
     max_tokens: int
     k: list[int]
     """Which pass@k are reported."""
     greedy: bool
-    """Whether a greedy answer was asked of every task."""
+    """Whether every task has a greedy answer."""
     outcomes: dict[str, int]
-    """How many answers had which outcome, sampled and greedy together."""
+    """Number of answers by outcome, sampled and greedy together."""
     tokens_mean: float
     """Sampled tokens of an answer, over the sampled answers (over the greedy ones when there are no others)."""
     truncated_rate: float
-    """Share of the same answers that ran into the token limit."""
+    """Share of the same answers that hit the token limit."""
     seconds: float
     """Wall time."""
     cpu_seconds: float = 0.0
-    """CPU time of this process, in which local models sample; 0 where nobody looked."""
+    """CPU time of this process, in which local models sample; 0 if not measured."""
     resamples: int = 10_000
     confidence: float = 0.95
     contamination: Contamination | None = None
-    """What the model may have seen of the tasks; None when nothing is known of its training data."""
+    """Tasks that the model may have seen; None if nothing is known about its training data."""
     controls: "dict[str, Evaluation]" = Field(default_factory=dict)
-    """What it is held against on the same tasks, by name: see `strop.evaluation.evaluate`."""
+    """Its controls on the same tasks, by name: see `strop.evaluation.evaluate`."""
     by_turn: ByTurn | None = None
-    """None where no play had an answer judged on its way."""
+    """None if no play had a judged answer before the last."""
 
     @property
     def keys(self) -> list[str]:
@@ -135,9 +135,9 @@ class Evaluation(Record):
     def values(self, key: str, topic: str | None = None, tasks: Set[str] | None = None) -> dict[str, float]:
         """The key's value for each task that has one, in the tasks' order; only those of a topic, or among `tasks`.
 
-        pass@k needs k scored answers: a task that lost some to errors of ours is left out of the larger k. The value
-        of a stage is the share of the task's scored answers that came through it; that of `pairs` is by the pair's
-        name: how often both of its members are right, which are drawn apart.
+        pass@k needs k scored answers: a task that lost some to grader errors is left out of the larger k. The value
+        of a stage is the share of the task's scored answers that passed it; that of `pairs` is by the pair's name:
+        how often both of its independently sampled members are right.
         """
         of_topic = [t for t in self.counts if topic is None or t.topic == topic]
         chosen = [t for t in of_topic if tasks is None or t.task_id in tasks]
@@ -158,7 +158,7 @@ class Evaluation(Record):
         return {t.task_id: pass_at_k(t.n, t.c, k) for t in chosen if t.n >= k}
 
     def estimate(self, key: str, topic: str | None = None, tasks: Set[str] | None = None) -> Estimate | None:
-        """Mean over tasks with its interval; None when no task has a value."""
+        """Mean over tasks with its interval; None if no task has a value."""
         values = list(self.values(key, topic, tasks).values())
         if not values:
             return None
@@ -186,7 +186,7 @@ class Evaluation(Record):
         return [] if found == [""] else found
 
     def against(self, control: str) -> "dict[str, Difference]":
-        """{key: this minus what it is held against}, for every reported number of both."""
+        """{key: this minus the control}, for every number that both report."""
         other = self.controls[control]
         return compare(other, self, [key for key in self.keys if key in other.keys])
 
@@ -230,7 +230,7 @@ class Evaluation(Record):
         return {"tasks": sum(t.topic == topic for t in self.counts), **self._rates(topic)}
 
     def _by_cutoff(self, cutoff: str) -> dict[str, Set[str]]:
-        """Ids of the tasks dated up to the cut-off and after it; those without a date are in neither."""
+        """Ids of the tasks dated up to the cutoff and after it; undated ones are in neither."""
         dated = [task for task in self.counts if task.date]
         before = {task.task_id for task in dated if task.date <= cutoff}
         return {"before": before, "after": {task.task_id for task in dated} - before}
@@ -250,7 +250,7 @@ class Evaluation(Record):
         return {**report, "note": self.seen_note()}
 
     def seen_note(self) -> str:
-        """What the model may have seen of the tasks, in one line; empty when nothing is known."""
+        """One line on the tasks that the model may have seen; empty if nothing is known."""
         said, found, total = list[str](), self.contamination or Contamination(), len(self.counts)
         if found.cutoff is not None:
             parts = self._by_cutoff(found.cutoff)
@@ -276,7 +276,7 @@ class Evaluation(Record):
 
 
 def rates_json(estimates: Mapping[str, Estimate | None]) -> dict[str, Any]:
-    """{key: value, ..., "intervals": {key: [low, high]}}; None where there is no estimate."""
+    """{key: value, ..., "intervals": {key: [low, high]}}; None if there is no estimate."""
     return {
         **{key: None if e is None else e.value for key, e in estimates.items()},
         "intervals": {key: None if e is None else [e.low, e.high] for key, e in estimates.items()},
@@ -289,7 +289,7 @@ def compare(
     """After minus before by paired bootstrap over the tasks that both have a value for, for every key of both; only
     those among `tasks`, where given.
 
-    Raises UserError when the two were not evaluated on the same tasks.
+    Raises UserError if the two were not evaluated on the same tasks.
     """
     ours, theirs = ({t.task_id for t in e.counts} for e in (before, after))
     if ours != theirs:

@@ -1,10 +1,11 @@
-"""The report card of a reward model: how far its scores of held-out answers can be trusted, beside free knowledge.
+"""The report card of a reward model: how far its scores of held-out answers can be trusted, compared with free
+signals.
 
     within   AUC within a task: the chance that an answer that passed scores above one of its task that failed, ties
              1/2; mean over the tasks that have both
     pooled   AUC over all answers: it also counts how well tasks are told apart, which no choice among answers needs
     hard     pairs that both compile and differ by at most a tenth in length
-    flips    share of pairs whose order changes when one of the two gets another dress (`code.near.augmentations`)
+    flips    share of pairs whose order changes when one of the two is augmented (`code.near.augmentations`)
     best of  the exact accuracy of the highest score among k samples, for every k, with how far that is from the policy:
              KL = log k - (k - 1) / k (Gao et al., arXiv 2210.10760)
 
@@ -46,9 +47,9 @@ Flags = NDArray[np.bool_]
 
 MODEL = "reward model"
 FEW = 4
-"""Answers of a kind and task that are put into other dresses."""
+"""Answers per kind and task to augment."""
 LIKE = 0.1
-"""By how much of the longer one the texts of a hard pair differ in length."""
+"""Largest difference in length in a hard pair, as a share of the longer text."""
 POOLED, TOGETHER = 1000, 256
 """Resamples of the pooled AUC, and answers that are scored in one call."""
 CHANCE = 0.5
@@ -59,7 +60,7 @@ _BASELINES: Mapping[str, Callable[[ComparedAnswer], float | None]] = {
     "compiles": lambda one: float(one.compiles),
     "shown tests": lambda one: one.shown,
 }
-"""What is known of an answer without any model; higher is better."""
+"""Signals of an answer without any model; higher is better."""
 
 
 def reward_card(
@@ -101,7 +102,7 @@ def reward_card(
 
 
 def auc(passed: Floats, failed: Floats) -> float:
-    """The chance that one of `passed` is above one of `failed`, of equals 1/2."""
+    """The chance that one of `passed` is above one of `failed`; ties count 1/2."""
     above = np.sign(np.asarray(passed)[:, None] - np.asarray(failed)[None, :])
     return float((1 + above.mean()) / 2)
 
@@ -144,7 +145,7 @@ def pooled_auc(
 
 
 def findings(card: Mapping[str, Any]) -> list[str]:
-    """What a reader must not miss, each a line."""
+    """Findings that a reader must not miss, one per line."""
     lines = []
     signals = card["signals"]
     low, high = signals[MODEL]["within"]["interval"]
@@ -157,19 +158,19 @@ def findings(card: Mapping[str, Any]) -> list[str]:
             lines.append(f"within a task it is not shown to be better than {name}")
     hard = card["hard_pairs"]["auc"]
     if hard and hard["interval"][1] < CHANCE:
-        lines.append("alarm: on hard pairs it is worse than chance, so it follows the surface")
+        lines.append("alarm: on hard pairs it is worse than chance, so it follows superficial features")
     best = card["best_of_n"]
     for name in ("random", "shown tests"):
         difference = best.get("differences", {}).get(name)
         if difference and difference["interval"][-1][0] <= 0:
             lines.append(f"best of {best['k'][-1]} by its score is not shown to be better than by {name}")
     if best and hacked(best["hacking_curve"]):
-        lines.append("alarm: with more samples its scores go on rising and the truth falls")
+        lines.append("alarm: with more samples its scores keep rising while the pass rate falls")
     return lines
 
 
 def hacked(curve: Mapping[str, Sequence[float]], most: float = 0.01) -> bool:
-    """Whether the truth at the far end is below its peak by more than `most`, while the proxy is at its highest."""
+    """Whether the true rate at the end is below its peak by more than `most`, while the proxy is at its maximum."""
     proxy, truth = curve["proxy"], curve["truth"]
     return len(truth) > 1 and proxy[-1] >= max(proxy) and max(truth) - truth[-1] > most
 
@@ -189,7 +190,7 @@ def show_card(card: Mapping[str, Any], *, title: str) -> None:
         f"{card['pairs']} pairs of {card['tasks_with_pairs']} held-out tasks, {card['answers']} answers to "
         f"{card['tasks']}; {card['confidence']:.0%} intervals over tasks; hard: both compile, like length"
     )
-    flips = new_table("other dress, same program", "", "pairs", "order changes", "score changes by (sd)")
+    flips = new_table("augmentation, same program", "", "pairs", "order changes", "score changes by (sd)")
     for name, one in card["flips"].items():
         flips.add_row(
             Text(name), Text(str(one["pairs"])), _estimate(one["flipped"]), Text(f"{one['shift']:+.2f}")
@@ -218,7 +219,7 @@ def _best_table(best: Mapping[str, Any]) -> Any:
 
 def _scored(score: Scorer, texts: Sequence[tuple[str, str]], what: str, status: Status) -> list[float]:
     found: list[float] = []
-    status(what, 0, len(texts))  # the time that is left counts from here
+    status(what, 0, len(texts))  # the estimate of the time left starts here
     for start in range(0, len(texts), TOGETHER):
         found += score(texts[start : start + TOGETHER])
         status(what, len(found), len(texts))
@@ -330,7 +331,7 @@ def _flipped(
     bad: tuple[ComparedAnswer, float],
     dressed: Mapping[tuple[str, str], float],
 ) -> list[float]:
-    """Of a pair: whether the order changes when either gets the dress, for each that can."""
+    """For a pair: whether the order changes when either is augmented, for each that can be."""
     if not good[0].passed or bad[0].passed:
         return []
     before = np.sign(good[1] - bad[1])

@@ -1,4 +1,4 @@
-"""How far sampling more goes: for each selector the accuracy of what it chooses from k of n samples, for every k.
+"""Test-time scaling: for each selector the accuracy of its choice from k of n samples, for every k.
 
 Means over tasks, over all subsets of k samples (`selectors.expected`), with bootstrap intervals over tasks; differences
 are paired by task, and all numbers of one table are of the same tasks.
@@ -34,7 +34,7 @@ from strop_verify.core.task import Task
 
 @dataclass(frozen=True)
 class JudgedCandidates:
-    """One task's samples with the truth and what they cost, which no selector sees."""
+    """One task's samples with correctness and cost, which no selector sees."""
 
     task_id: str
     candidates: Candidates
@@ -60,7 +60,7 @@ class SelectorCurve(Record):
     false_positives: Means
     """Share of tasks whose chosen sample passes the shown tests and fails others."""
     samples: list[int]
-    """Sampled for one choice."""
+    """Samples per choice."""
     cpu_seconds: list[float]
     """Of sampling, in this process, and of the jailed runs that the choice needs; mean over tasks."""
     differences: dict[str, Differences]
@@ -73,9 +73,9 @@ class Scaling(Record):
     tasks: int
     samples: int
     left_out: dict[str, int]
-    """Tasks that are not counted, by cause."""
+    """Excluded tasks, by cause."""
     notes: list[str]
-    """Selectors that could not be asked, and why."""
+    """Selectors that could not be evaluated, with the reason."""
     confidence: float
     selectors: dict[str, SelectorCurve]
     per_task: dict[str, dict[str, list[float]]]
@@ -132,7 +132,7 @@ def judged_candidates(
 
 
 def public_sample(rollout: Rollout, run: PublicRun, says: bool) -> PublicSample:
-    """What of a rollout a selector sees. `says`: whether its policy gives log-probabilities."""
+    """A rollout as a selector sees it. `says`: whether its policy gives log-probabilities."""
     logprobs = [value for turn in rollout.turns for value in turn.completion.logprobs]
     return PublicSample(
         text=rollout.answer,
@@ -159,7 +159,7 @@ def scaling(
     resamples: int = 10_000,
     confidence: float = 0.95,
 ) -> Scaling:
-    """The curves of every selector that has what it needs on some task; on a task without it, it takes any sample.
+    """The curves of every selector whose inputs some task has; on a task without them it takes any sample.
 
     sampling_cpu  CPU seconds that a sampled token cost
     rewards       that choose, too, by name
@@ -228,7 +228,7 @@ def scaling_json(
 
 
 def why_not(selector: Selector) -> str:
-    """Why there is nothing that it could choose by."""
+    """Why the selector has nothing to choose by."""
     why = {"logprob": "the policy gives no log-probabilities", "shown": "no task shows a test",
            "results": "no task has public inputs of a Python function"}  # fmt: skip
     return "; ".join(why.get(need, "the reward gives no value") for need in sorted(selector.needs))

@@ -15,14 +15,14 @@ from strop_verify.core.text import printable
 
 
 def show_scaling(results: Mapping[str, Scaling], *, title: str) -> None:
-    """Prints one table a model."""
+    """Prints one table per model."""
     for name, found in results.items():
         left_out = "".join(f"; {count} left out: {why}" for why, count in found.left_out.items())
         lines = [
             f"{found.tasks} tasks, {found.samples} samples each{left_out}; {found.confidence:.0%} intervals over "
             "tasks; first: no other is sampled; oracle: any that passes",
             f"the last columns are at k = {found.samples}; false positives: chosen, passes the shown tests, fails "
-            "others; CPU s: of sampling and of what the choice runs, a task",
+            "others; CPU s: of sampling and of the runs for the choice, per task",
             *found.notes,
         ]
         show_columns(partial(_columns, found), f"{title}: {name}", printable("\n".join(lines)))
@@ -57,7 +57,7 @@ def scaling_chart(results: Mapping[str, Scaling], *, title: str) -> str:
                 for label, curve in curves.items()
             },
         )
-        for axis, spent in (("samples a task", "samples"), ("CPU seconds a task", "cpu_seconds"))
+        for axis, spent in (("samples per task", "samples"), ("CPU seconds per task", "cpu_seconds"))
     ]
     tasks = next(iter(results.values()))
     return curves_svg(

@@ -1,4 +1,4 @@
-"""Differences of several runs of one recipe: tasks and seeds are both drawn, and crossed."""
+"""Differences over several runs of one recipe, with tasks and seeds as crossed random effects."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class Pooled(NamedTuple):
 
     low, high    95 % by resampling seeds and tasks independently (pigeonhole bootstrap, Owen 2007): too narrow below
                  some five seeds
-    least, most  95 % by Student's t of the seeds' means alone: what another seed would do
+    least, most  95 % by Student's t of the seeds' means: the range for another seed
     seeds        each seed's mean
     """
 
@@ -30,9 +30,9 @@ class Pooled(NamedTuple):
 
 
 def pooled(pairs: Sequence[tuple[Evaluation, Evaluation]]) -> dict[str, Pooled]:
-    """{rate: the second less the first of each pair, a pair a seed}, over the tasks that all have a value for.
+    """{rate: the second minus the first of each pair}, one pair per seed, over the tasks with a value in all.
 
-    Raises UserError where seeds were evaluated on other tasks.
+    Raises UserError if seeds were evaluated on different tasks.
     """
     first = {one.task_id for one in pairs[0][0].counts}
     if any({one.task_id for one in side.counts} != first for pair in pairs for side in pair):

@@ -1,10 +1,10 @@
-"""Selectors: which of k samples is the answer? And their expected worth over all choices of k out of n samples.
+"""Selectors: which of k samples is the answer? And their expected accuracy over all subsets of k of n samples.
 
-A selector is given `Candidates`: what a user would have, and no hidden test, by type. It scores the samples of each
-subset; the highest score is chosen, and of equals any one at random, so nothing depends on the samples' order.
+A selector gets `Candidates`: what a user would have; the type has no field for hidden tests. It scores the samples of
+each subset; the highest score is chosen, ties are broken at random, so nothing depends on the samples' order.
 
-    first           the first, which no other is sampled for: pass@1
-    random          any one of them, for the same accuracy at the cost of all: what a choice has to be better than
+    first           the first; no other is sampled: pass@1
+    random          any one, for the same accuracy at the cost of all: the baseline of every choice
     log-prob        highest sum of the tokens' log-probabilities; log-prob-mean the mean of a token
     shown           most shown tests passed
     majority        MBR-exec (Shi et al. 2022, arXiv 2204.11454): most samples with the same results on the public
@@ -35,7 +35,7 @@ from strop_verify.core.registry import Registry
 Members = NDArray[np.bool_]
 """(subsets, n): which samples are in each subset."""
 SUBSETS = 1000
-"""Subsets of one size that are looked at; all, where there are no more."""
+"""Maximum subsets of one size; all, if there are fewer."""
 _WIDE = 1 << 40
 """Of the random numbers whose sum stands for a set of tests: sums of 8,000 are exact in a float."""
 
@@ -48,18 +48,18 @@ class PublicSample:
     """The answer."""
     tokens: int
     logprob: float | None
-    """Sum over its tokens; None where the policy does not say."""
+    """Sum over its tokens; None if unknown."""
     shown: tuple[bool, ...]
     """Which of the shown tests it passed."""
     results: tuple[str | None, ...]
-    """What it returned on each public input, as a text that equals have in common; None where it returned nothing."""
+    """Its result on each public input, as a canonical text; None if it returned nothing."""
     rewards: Mapping[str, float] = field(default_factory=dict)
-    """Values of rewards that were given no hidden test, by name."""
+    """Values of rewards, which saw no hidden test, by name."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The samples of one task with what is public about it."""
+    """The samples of one task with its public information."""
 
     statement: str
     samples: tuple[PublicSample, ...]
@@ -100,10 +100,10 @@ class Selector:
     alone: bool = False
     """Whether a sample's score depends on nothing but the sample, so that there is a formula for every k."""
     about: str = ""
-    """What it chooses, in a line."""
+    """Its choice in one line."""
 
     def fits(self, candidates: Candidates) -> bool:
-        """Whether the candidates have what it needs."""
+        """Whether the candidates have its inputs."""
         have = {
             "logprob": all(sample.logprob is not None for sample in candidates.samples),
             "shown": any(sample.shown for sample in candidates.samples),
@@ -143,7 +143,7 @@ def expected(selector: Selector, candidates: Candidates, worth: Floats) -> Float
 
 
 def best(selector: Selector, candidates: Candidates) -> list[int]:
-    """The samples of which it chooses any, from all: the likelier ones first, of equals the earlier."""
+    """The samples that tie for its choice from all: likelier ones first, then earlier ones."""
     everything = np.ones((1, len(candidates.samples)), dtype=np.bool_)
     found = np.flatnonzero(selector.choice(candidates, everything)[0])
     return sorted(map(int, found), key=lambda at: (-candidates.logprobs[at], at))
@@ -222,7 +222,7 @@ def codet(passed: Floats, written: Floats, members: Members) -> Floats:
 
 
 def by_reward(name: str) -> Selector:
-    """The highest value of a reward; a sample without one is the last to be chosen."""
+    """The highest value of a reward; samples without one come last."""
 
     def values(found: Candidates) -> list[float]:
         return [sample.rewards.get(name, -np.inf) for sample in found.samples]

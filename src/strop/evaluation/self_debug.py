@@ -1,9 +1,9 @@
-"""Rounds of self-debug beside blind resampling of as many tokens, both held to what the shown tests say.
+"""Rounds of self-debug against blind resampling with as many tokens, both stopped by the shown tests.
 
-A play with feedback ends with the first answer that passes the shown tests. After r rounds it is worth what that answer
-is worth; one that still fails a shown test is wrong. Beside each play stand single answers of the same model
-(`control.resampled`), in the order in which they were sampled, until they have at least as many tokens as the play had
-after r rounds; of them the first that passes the shown tests is taken, the rule by which the play ended.
+A play with feedback ends with the first answer that passes the shown tests. After r rounds it counts as that answer;
+a play that still fails a shown test is wrong. Each play is compared with single answers of the same model
+(`control.resampled`), in the order in which they were sampled, until they have at least as many tokens as the play
+had after r rounds; of them the first that passes the shown tests is taken, the rule by which the play ended.
 
 The control stops early at an answer that passes all tests, which passes the shown ones too: so no answer that would
 have been taken is missing.
@@ -51,8 +51,8 @@ def rounds(
     inputs: int,
     resamples: int = 10_000,
 ) -> Rounds | None:
-    """Of an evaluation with its plays and the answers of its control, as they are kept; None where they do not belong
-    together, or no task shows a test.
+    """Self-debug of a recorded evaluation with its plays and the answers of its control; None if they do not match,
+    or no task shows a test.
     """
     sampled, greedy = _apart(plays)
     beside = _beside(result, tasks, sampled, greedy, control)

@@ -133,8 +133,8 @@ def ratio_interval(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Estimate | None:
-    """Sum of the parts over the sum of the wholes, both by task in the same order, with its interval; None where there
-    is no whole. Draws without one are left out.
+    """Sum of the parts over the sum of the wholes, both by task in the same order, with its interval; None if all
+    wholes are 0. Draws without one are left out.
     """
     above, below = (np.asarray(values, dtype=np.float64) for values in (parts, wholes))
     if not below.sum():

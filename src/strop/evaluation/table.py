@@ -1,4 +1,4 @@
-"""Evaluations as tables: for a terminal, or as plain text if there is none."""
+"""Evaluations as tables for a terminal, or as plain text."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from strop.evaluation.statistics import Difference, Estimate
 from strop_verify.core.text import printable
 
 PLAIN_WIDTH = 200
-"""Columns where there is no terminal, if the table needs no more."""
+"""Columns without a terminal, if the table needs no more."""
 
 
 class TableColumn(NamedTuple):
@@ -32,9 +32,10 @@ class TableColumn(NamedTuple):
 
 
 def control_table(results: Mapping[str, Evaluation]) -> Table | None:
-    """What each evaluation is held against (`evaluation.evaluate`), with the differences; None without any.
+    """The controls of each evaluation (`evaluation.evaluate`), with differences; None without any.
 
-    Turns: the share that has passed the tests of its environment by then. Repeated: second answers that are the first.
+    Turns: the share that has passed the tests of its environment by then. Repeated: second answers equal to the
+    first.
     """
     names = dict.fromkeys(name for result in results.values() for name in result.controls)
     if not names:
@@ -68,7 +69,8 @@ def control_table(results: Mapping[str, Evaluation]) -> Table | None:
 
 
 def topic_table(results: Mapping[str, Evaluation]) -> Table | None:
-    """One row a topic, and for every evaluation the first number and, of two at most, greedy; None without topics."""
+    """One row per topic, and for every evaluation the first number and, of two at most, greedy; None without
+    topics."""
     first = next(iter(results.values()))
     if not first.topics:
         return None
@@ -122,7 +124,7 @@ def show_columns(
 
 
 def new_table(title: str, *columns: str) -> Table:
-    """An empty table in the house's style: the first column to the left, the others to the right."""
+    """An empty table in Strop's style: the first column left-aligned, the others right-aligned."""
     table = Table(title=Text(printable(title)) if title else None, box=box.SIMPLE_HEAD, title_justify="left")
     table.caption_justify = "left"
     for number, column in enumerate(columns):
@@ -144,7 +146,7 @@ def estimate_text(estimate: Estimate | None, gap: str = " ") -> Text:
 
 
 def difference_text(difference: Difference | None, gap: str = " ") -> Text:
-    """The same of a difference, coloured only when its interval leaves zero out."""
+    """The same for a difference, coloured only if its interval excludes zero."""
     if difference is None:
         return Text("-", style="dim")
     style = "green" if difference.low > 0 else "red" if difference.high < 0 else ""

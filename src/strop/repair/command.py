@@ -64,7 +64,7 @@ def repair(
     Files and lines are localised, then edits are sampled and reranked by regression tests, by reproduction tests that
     the model writes, and by majority. stdout holds the diff and nothing else; progress goes to stderr. With the
     scripted engine, MODEL is a file of answers whose task_id is a stage: files, lines, edits or tests. Exit code 1
-    if no edit applies. See docs/repair.md.
+    if no edit applies. See docs/search.md.
     """
     from strop.repair.pipeline import repair as look
     from strop.repair.repository import read_repository

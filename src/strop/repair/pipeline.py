@@ -1,4 +1,4 @@
-"""The stages of a repair in order: files, lines, edits, tests, reranking. docs/repair.md describes them for users.
+"""The stages of a repair in order: files, lines, edits, tests, reranking. docs/search.md describes them for users.
 
 Every random choice comes from (seed, stage, sample). If a stage finds nothing, it falls back to something weaker and
 records that in the report's notes; only if no edit applies is there no diff.

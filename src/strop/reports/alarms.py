@@ -1,10 +1,10 @@
-"""Alarms: problems that a person should look at now, found in a run's metrics during and after training.
+"""Alarms: problems in a run's metrics that need attention, during and after training.
 
 Pure: the same metrics give the same alarms, so report, live view and resumed run agree. Each alarm is one line with
-its numbers. It may ring again after its cause was gone (its level fell below `CLEAR`); it stays one alarm, which says
-from which step to which and how often. Missing or null metrics raise no alarm, except loss and gradient norm: there
-null is how "not finite" is stored on disk. docs/report.md lists the alarms. A rule gives the level of a trouble at the
-newest step, 1 at its threshold, and a text; None if the metrics do not say.
+its numbers. It may ring again after its cause was gone (its level fell below `CLEAR`); it remains one alarm, with
+first step, last step and count. Missing or null metrics raise no alarm, except loss and gradient norm: there null is
+how "not finite" is stored on disk. docs/report.md lists the alarms. A rule returns the level of a problem at the
+newest step, 1 at its threshold, and a text; None if the metrics lack it.
 """
 
 import math
@@ -20,41 +20,42 @@ from strop_verify.core.registry import Registry
 Line = Mapping[str, Any]
 
 ERROR_RATE = 0.02
-"""Well below the 5 % at which a run stops by default, so that there is time to mend the grader."""
+"""Well below the 5 % at which a run stops by default, so there is time to fix the grader."""
 REFUSED = 0.1
-"""One green answer in ten is refused: too many for a slip, so the policy goes round the tests or cannot write them."""
+"""One green answer in ten is refused: too many for an accident, so the policy bypasses the tests or cannot write
+them."""
 COLLAPSE = 2.0
 """Within a few steps; a policy that learns to stop by itself gets shorter too, but over tens of steps."""
 TRUNCATED = 0.5
 """Beyond half, most of what is sampled cannot pass, and overlong filtering throws away most of the update."""
 DUPLICATES = 0.8
-"""Short answers that are easy repeat themselves: runs of one-line functions that learn well have 0.2 to 0.7."""
+"""Short easy answers repeat: healthy runs of one-line functions have 0.2 to 0.7."""
 NO_SIGNAL = 0.8
-"""Four groups of five teach nothing: the tasks are too hard, too easy, or the policy has become one answer."""
+"""Four groups of five teach nothing: the tasks are too hard, too easy, or the policy has collapsed to one answer."""
 ENTROPY = 5.0
 """Entropy halves or thirds in healthy runs, most of it at once after a warm start; a fifth leaves little to explore."""
 HELD_OUT_SHARE = 0.5
-"""Held-out gains below this share of the gain in training are flat, when their interval holds zero too."""
+"""Held-out gains below this share of the gain in training are flat, if their interval also contains zero."""
 SURE = 5.0
 """Standard errors of a difference of means before the reward counts as risen."""
 SHORT_RUN = 2.5
-"""The same for windows of a few steps, which say less of the noise."""
+"""The same for windows of a few steps, whose noise is less certain."""
 SUDDEN = 4.0
-"""Standard deviations of a fall within two steps: of a hundred looks at noise none should ring."""
+"""Standard deviations of a fall within two steps; a hundred checks of pure noise should not ring."""
 CLEAR = 0.75
-"""Levels are 1 at their threshold; below this one an alarm stops ringing."""
+"""Level below which an alarm stops ringing; thresholds are at 1."""
 
 SHORT, LONG, BEFORE, QUIET = 3, 5, 20, 10
-"""Steps of sudden and of slow measures, of what a sudden one is compared with, and without a disagreement until that
-alarm stops."""
+"""Steps of sudden and of slow measures, of the baseline of sudden ones, and without disagreement until that alarm
+stops."""
 _HUGE, _SMALL = 1e100, 1e-9
 REWARD, FEWEST = 10, 8
-"""Steps at both ends of the reward, and how many there must be: of fewer, the noise is not known."""
+"""Steps at both ends of the reward, and the minimum number, below which the noise is unknown."""
 
 
 @dataclass
 class History:
-    """What the rules look at: the first lines, the last ones, and (key -> value, half width) of held-out results."""
+    """Input of the rules: the first lines, the last ones, and (key -> value, half width) of held-out results."""
 
     first: list[Line] = field(default_factory=list)
     recent: deque[Line] = field(default_factory=lambda: deque(maxlen=BEFORE + SHORT))
@@ -62,39 +63,39 @@ class History:
     count: int = 0
 
     def last(self, name: str, steps: int, most: int = 0) -> list[float]:
-        """The newest `steps` values of a metric, up to `most` where there are; empty when there are fewer."""
+        """The newest `steps` values of a metric, up to `most` if available; empty if there are fewer."""
         values = [v for line in self.recent if (v := number(line.get(name))) is not None]
         return values[-max(steps, most) :] if len(values) >= steps else []
 
 
 Level = tuple[float, str]
-"""How loud (1 = the threshold), and what to say."""
+"""Level (1 = the threshold) and text."""
 
 
 def _errors(history: History) -> Level | None:
-    """Rings when too many verdicts are errors of the grader."""
+    """Rings if too many verdicts are grader errors."""
     rate = history.last("error_rate", 1)
     if not rate:
         return None
-    return rate[0] / ERROR_RATE, f"{_percent(rate[0])} of the verdicts so far are errors of the grader"
+    return rate[0] / ERROR_RATE, f"{_percent(rate[0])} of the verdicts so far are grader errors"
 
 
 def _disagreement(history: History) -> Level | None:
-    """Rings when stages, scores or reward contradict a rollout's verdict."""
+    """Rings if stages, scores or reward contradict a rollout's verdict."""
     counts = [number(line.get("disagreements")) or 0 for line in history.recent][-QUIET:]
     message = f"{counts[-1]:.0f} rollouts whose verdict its stages, scores or reward contradict"
     return (1.0 if counts[-1] else CLEAR if any(counts) else 0.0), message
 
 
 def _not_finite(history: History) -> Level | None:
-    """Rings when a loss or gradient was not finite."""
+    """Rings if a loss or gradient was not finite."""
     line = history.recent[-1]
     bad = [name for name in ("loss", "grad_norm") if name in line and number(line[name]) is None]
     return float(bool(bad)), f"{' and '.join(bad)} not finite: such an update is not applied"
 
 
 def _length(history: History) -> Level | None:
-    """Rings when answers have become much shorter."""
+    """Rings if answers have become much shorter."""
     every = history.last("completion_tokens", LONG + SHORT, most=BEFORE + SHORT)
     if not every:
         return None
@@ -116,7 +117,7 @@ def _mean_rule(name: str, threshold: float, steps: int, message: str) -> Callabl
 
 
 def _no_signal(history: History) -> Level | None:
-    """Rings when most groups carry no signal."""
+    """Rings if most groups carry no signal."""
     played, useful = history.last("groups_played", LONG), history.last("groups_with_signal", LONG)
     if not useful or not sum(played):
         return None
@@ -127,7 +128,7 @@ def _no_signal(history: History) -> Level | None:
 
 
 def _entropy(history: History) -> Level | None:
-    """Rings when the entropy has fallen to a small part of what it was."""
+    """Rings if the entropy has fallen to a small fraction of its initial value."""
     first = [v for line in history.first[:LONG] if (v := number(line.get("entropy"))) is not None]
     values = history.last("entropy", LONG)
     if len(first) < LONG or not values:
@@ -139,9 +140,9 @@ def _entropy(history: History) -> Level | None:
 
 
 def _hacking(history: History) -> Level | None:
-    """Rings when the reward has risen since the start and what it is to stand for has not: fewer answers pass, or no
-    more do and the reward tells them worse from those that fail, or it prefers those that fail. The latter two say so
-    before the pass rate, which is noisy, can. Two steps at either end are enough for a pass rate whose error is known.
+    """Rings if the reward has risen since the start but correctness has not: fewer answers pass, or the pass rate is
+    flat and the reward separates passes from failures less well, or it prefers failures. The latter two show before
+    the noisy pass rate does. Two steps at either end suffice for a pass rate with a known error.
     """
     size = min(LONG, history.count // 2)
     names = ("reward", "pass_rate", "reward_auc", "pass_rate_error")
@@ -178,7 +179,8 @@ def _hacking(history: History) -> Level | None:
 
 
 def _sudden(values: list[float]) -> tuple[float, float] | None:
-    """How far the mean of the newest two is below all before, by their spread, 1 at `SUDDEN`; and that mean."""
+    """How far the mean of the newest two is below all earlier ones, in units of their spread, 1 at `SUDDEN`; and that
+    mean."""
     before, newest = values[:-2], values[-2:]
     if len(before) < LONG:
         return None
@@ -193,7 +195,7 @@ def _change(first: list[float], last: list[float]) -> float:
 
 
 def reward_alone(history: History) -> Level | None:
-    """Rings when the reward rose for sure, and the held-out gain is small beside it and may be none."""
+    """Rings if the reward rose significantly, and the held-out gain is small in comparison and may be zero."""
     size = min(REWARD, history.count // 2)
     first = [v for line in history.first[:size] if (v := number(line.get("reward"))) is not None]
     last = history.last("reward", size)
@@ -228,14 +230,14 @@ RULES: Registry[Callable[[History], Level | None]] = Registry(
             "truncated", TRUNCATED, SHORT, "of the answers were cut off at the token limit"
         ),
         "duplicates": _mean_rule(
-            "duplicates", DUPLICATES, SHORT, "of the answers equal another of their group"
+            "duplicates", DUPLICATES, SHORT, "of the answers equal another in their group"
         ),
         "no signal": _no_signal,
         "entropy collapse": _entropy,
         "reward, not passes": _hacking,
     },
 )
-"""By name what is looked at after each step and each evaluation."""
+"""The rules by name, applied after each step and each evaluation."""
 
 
 def number(value: Any) -> float | None:
@@ -263,7 +265,7 @@ def held_out(result: Any) -> dict[str, tuple[float, float]]:
 
 
 def _ratio(before: float, now: float) -> float:
-    """How many times less `now` is; 0 when there was nothing before."""
+    """The factor by which `now` is smaller; 0 if there was nothing before."""
     return before / max(now, 1e-9) if before > 0 else 0.0
 
 
@@ -272,12 +274,12 @@ def _percent(share: float) -> str:
 
 
 class Alarm(Record):
-    """Something to look at."""
+    """An alarm that has rung."""
 
     step: int
-    """Where it first rang."""
+    """The step at which it first rang."""
     last: int
-    """The newest step at which its cause was still there."""
+    """The newest step at which its cause was present."""
     times: int = 1
     """How often it began to ring."""
     name: str
@@ -292,8 +294,8 @@ class Alarm(Record):
 
 
 class AlarmWatch:
-    """Follows a run line by line; `see` and `evaluated` return the alarms that should be said now: those that begin to
-    ring for the 1st, 2nd, 4th, 8th, ... time.
+    """Follows a run line by line; `see` and `evaluated` return the alarms to print now: those that start to ring for
+    the 1st, 2nd, 4th, 8th, ... time.
     """
 
     def __init__(self) -> None:
@@ -307,7 +309,7 @@ class AlarmWatch:
         return [*self._found.values()]
 
     def begin(self, result: Mapping[str, Any]) -> None:
-        """The held-out result of the model that training starts from; the last one given counts."""
+        """The held-out result of the initial model; the last one given counts."""
         self._history.held_out[:] = [held_out(result)]
 
     def see(self, line: Line) -> list[Alarm]:

@@ -1,6 +1,6 @@
-"""Where lines about calls go: a folder's calls/NAME.jsonl, each as soon as its call is over, from every process.
+"""Logs calls into a folder's calls/NAME.jsonl, each as soon as it ends, from every process.
 
-A log never raises: that lines cannot be written is said once, and they are dropped.
+A log never raises: a failed write is reported once, and lines are dropped.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _STEP = re.compile(rb'\{"step": (\d+)')
 
 @contextlib.contextmanager
 def logging_to(folder: Path | str, *, warn: Callable[[str], None] | None = None) -> "Iterator[CallLog]":
-    """Calls are logged below `folder`/calls until the block ends; the innermost block counts, for every thread.
+    """Logs calls below `folder`/calls until the block ends; the innermost block counts, for every thread.
 
     warn  takes the one line about lines that cannot be written; default: stderr
     """
@@ -34,7 +34,7 @@ def logging_to(folder: Path | str, *, warn: Callable[[str], None] | None = None)
 
 
 def current() -> "CallLog | None":
-    """Where a call is logged right now; None: nowhere."""
+    """The current log; None: no logging."""
     for log in _stack[-1:]:
         return log
     folder = os.environ.get(VARIABLE)
@@ -44,7 +44,7 @@ def current() -> "CallLog | None":
 
 
 class CallLog:
-    """Writes lines of calls into a folder. `step` goes into every line; None outside of a training."""
+    """Writes lines of calls into a folder. `step` goes into every line; None outside training."""
 
     def __init__(self, folder: Path | str, warn: Callable[[str], None] | None = None) -> None:
         self.folder = Path(folder).absolute() / FOLDER
@@ -63,7 +63,7 @@ class CallLog:
             self.failed(error)
 
     def failed(self, error: Exception) -> None:
-        """Says that calls are not logged, once."""
+        """Warns once that calls are not logged."""
         if not self._warned:
             self._warned = True
             cause = str(error) or type(error).__name__
@@ -72,13 +72,13 @@ class CallLog:
 
 
 def drop_torn_lines(folder: Path) -> None:
-    """Cuts off what a kill left of a last line, in every file of a run's calls."""
+    """Cuts off a torn last line in every file of a run's calls."""
     for path in (folder / FOLDER).glob("*.jsonl"):
         files.drop_torn_line(path)
 
 
 def truncate_after(folder: Path, step: int) -> None:
-    """Forgets the calls of later steps. Lines without a step stay."""
+    """Removes the calls of later steps. Lines without a step stay."""
     for path in (folder / FOLDER).glob("*.jsonl"):
         with files.writing(path), path.open("rb") as lines, files.atomic(path) as kept:
             for line in lines:

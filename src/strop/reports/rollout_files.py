@@ -1,4 +1,5 @@
-"""Files of rollouts, read whole: a torn or damaged file is refused, while `files.read_jsonl` returns what it can."""
+"""Files of rollouts, read as a whole: a torn or damaged file is refused, while `files.read_jsonl` returns what it
+can."""
 
 import json
 import os
@@ -16,20 +17,20 @@ from strop_verify.core.errors import UserError
 _BLOCK = 1 << 18
 _GROWN = 1.1
 WHOLE, LOG = ".jsonl.zst", ".jsonl"
-"""Ends of an evaluation's file of rollouts: one that is done, and one that goes on or was cut off."""
+"""Suffixes of an evaluation's rollout file: finished, and in progress or cut off."""
 CONTROL = ".resampled"
-"""End of an evaluation's name for the answers of its control."""
+"""Suffix of an evaluation's name for the answers of its control."""
 
 
 @dataclass(frozen=True)
 class RolloutFile:
-    """A file of rollouts: those of a step, or else of an evaluation."""
+    """A file of rollouts, of a step or an evaluation."""
 
     path: Path
     step: int | None = None
     evaluation: str = ""
     stamp: tuple[int, ...] = ()
-    """Time of change in ns, bytes and inode where it was looked for: another one means that the file is another."""
+    """Time of change in ns, bytes and inode; another value means another file."""
 
     @property
     def name(self) -> str:
@@ -61,7 +62,7 @@ def step_file(folder: Path, step: int) -> RolloutFile:
 
 
 def evaluation_file(folder: Path, name: str) -> RolloutFile:
-    """The rollouts of an evaluation, by the name of its file; those so far where it is not done."""
+    """The rollouts of an evaluation, by the name of its file; those so far if unfinished."""
     whole = folder / EVALUATION / f"{name}{WHOLE}"
     log = folder / EVALUATION / f"{name}{LOG}"
     return RolloutFile(log if log.is_file() and not whole.is_file() else whole, evaluation=name)
@@ -74,7 +75,8 @@ def evaluation_name(file: str) -> str:
 
 
 def read_whole(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a compressed JSON-lines file. Raises UserError for a torn or damaged one: then none counts."""
+    """The objects of a compressed JSON-lines file. Raises UserError for a torn or damaged one, of which nothing
+    counts."""
     number = 0
     for number, text in enumerate(lines(path), start=1):
         try:
@@ -89,7 +91,7 @@ def read_whole(path: Path) -> Iterator[dict[str, Any]]:
 def lines(path: Path) -> Iterator[bytes]:
     """The lines of such a file, without their newlines. Raises UserError at the end of a torn one.
 
-    The last line of a log that has no end is left out: it is being written, or a kill cut it off.
+    An incomplete last line of a log is left out: it is being written, or was cut off by a kill.
     """
     rest: list[bytes] = []
     for block in _blocks(path):
@@ -104,7 +106,7 @@ def lines(path: Path) -> Iterator[bytes]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """What the file holds, decompressed, in blocks of some megabytes at most."""
+    """The file's content, decompressed, in blocks of a few megabytes."""
     unpack = zstandard.ZstdDecompressor().decompressobj()
     try:
         with path.open("rb") as file:
@@ -119,7 +121,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
-    """Regular files of a folder; none when it is not there."""
+    """Regular files of a folder; none if it does not exist."""
     try:
         with os.scandir(folder) as entries:
             yield from (entry for entry in entries if entry.is_file())
@@ -128,7 +130,7 @@ def _entries(folder: Path) -> Iterator["os.DirEntry[str]"]:
 
 
 def _stamp(entry: "os.DirEntry[str]") -> tuple[int, ...]:
-    """Nothing when the file has gone since the folder was listed. A log has another one when a tenth came to it."""
+    """None if the file disappeared since the listing. For a log it changes whenever it has grown by a tenth."""
     try:
         status = entry.stat()
     except OSError:

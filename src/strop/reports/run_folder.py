@@ -1,10 +1,10 @@
 """The run folder: everything that happened in one run, in plain files.
 
     recipe.yaml                     the resolved recipe
-    eval.json                       of `strop eval`: what was asked (cli/evaluation_run.py)
+    eval.json                       of `strop eval`: its job (cli/evaluation_run.py)
     versions.json                   code revision and package versions
     vocabulary.json.zst             a JSON list with the text of each token id
-    metrics.jsonl                   one line a step, durable when the step is over
+    metrics.jsonl                   one line per step, durable when the step is over
     rollouts/step-000012.jsonl.zst  every rollout of a step, one a line, with its `step` and `group`
     calls/NAME.jsonl                calls of a user's function that is decorated with strop.log_reward, one a line
     evaluation/NAME.json            an evaluation (before, after, ...), and its rollouts beside it in NAME.jsonl.zst
@@ -17,7 +17,7 @@
     launch/                         what `strop launch` wrote for the run: script, recipe, logs of its parts
     card.json                       of `strop train-reward`: the model's report card (evaluation/reward_card.py)
     hacking.svg                     reward and passing by how far the policy has moved, where the reward is not passing
-    summary.json                    what came out, written at the end
+    summary.json                    results, written at the end
 
 A process that writes holds a lock on the folder. A kill at any moment leaves whole files, and at most a torn last line
 of metrics.jsonl, which readers leave out and `resume` removes.
@@ -51,7 +51,7 @@ _STEP = "step-"
 STEP_FILE = re.compile(r"step-([0-9]{6,12})\.jsonl\.zst")
 """Name of a file with the rollouts of a step."""
 DATA = (RECIPE, VERSIONS, VOCABULARY, METRICS, SUMMARY, ROLLOUTS, EVALUATION, CODE, CHANGES, call_log.FOLDER)
-"""What a run leaves but checkpoints."""
+"""Files of a run except checkpoints."""
 CARD, HACKING = "card.json", "hacking.svg"
 ASKED, SCALING = "eval.json", "scaling"
 """File of a run of `strop eval` that says what was asked; what `strop scale` adds."""
@@ -59,7 +59,7 @@ _OURS = (*DATA, ASKED, SCALING, CARD, HACKING, CHECKPOINTS, *_TRACKERS)
 
 
 class RunFolder:
-    """One run's files, made by `create`, `resume` or `read`. A context manager that gives up the writer's lock."""
+    """One run's files, opened by `create`, `resume` or `read`. A context manager that releases the writer's lock."""
 
     def __init__(self, path: Path | str, lock: int | None = None) -> None:
         self.path = Path(path)
@@ -67,7 +67,7 @@ class RunFolder:
 
     @classmethod
     def check_free(cls, path: Path | str, *, overwrite: bool) -> None:
-        """Raises UserError when `create` would refuse, and writes nothing: to be asked before a model is loaded."""
+        """Raises UserError if `create` would refuse, and writes nothing; for checks before a model is loaded."""
         folder = Path(path)
         try:
             taken = any(entry.name not in (_LOCK, LAUNCH, STOP) for entry in folder.iterdir())
@@ -122,15 +122,16 @@ class RunFolder:
 
     @classmethod
     def resume(cls, path: Path | str, *, evaluation: bool = False) -> "RunFolder":
-        """An existing run folder, of training or of an `evaluation`, locked for writing. Raises UserError when it is
-        none or in use.
+        """An existing run folder, of training or of an `evaluation`, locked for writing. Raises UserError for other
+        folders and folders in use.
         """
         run = cls.read(path)
         if not evaluation and (run.path / ASKED).is_file():
             raise UserError(f"{path} is an evaluation: resume it with: strop eval --resume {path}")
         if not evaluation and _is_supervised(run.path):
             raise UserError(
-                f"{path} is a run of strop sft or strop train-reward, which begin anew: run.overwrite=true"
+                f"{path} is a run of strop sft or strop train-reward, which cannot resume: start it anew with "
+                f"run.overwrite=true"
             )
         run._lock = _locked(run.path)
         for folder in (run.path, run.path / ROLLOUTS, run.path / EVALUATION):
@@ -141,14 +142,14 @@ class RunFolder:
 
     @classmethod
     def read(cls, path: Path | str) -> "RunFolder":
-        """An existing run folder, for reading. Raises UserError when it is none."""
+        """An existing run folder, for reading. Raises UserError for other folders."""
         folder = Path(path)
         if not (folder / RECIPE).is_file():
             raise UserError(f"{folder} is not a run folder: it has no {RECIPE}")
         return cls(folder)
 
     def clear(self) -> None:
-        """Removes what a run leaves, and no other file; the recipe last: an interrupted removal can be repeated."""
+        """Removes a run's files and no others; the recipe last, so an interrupted removal can be repeated."""
         with files.writing(self.path):
             for name in reversed(_OURS):
                 path = self.path / name
@@ -158,7 +159,7 @@ class RunFolder:
                     path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Gives up the lock. Safe to call twice."""
+        """Releases the lock. Safe to call twice."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -171,7 +172,7 @@ class RunFolder:
 
     @property
     def checkpoints(self) -> Path:
-        """Where the trainer keeps checkpoints."""
+        """The trainer's folder of checkpoints."""
         return self.path / CHECKPOINTS
 
     def write_vocabulary(self, texts: Sequence[str]) -> None:
@@ -185,16 +186,17 @@ class RunFolder:
         files.append_line(self.path / METRICS, files.json_line(dict(metrics)))
 
     def iter_metrics(self) -> Iterator[dict[str, Any]]:
-        """Every line of metrics.jsonl; none when it does not exist yet."""
+        """Every line of metrics.jsonl; none if it does not exist yet."""
         if (self.path / METRICS).exists():
             yield from files.read_jsonl(self.path / METRICS)
 
     def lost_metrics(self, step: int) -> str:
-        """The steps up to this one that metrics.jsonl has no line of, as "1 to 4, 7"; "" where it has all."""
+        """The steps up to this one without a line in metrics.jsonl, as "1 to 4, 7"; "" if none is missing."""
         return spans({*range(1, step + 1)} - {line["step"] for line in self.iter_metrics()})
 
     def truncate_after(self, step: int) -> None:
-        """Forgets what came after a step: later metrics, rollouts, evaluations, calls of functions, and the summary."""
+        """Removes everything after a step: later metrics, rollouts, evaluations, calls of functions, and the
+        summary."""
         call_log.truncate_after(self.path, step)
         kept = [files.json_line(line) for line in self.iter_metrics() if line["step"] <= step]
         with files.atomic(self.path / METRICS) as file:
@@ -275,7 +277,7 @@ def spans(steps: Iterable[int]) -> str:
 
 
 def record_file(folder: Path, name: str) -> Path:
-    """The file with an evaluation's counts, from which its numbers are worked out."""
+    """The file with an evaluation's counts, from which its numbers are computed."""
     return folder / EVALUATION / f"{name}.record.json"
 
 
@@ -289,12 +291,12 @@ def _rollout_line(rollout: Rollout, **more: int | str) -> bytes:
 
 
 def _is_supervised(folder: Path) -> bool:
-    """Whether `strop sft` or `strop train-reward` wrote in it: their metrics say how many `steps` there are."""
+    """Whether `strop sft` or `strop train-reward` wrote it: their metrics have the number of `steps`."""
     return "steps" in next(RunFolder(folder).iter_metrics(), {})
 
 
 def _refuse_unwritable(folder: Path) -> None:
-    """Raises UserError when the folder, or the nearest one above it that exists, cannot be written to."""
+    """Raises UserError if the folder, or its nearest existing parent, cannot be written to."""
     nearest = next(p for p in (folder, *folder.absolute().parents) if p.exists())
     if not nearest.is_dir():
         raise UserError(f"cannot create the run folder {folder}: {nearest} is a file")
@@ -303,7 +305,7 @@ def _refuse_unwritable(folder: Path) -> None:
 
 
 def _locked(folder: Path) -> int:
-    """A descriptor that holds the folder's lock until it is closed, by us or by the end of the process."""
+    """A descriptor that holds the folder's lock until it is closed or the process ends."""
     with files.writing(folder):
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -317,12 +319,12 @@ def _locked(folder: Path) -> int:
 
 
 def _lock(handle: int) -> None:
-    """Takes the writer's lock. A reader that checks for it holds it, shared, for a moment: that is waited out."""
+    """Takes the writer's lock. Waits for readers, which hold it shared for a moment."""
     for _ in range(_LOOKS):
         try:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # fails where a writer has it
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # fails if a writer has it
             fcntl.flock(handle, fcntl.LOCK_UN)
             time.sleep(0.02)
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

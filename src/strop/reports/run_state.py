@@ -28,37 +28,37 @@ _ENDED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d, process \d+ of \d+: (.*)$
 
 @dataclass(frozen=True)
 class RunState:
-    """The state of a run; `text` is one line, and so is each of `problems`."""
+    """The state of a run; `text` and each of `problems` are one line."""
 
     kind: Kind
     text: str
     problems: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """As a page shows it."""
+        """The state in the page's form."""
         return {"kind": self.kind, "text": self.text, "problems": self.problems}
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """The lines of metrics.jsonl that can be read."""
+    """The readable lines of metrics.jsonl."""
 
     lines: list[dict[str, Any]]
     torn: bool = False
-    """The last line has no end: a kill cut it off, or it is being written."""
+    """Whether the last line is incomplete: cut off by a kill, or being written."""
     bad: list[int] = field(default_factory=list)
-    """Numbers of other lines that are no metrics, counted from 1."""
+    """Numbers of other lines that are not metrics, from 1."""
     wrong: list[str] = field(default_factory=list)
-    """Values that are of another type than they should be and are left out, such as "line 3: reward"."""
+    """Left-out values of a wrong type, such as "line 3: reward"."""
 
     @property
     def last_step(self) -> int:
-        """The newest step that has metrics, 0 when there is none."""
+        """The newest step with metrics, 0 if there is none."""
         return max((line["step"] for line in self.lines), default=0)
 
 
 def check_run(folder: Path) -> None:
-    """Raises UserError, with the remedy, when `folder` is no run folder."""
+    """Raises UserError, with the remedy, if `folder` is not a run folder."""
     if not folder.exists():
         raise UserError(
             f"no such run folder: {folder}; name one that `strop train` or `strop eval` wrote, such as runs/demo"
@@ -70,7 +70,7 @@ def check_run(folder: Path) -> None:
 
 
 def in_use(folder: Path) -> bool:
-    """Whether a process writes to the folder. The writer is not disturbed: the lock is asked for and given back."""
+    """Whether a process writes to the folder. Tries the lock and releases it, without disturbing the writer."""
     try:
         handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -87,8 +87,8 @@ def in_use(folder: Path) -> bool:
 
 
 def read_metrics(folder: Path) -> Metrics:
-    """What can be read of metrics.jsonl, without values that cannot be computed with; a line without a whole number
-    `step` is bad. Raises UserError for a file that cannot be read.
+    """The readable part of metrics.jsonl, without unusable values; a line without an integer `step` is bad. Raises
+    UserError for a file that cannot be read.
     """
     try:
         data = (folder / METRICS).read_bytes()
@@ -114,7 +114,7 @@ def read_metrics(folder: Path) -> Metrics:
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
-    """The recipe as {"optim.steps": 100, "rewards.0.name": "passed", ...}. Raises UserError for what is no YAML."""
+    """The recipe as {"optim.steps": 100, "rewards.0.name": "passed", ...}. Raises UserError for invalid YAML."""
     try:
         recipe = yaml.load((folder / RECIPE).read_bytes(), Loader=_Loader)
         flat: dict[str, Any] = {}
@@ -125,10 +125,10 @@ def read_settings(folder: Path) -> dict[str, Any]:
 
 
 def state_of(folder: Path, metrics: Metrics | None = None, planned: int | None = None) -> RunState:
-    """The state of a run; `metrics` and `planned` steps are read if not given. Raises UserError for what is no run."""
+    """The state of a run; `metrics` and `planned` steps are read if not given. Raises UserError for other folders."""
     check_run(folder)
     problems: list[str] = []
-    # Asked first: a run that ends in between is then said to be running, not stopped.
+    # Checked first, so a run that ends meanwhile counts as running, not stopped.
     running = not (folder / SUMMARY).is_file() and in_use(folder)
     try:
         metrics = read_metrics(folder) if metrics is None else metrics
@@ -147,7 +147,7 @@ def state_of(folder: Path, metrics: Metrics | None = None, planned: int | None =
 
 
 def last_cause(folder: Path) -> str:
-    """What ended a run, from its error.txt; "" where there is none."""
+    """The cause of a run's end, from its error.txt; "" if there is none."""
     try:
         text = (folder / ERROR).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -157,7 +157,7 @@ def last_cause(folder: Path) -> str:
 
 
 def planned_steps(settings: dict[str, Any], metrics: Metrics) -> int | None:
-    """How many steps the run is to have, None where it is not known."""
+    """The planned number of steps, None if unknown."""
     planned = metrics.lines[-1].get("steps") if metrics.lines else None
     steps = planned if isinstance(planned, int) else settings.get("optim.steps")
     return steps if isinstance(steps, int) else None
@@ -232,5 +232,5 @@ def _flatten(prefix: str, value: Any, flat: dict[str, Any]) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """The value where JSON has it, else its text, as for a date."""
+    """The value if JSON can hold it, else its text, as for a date."""
     return value if isinstance(value, str | int | float | None) else str(value)

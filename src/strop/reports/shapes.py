@@ -1,6 +1,6 @@
 """The expected shape of a run's JSON: values of another type are removed and named.
 
-A shape takes (value, its position, names of what was removed) and gives the value as it may be shown, or `OUT`.
+A shape takes (value, its position, names of removed values) and returns the value to show, or `OUT`.
 Names that no shape knows are kept unchanged, except numbers too large to compute with.
 """
 
@@ -10,12 +10,12 @@ from typing import Any
 
 OUT: Any = object()
 HUGE = 1e300
-"""Numbers from here on are taken for damage; JSON has whole numbers that no float can hold."""
+"""Numbers from here on count as damage; JSON has integers that no float can hold."""
 Shape = Callable[[Any, str, list[str]], Any]
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number that one can compute with, or one that is not finite; true and false are none."""
+    """Whether it is a usable number, or one that is not finite; true and false are not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) < HUGE or (isinstance(value, float) and not math.isfinite(value))
@@ -27,7 +27,7 @@ def is_count(value: Any) -> bool:
 
 
 def number(value: Any, at: str, out: list[str]) -> Any:
-    """A number, or null for one that is missing or not finite."""
+    """A number, or null if missing or not finite."""
     if value is None or is_number(value):
         return value if value is None or math.isfinite(value) else None
     return _out(at, out)
@@ -39,7 +39,7 @@ def text(value: Any, at: str, out: list[str]) -> Any:
 
 
 def items(of: Shape) -> Shape:
-    """A list of such values; entries that are none are taken out."""
+    """A list of such values; other entries are removed."""
 
     def shape(value: Any, at: str, out: list[str]) -> Any:
         if not isinstance(value, list):
@@ -51,7 +51,7 @@ def items(of: Shape) -> Shape:
 
 
 def sequence(*of: Shape) -> Shape:
-    """A list of exactly these; it is out when one of them is."""
+    """A list of exactly these; removed if one of them is."""
 
     def shape(value: Any, at: str, out: list[str]) -> Any:
         if not isinstance(value, list) or len(value) != len(of):

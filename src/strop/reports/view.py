@@ -1,18 +1,16 @@
-"""What `strop view` answers, as a Starlette application, and the server with its socket. Everything is read; nothing is
-written, started or fetched.
+"""The Starlette application and server of `strop view`. It only reads: nothing is written, started or fetched.
 
     GET /              the page                     GET /vega.js       the chart library, when charts are drawn
     GET /api/page      the runs, or what is new     GET /api/charts    the charts' specifications
     GET /api/rows      rows of a step, evaluation   GET /api/task      a task's groups and rows
     GET /api/search    rows that match              GET /api/detail    one rollout, whole
 
-A page names the stamp of what it has: of a stamp that was given lately it gets what has changed since, else the whole.
-Rollouts are read while a page asks: for a moment with the first question, then with each of its questions what is new.
+A page sends the stamp of its data: for a recent stamp it gets the changes, else everything. Rollouts are read during
+requests: briefly with the first, then new ones with each request.
 
 Threat model: that of `core.listening`, and the page holds model-written text. So every response names its type and
-forbids guessing another, the page runs only its own scripts, and no response may be framed or read by another origin. A
-request chooses among what was found in the run folders; it never names a file. Other users of this machine can reach
-the port.
+forbids sniffing, the page runs only its own scripts, and no response may be framed or read by another origin. A
+request selects among the found rollouts; it never names a file. Other users of this machine can reach the port.
 """
 
 import json
@@ -44,11 +42,11 @@ from strop_verify.core.errors import UserError
 
 _MOST_ROWS = 10_000
 _FIRST_SECONDS, _MORE_SECONDS = 0.2, 1.0
-"""How long rollouts are read before a page's first question is answered, and each of the others."""
+"""Seconds of reading rollouts before a page's first request is answered, and each of the others."""
 _KEPT = 4
-"""Pages that are kept to say what has changed since: as many as there are tabs that follow a run at once."""
+"""Pages kept to compute changes: as many as tabs that follow a run at once."""
 _MOST_TARGET = 4096
-"""Bytes of a request's query."""
+"""Maximum bytes of a request's query."""
 Query = Mapping[str, str]
 
 
@@ -80,7 +78,7 @@ class ViewApp:
         self._guard = listening.RequestGuard(app, refusal=_fault)
 
     def server(self, bound: socket.socket, ready: Callable[[], None]) -> listening.GuardedServer:
-        """Serves the view; `ready` is called when it answers."""
+        """Serves the view; `ready` is called once it listens."""
         return listening.GuardedServer(
             self._guard, bound, ready=ready, connections=256, lifespan="off", headers=[*_HEADERS.items()]
         )
@@ -142,10 +140,10 @@ class ViewApp:
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes of a run's page the one of now.
+    """The changes from an earlier page of a run to the current one.
 
-    Values that are others, whole; of `tasks` those that are new or others; and of lists `spliced`: {name: [first index,
-    how many go, what comes there]}.
+    Changed values, complete; new or changed `tasks`; and list changes in `spliced`: {name: [first index, number
+    removed, new items]}.
     """
     found: dict[str, Any] = {}
     spliced: dict[str, list[Any]] = {}
@@ -168,7 +166,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _answering(answer: Callable[[Query], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """A handler that answers on a thread, a user's mistake as 404 with its line."""
+    """A handler that runs in a thread and answers a user's mistake as 404 with its line."""
 
     async def handler(request: Request) -> Response:
         if request.method != "GET":  # HEAD, which Starlette adds
@@ -231,7 +229,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-"""Of every answer, errors too."""
+"""Headers of every response, including errors."""
 
 
 def listen(port: int | None) -> socket.socket:
@@ -250,5 +248,5 @@ def url_of(bound: socket.socket) -> str:
 
 
 def browse(url: str) -> None:
-    """Opens the user's browser, on a thread: some browsers hold their caller."""
+    """Opens the user's browser in a thread: some browsers block their caller."""
     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()

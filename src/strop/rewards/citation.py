@@ -26,16 +26,16 @@ from strop_verify.core.text import without_thinking
 from strop_verify.core.verdict import Verdict
 
 TOLERANCE = 1
-"""Lines by which a citation may miss a change."""
+"""Tolerance of a citation, in lines."""
 MOST_PARTS = 1000
-"""Numbers and ranges that one answer may cite."""
+"""Maximum numbers and ranges in one answer."""
 _LINES = re.compile(r"^[ \t*_#>`-]*lines?[ \t*_`]*:([^\n]*)$", re.IGNORECASE | re.MULTILINE)
 _PART = re.compile(r"[ \t]*([0-9]{1,7})(?:[ \t]*[-\u2013][ \t]*([0-9]{1,7}))?[ \t]*")
 _MARKS = " \t\r*_`."
 
 
 class Shown(NamedTuple):
-    """What a task says of its code."""
+    """A task's metadata about its code."""
 
     changes: list[tuple[int, int]]
     """(first, last) line, both included, from 1; (n + 1, n) is the place between n and n + 1."""
@@ -45,13 +45,13 @@ class Shown(NamedTuple):
 
 
 def cites_fix(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
-    """How well the cited lines are those of the fix, in [0, 1]; see above."""
+    """How well the cited lines match those of the fix, in [0, 1]."""
     shown = _shown(task)
     return None if shown is None else score(without_thinking(said(rollout)), shown)
 
 
 def score(text: str, shown: Shown) -> float:
-    """The number for an answer without its thinking."""
+    """The score of an answer without its thinking."""
     cited = cited_lines(text, shown.total)
     if cited is None:
         return 0.0

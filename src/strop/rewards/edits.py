@@ -1,4 +1,4 @@
-"""The rewards of edits, by the names that a recipe uses: numbers in [0, 1] from texts alone.
+"""The rewards of edits by their recipe names: numbers in [0, 1] from texts alone.
 
 The reasoning rewards apply to every task. The others apply to tasks whose check is of kind `edit`; they are None ("not
 scored") for any other task, and if they need an oracle that the task lacks. The execution reward of an edit is
@@ -38,12 +38,12 @@ from strop_verify.core.verdict import Verdict
 from strop_verify.edits import EditError, Files, Tolerance, apply_answer, edit_in, format_of
 
 UNREADABLE = 0.25
-"""What a block counts that can be seen but not read."""
+"""Score of a block that is found but cannot be read."""
 PER_FAULT = 0.1
-"""Taken off for each smaller mistake of format, half of the score at most."""
+"""Penalty for each smaller mistake of format, at most half of the score."""
 PER_TAG = 0.25
 PER_STRAY = 0.001
-"""Taken off for each character outside of the thought and the answer, white space aside."""
+"""Penalty for each character outside of thought and answer, except white space."""
 
 MAX_CHARACTERS = 1_000_000
 """Characters of one file after an answer; with a longer one, the overlap is 0."""
@@ -58,11 +58,11 @@ _ORDER = ("<think>", "</think>", "<answer>", "</answer>")
 _TAG = re.compile(f"({'|'.join(_ORDER)})")
 
 Score = Callable[[EditCheck, str], float]
-"""A number from (check, the whole of what was said)."""
+"""Computes a score from (check, the whole completion)."""
 
 
 def of_edits(score: Score, *, oracle: bool = True) -> Reward:
-    """The reward of edit tasks that a score is; with `oracle`, only of those that have one."""
+    """Makes a reward of edit tasks from a score; with `oracle`, only of tasks that have one."""
 
     @wraps(score)
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
@@ -75,7 +75,7 @@ def of_edits(score: Score, *, oracle: bool = True) -> Reward:
 
 
 def of_text(score: Callable[[str], float]) -> Reward:
-    """The reward of every task that a score of what was said is."""
+    """Makes a reward of all tasks from a score of the completion."""
 
     @wraps(score)
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
@@ -85,7 +85,7 @@ def of_text(score: Callable[[str], float]) -> Reward:
 
 
 def said(rollout: Rollout, task: Task | None = None) -> str:
-    """The last turn's text, for an edit the whole answer, with the `<think>` that its prompt may have begun."""
+    """The last turn's text (for an edit, the whole answer), with a `<think>` that the prompt began."""
     text = rollout.turns[-1].completion.text if rollout.turns else rollout.answer
     if task is not None and task.edit is not None:
         text = rollout.answer or text
@@ -109,7 +109,7 @@ def edit_applies(check: EditCheck, text: str) -> float:
 def edit_format(check: EditCheck, text: str) -> float:
     """How well the edit is written, graded: 0 where there is none, 1 where nothing is wrong with it.
 
-    A change that is read counts 1, one that is not .25; the mean loses .1 for each smaller mistake, at most half.
+    A readable change counts 1, an unreadable one .25; the mean loses .1 for each smaller mistake, at most half.
     """
     parsed = format_of(check.format).parse(edit_in(text))
     fatal = [fault for fault in parsed.faults if fault.fatal]
@@ -133,10 +133,10 @@ def oracle_of(check: EditCheck) -> dict[str, str]:
 
 
 def partial_reasoning(text: str) -> float:
-    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` that is there once, after those before it.
+    """A quarter for each of `<think>`, `</think>`, `<answer>`, `</answer>` that occurs once, after those before it.
 
-    Each character but white space in front of the first, between the middle two and after the last takes off a
-    thousandth. `<solution>` is `<answer>` by another name.
+    Each character except white space before the first, between the middle two and after the last costs a thousandth.
+    `<solution>` counts as `<answer>`.
     """
     text = _plain(text)
     places = dict.fromkeys(_ORDER, -1)
@@ -152,7 +152,7 @@ def partial_reasoning(text: str) -> float:
 
 
 def strict_reasoning(text: str) -> float:
-    """1 for a thought and an answer of any number of lines in their tags, each there once, and nothing else; else 0."""
+    """1 for a thought and an answer of any number of lines in their tags, each once, and nothing else; else 0."""
     parts = _TAG.split(_plain(text))
     if tuple(parts[1::2]) != _ORDER:
         return 0.0
@@ -184,7 +184,7 @@ def change_overlap(before: Files, after: Files, oracle: Files) -> float:
 
 
 def tokens_of(text: str) -> Tokens:
-    """What is counted of a text: each line's indentation, its tokens, and its end; nothing of a blank line."""
+    """The counted tokens of a text: each line's indentation, its tokens, and its end; none for a blank line."""
     found: list[str] = []
     for line in text.splitlines():
         if words := _TOKEN.findall(line):
@@ -194,7 +194,7 @@ def tokens_of(text: str) -> Tokens:
 
 
 _known_tokens = lru_cache(maxsize=128)(tokens_of)
-"""Kept, for the rollouts of a group share their files and their oracle."""
+"""Cached, because the rollouts of a group share files and oracle."""
 
 
 def _distance(a: str | None, b: str | None, by_characters: bool) -> int:
@@ -219,4 +219,4 @@ EDITS: dict[str, Reward] = {
     "partial_reasoning": of_text(partial_reasoning),
     "strict_reasoning": of_text(strict_reasoning),
 }
-"""The rewards of this file by the names that a recipe uses."""
+"""The rewards of this file by their recipe names."""

@@ -1,4 +1,4 @@
-"""The built-in rewards, and the rubric: named, weighted rewards, kept unsummed until the last moment.
+"""The built-in rewards, and the rubric: named, weighted rewards, kept unsummed until the reward is needed.
 
 A built-in reward is a pure function of (task, rollout, verdict), in [0, 1] except `keys_saved`, `published_swe_rl`,
 `rlef` and `coderl` (from -1). None means "not scored". An *error* verdict never reaches them: the rubric returns
@@ -47,7 +47,7 @@ def build(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def lint(task: Task, rollout: Rollout, verdict: Verdict) -> float | None:
-    """1 when the linter is content, 0 when not, None when no linter ran."""
+    """1 if the linter found nothing, else 0; None if no linter ran."""
     stage = verdict.stage("lint")
     return None if stage is None else float(stage.passed)
 
@@ -71,17 +71,17 @@ def brevity(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def score(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """How good the answer is, where the check says so: of a search the mean of F0.5 over files and over lines."""
+    """The check's own score of the answer, if it has one: for a search the mean of F0.5 over files and over lines."""
     return verdict.score or 0.0
 
 
 def score_files(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """Of a search, F0.5 over files."""
+    """For a search, F0.5 over files."""
     return _agreed(task, rollout).files
 
 
 def score_lines(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """Of a search, F0.5 over lines."""
+    """For a search, F0.5 over lines."""
     return _agreed(task, rollout).lines
 
 
@@ -94,7 +94,7 @@ def _agreed(task: Task, rollout: Rollout) -> ranges.RangeScore:
 
 
 def _number(name: str, says: str) -> Reward:
-    """The reward that is a number of the verdict's; 0 for silence."""
+    """Makes a reward from a number of the verdict; 0 for silence."""
 
     def reward(task: Task, rollout: Rollout, verdict: Verdict) -> float:
         return verdict.numbers.get(name, 0.0)
@@ -106,20 +106,20 @@ def _number(name: str, says: str) -> Reward:
 NEXT_EDIT: dict[str, Reward] = {
     "accepted": _number(
         "accepted",
-        "1 where the simulated user accepts: the rest takes fewer keys, by more than reading costs; 0 for silence.",
+        "1 if the simulated user accepts: the remaining keys become fewer by more than reading costs; 0 for silence.",
     ),
     "accepted_kept": _number(
         "kept",
-        "1 where at least .8 of the characters that the suggestion changes are as they are in the end; 0 for silence.",
+        "1 if at least .8 of the characters that the suggestion changes are as in the end; 0 for silence.",
     ),
-    "accepted_exact": _number("exact", "1 where the suggestion is what the person did next; 0 for silence."),
+    "accepted_exact": _number("exact", "1 if the suggestion is what the person did next; 0 for silence."),
     "shown": _number(
         "shown",
-        "1 where there is a suggestion to show, 0 for silence. Its weight is minus the threshold.",
+        "1 if there is a suggestion to show, 0 for silence. Its weight is minus the threshold.",
     ),
     "keys_saved": _number(
         "saved",
-        "Keys that a suggestion saves, less the cost of reading it; below 0 where it is not accepted; 0 for silence.",
+        "Keys that a suggestion saves, less the cost of reading it; below 0 if it is not accepted; 0 for silence.",
     ),
 }
 """Rewards of next edits: what the simulated user did. With weights of 1 for `accepted` and -.25 for `shown` it pays to
@@ -132,7 +132,7 @@ BUILTIN: dict[str, Reward] = (
     | EDITS
     | NEXT_EDIT
 )
-"""Every reward of this folder by the name that a recipe uses."""
+"""The built-in rewards by their recipe names."""
 
 REWARDS: Registry[Reward | BatchReward] = Registry(
     "rewards",
@@ -142,7 +142,8 @@ REWARDS: Registry[Reward | BatchReward] = Registry(
         "verifiers": "strop.neighbours.verifiers_tasks:score",
     },
 )
-"""These, what belongs to a neighbour's tasks, and what packages add: `strop-tasks` those of published systems."""
+"""All rewards: built-in ones, those for neighbours' tasks, and those of packages (`strop-tasks` adds published
+systems)."""
 
 
 class WeightedRubric:
@@ -151,7 +152,7 @@ class WeightedRubric:
     def __init__(self, rewards: Sequence[tuple[str, Reward | BatchReward, float]]) -> None:
         self._rewards = list(rewards)
         self.failure: BaseException | None = None
-        """The newest error of a reward that was kept in a score."""
+        """The newest error of a reward that a score holds."""
 
     @property
     def weights(self) -> dict[str, float]:
@@ -164,14 +165,14 @@ class WeightedRubric:
 
     @classmethod
     def joined(cls, rubrics: Sequence["WeightedRubric"]) -> "WeightedRubric":
-        """One rubric with the rewards of all."""
+        """One rubric with the rewards of all sets."""
         return cls([one for rubric in rubrics for one in rubric._rewards])
 
     def check_arguments(self) -> None:
-        """Raises UserError, with the line, for a reward that cannot be called with what it is given."""
+        """Raises UserError, with the line, for a reward with another signature."""
         for name, reward, _ in self._rewards:
             given = ("rollouts",) if is_batched(reward) else ("task", "rollout", "verdict")
-            with suppress(ValueError):  # one that is written in C says nothing of its arguments
+            with suppress(ValueError):  # a function in C does not expose its arguments
                 try:
                     inspect.signature(reward, follow_wrapped=False).bind(*given)
                 except TypeError as error:
@@ -187,10 +188,9 @@ class WeightedRubric:
         return cls([(score_name(name), find_reward(name), weight) for name, weight in weights])
 
     def score(self, task: Task, rollout: Rollout, verdict: Verdict) -> list[Score]:
-        """One score a reward, unsummed; every value is None when the verdict is an *error*.
+        """One score per reward, unsummed; every value is None if the verdict is an *error*.
 
-        Raises UserError, with the line, when a reward of the user's raises or returns something that is not a finite
-        number or None.
+        Raises UserError, with the line, if a user's reward raises or returns anything but a finite number or None.
         """
         (scores,) = self.score_all([JudgedRollout(task, rollout, verdict)])
         return scores
@@ -198,8 +198,8 @@ class WeightedRubric:
     def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
         """`score` of many rollouts, in order; a batch-wise reward is called once for all whose verdict is scored.
 
-        patient  a reward that raises, or whose number is not finite, is tried again after a moment (`WAITS`); where it
-                 fails still, its score is None and says the error, so that the rollout is not scored
+        patient  a reward that raises, or whose number is not finite, is tried again after a moment (`WAITS`); if it
+                 still fails, its score is None and holds the error, so the rollout is not scored
         """
         asked = [number for number, one in enumerate(judged) if one.verdict.scored]
         found: list[list[Score]] = [[] for _ in judged]
@@ -228,11 +228,11 @@ class RubricBySet:
 
     @property
     def failure(self) -> BaseException | None:
-        """As of `WeightedRubric`."""
+        """Same as for `WeightedRubric`."""
         return next((one.failure for one in self._rubrics.values() if one.failure), None)
 
     def score_all(self, judged: Sequence[JudgedRollout], *, patient: bool = False) -> list[list[Score]]:
-        """One list of scores a rollout, in order."""
+        """One list of scores per rollout, in order."""
         found: list[list[Score]] = [[] for _ in judged]
         for name, rubric in self._rubrics.items():
             mine = [number for number, one in enumerate(judged) if self.set_of[one.task.id] == name]
@@ -243,7 +243,7 @@ class RubricBySet:
 
 
 def total(scores: Sequence[Score]) -> float | None:
-    """The weighted sum of what was scored; None when nothing was, and when a reward failed."""
+    """The weighted sum of the scores; None if there is none, or if a reward failed."""
     if any(s.error for s in scores):
         return None
     values = [s.value * s.weight for s in scores if s.value is not None]
@@ -251,11 +251,11 @@ def total(scores: Sequence[Score]) -> float | None:
 
 
 MODEL = "model:"
-"""What a learned reward's name begins with; a folder or a model of the Hub follows (`judges`)."""
+"""Prefix of learned rewards; a folder or a Hub model follows (`judges`)."""
 
 
 def score_name(name: str) -> str:
-    """What the scores of a reward are called: of a function its name, of a model that of its run."""
+    """The name of a reward's scores: the function's name, or the run of a model."""
     if name.startswith(MODEL):
         parts = [part for part in Path(name.removeprefix(MODEL)).parts if part != "final"]
         return parts[-1] if parts else name
@@ -263,16 +263,16 @@ def score_name(name: str) -> str:
 
 
 def find_reward(name: str) -> Reward | BatchReward:
-    """One of `REWARDS`, the function of a user's file, or a learned reward. Raises UserError with a remedy."""
+    """A reward of `REWARDS`, of a user's file, or a learned one. Raises UserError with a remedy."""
     if name.startswith(MODEL):
-        judges = import_module("strop.judges")  # above this folder; it imports torch when it scores
+        judges = import_module("strop.judges")  # from a room above; it imports torch when it scores
         return judges.learned_reward(name.removeprefix(MODEL))  # type: ignore[no-any-return]
     return REWARDS.find(name, "rewards", "reward", "file.py:function")
 
 
 WAITS = (0.5, 1.0, 2.0)
-"""Seconds before a reward that failed is tried again; spent once where it keeps failing, in one call for many rollouts,
-so that a mistake in it costs no more than that, and given back where it recovers."""
+"""Seconds before a failed reward is tried again. In one call for many rollouts they are spent once while it keeps
+failing, so a broken reward costs no more than that; they are available again once it recovers."""
 
 
 class _Failed(Exception):
@@ -286,7 +286,7 @@ class _Caller:
         self._name, self._reward, self._waits, self._left = name, reward, waits, list(waits)
 
     def values(self, judged: Sequence[JudgedRollout]) -> list[float | _Failed | None]:
-        """One value a rollout, or what kept the reward from giving it. Raises UserError for what is no number."""
+        """One value per rollout, or the error that prevented it. Raises UserError for values that are not numbers."""
         reward = self._reward
         if not judged:
             return []
@@ -306,7 +306,7 @@ class _Caller:
                 PROGRESS.beat()
             except UserError:
                 raise
-            except SystemExit as error:  # else the run would end without a word
+            except SystemExit as error:  # otherwise the run would end without a message
                 return self._failed(error, task)
             except Exception as error:
                 if self._left:
@@ -340,7 +340,7 @@ class _Caller:
         return [self._number(one.task, value) for one, value in zip(judged, listed, strict=True)]
 
     def _number(self, task: Task, value: Any) -> float | None:
-        """None, or a number of Python's, numpy's or torch's, as an array or tensor without dimensions too."""
+        """Accepts None, numbers of Python, numpy or torch, and arrays or tensors without dimensions."""
         if value is None:
             return None
         item = getattr(value, "item", None)
@@ -349,5 +349,5 @@ class _Caller:
             what = f"returned {value!r:.60} for task {task.id}"
             raise UserError(f"reward {self._name!r} {what}; it must be a finite number or None")
         if not math.isfinite(number):
-            raise _Failed(f"returned {number}, which is no finite number")
+            raise _Failed(f"returned {number}, which is not a finite number")
         return float(number)

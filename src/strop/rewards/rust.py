@@ -1,7 +1,7 @@
-"""Rewards of Rust answers with tests of their own, each in [0, 1]; the recipe sets the weights.
+"""Rewards of Rust answers with their own tests, each in [0, 1]; the recipe sets the weights.
 
-They have the names of the rewards of a published recipe (github.com/Oxen-AI/GRPO-With-Cargo-Feedback), and read the
-answer's parse tree and the verdict, where those read the text (`published_NAME`, docs/rust-rubric.md).
+They have the names of the rewards of a published recipe (github.com/Oxen-AI/GRPO-With-Cargo-Feedback), but read the
+answer's parse tree and the verdict instead of its text (`published_NAME`, docs/rust.md).
 """
 
 from strop_verify.code.rust.items import functions_of
@@ -23,12 +23,12 @@ def clippy(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def test(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 when the verdict is a pass: all tests ran and hold, the answer's own included where they judge."""
+    """1 if the verdict is a pass: all tests ran and passed, also the answer's own if they judge."""
     return float(verdict.passed)
 
 
 def non_empty(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """1 for a function with something in it, and a test; a body of `todo!()` and the like is nothing."""
+    """1 for a function with a body, and a test; `todo!()` and the like do not count as a body."""
     code, tests = functions_of(rollout.answer)
     return float(bool(tests) and bool(code) and not any(only_gives_up(function) for function in code))
 
@@ -46,7 +46,7 @@ def test_block(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def asserts(task: Task, rollout: Rollout, verdict: Verdict) -> float:
-    """A quarter for each different assertion in a test function that names something of the program, up to 1."""
+    """A quarter for each different assertion in a test function that names an item of the program, up to 1."""
     found = {
         "".join(text_of(node).split())
         for function in functions_of(rollout.answer)[1]
@@ -57,7 +57,7 @@ def asserts(task: Task, rollout: Rollout, verdict: Verdict) -> float:
 
 
 def only_gives_up(function: Node) -> bool:
-    """Whether a function's body is nothing, or nothing but `todo!()` or another macro that panics."""
+    """Whether a function's body is empty, or only `todo!()` or another macro that panics."""
     body = function.child_by_field_name("body")
     inside = [n for n in body.named_children if not n.type.endswith("comment")] if body is not None else []
     if not inside:
@@ -83,4 +83,4 @@ def _stage(verdict: Verdict, name: str) -> float:
 
 
 RUST: dict[str, Reward] = {f.__name__: f for f in (clippy, test, non_empty, code_block, test_block, asserts)}
-"""The rewards of this file by the names that a recipe uses; `build` is one for every language."""
+"""The rewards of this file by their recipe names; `build` exists for every language."""

@@ -1,1 +1,1 @@
-"""What people and other programs ask: where something is (docs/search.md), what to type next (docs/edit-server.md)."""
+"""What people and other programs ask: where something is (docs/search.md), what to type next (docs/next-edit.md)."""

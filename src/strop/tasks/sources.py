@@ -53,7 +53,7 @@ def iter_tasks(
     """The tasks of a source, one after the other, in its order; splits are not assigned, duplicates not looked for.
 
     source    "python-functions", "rust-functions", "humaneval"; "stdio-problems[:COUNT[@SEED][/kinds]]" (see
-              docs/stdio-problems.md), "needs-feedback[:COUNT[@SEED]]",
+              docs/task-sets.md), "needs-feedback[:COUNT[@SEED]]",
               "toy-repositories[:COUNT[@SEED]]", "tool-worlds[:COUNT[@SEED]]", "doctests:FILE.py"; or FORMAT:PLACE,
               where FORMAT is one of `ADAPTERS` and PLACE a file, a folder or "hub:ID[:CONFIG][@SPLIT]" (see
               `strop.tasks.row_sources`); or a PLACE alone; or "edits:[FORMAT:]SOURCE", another source's tasks as edits

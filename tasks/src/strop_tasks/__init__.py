@@ -4,7 +4,7 @@
 
     curate(plan({"source": ["python-functions"], "steps": ["shuffle"]}), Path("curated"))
 
-`__all__` has the public names; docs/tasks.md says what each is. Each is imported when it is first used. Formats,
+`__all__` has the public names; docs/api.md says what each is. Each is imported when it is first used. Formats,
 generators, rewards, steps and commands have names of their own, which entry points give them.
 """
 

@@ -1,7 +1,7 @@
-"""The page: one HTML text with everything in it, for both the report on disk and the live view.
+"""The page: one self-contained HTML text, for both the report on disk and the live view.
 
 css/ and js/ hold plain files, no build step. Each becomes a separate element, named by its hash in the page's
-content security policy, so that nothing else can run: no inline handler, no script from an answer, no request
+content security policy, so nothing else can run: no inline handler, no script from an answer, no request
 (live: only to the server that sent the page). Data travels as gzip in base64, which holds no `<`: no text can end it.
 
 Browsers: those with light-dark() in CSS and DecompressionStream (Firefox 120, Chromium 123, Safari 17.5, or newer).
@@ -26,13 +26,13 @@ from strop_verify.core.text import printable
 _HERE = Path(__file__).parent
 _FIRST, _LAST = ("dom.js", "source.js", "router.js"), ("main.js",)
 _CHARTS = "charts-"
-_MARK = '<link rel="icon" href="data:,">'  # keeps browsers from asking for one
+_MARK = '<link rel="icon" href="data:,">'  # stops browsers from requesting one
 
 
 def document(data: Mapping[str, Any] | None, *, charts: bool = True) -> str:
-    """The page as HTML. Raises UserError when charts are wanted and their library is not installed.
+    """The page as HTML. Raises UserError if charts are wanted and their library is not installed.
 
-    data    what the page shows, embedded whole; None makes the live page, which asks its server
+    data    the page's data, embedded; None makes the live page, which asks its server
     charts  whether the chart library is inlined (0.9 MB)
     """
     styles = "".join(f"<style>{text}</style>\n" for text in _styles())
@@ -105,7 +105,7 @@ def _safe(text: str) -> str:
 def chart_library() -> str:
     """The chart library as one script, which sets `vegaEmbed`. Raises UserError when it is not installed.
 
-    It is put together in seconds, once for each version: the cache keeps it.
+    It is built in seconds, once per version, and cached.
     """
     made = require("vl_convert", package="vl-convert-python", extra="report", purpose="drawing charts")
     kept = kept_dir() / f"{_CHARTS}{made.__version__}.js"

@@ -9,8 +9,8 @@ Every spec draws the data set "points". Each row is one line of metrics and one 
     low, high        of evaluations: the interval; `shape` is the sign, `label` the evaluation's name
     x0, x1, part     of stacked parts: the step's left and right end, the part's name; low and high are its ends
 
-`usermeta` says which number of metrics.jsonl a spec shows and how: a `Curve`. Frames are drawn in `currentColor`,
-so that a chart follows the page's theme.
+`usermeta` holds the `Curve`: the number of metrics.jsonl and how to show it. Frames are drawn in `currentColor`, so a
+chart follows the page's theme.
 """
 
 from dataclasses import asdict
@@ -44,7 +44,7 @@ _X = {
 
 
 def charts() -> dict[str, dict[str, Any]]:
-    """{name: Vega-Lite spec} of all curves, a few hundred bytes each; the tests validate what comes out."""
+    """{name: Vega-Lite spec} of all curves, a few hundred bytes each; the tests validate them."""
     return {name: _spec(curve) for name, curve in CURVES.items()}
 
 
@@ -74,7 +74,7 @@ def _lines(curve: Curve) -> list[dict[str, Any]]:
 
 
 def _evaluation(curve: Curve) -> list[dict[str, Any]]:
-    """A sign with its interval for every evaluation, joined by a faint line."""
+    """A symbol with its interval for every evaluation, joined by a faint line."""
     look = {"x": _X, "y": _y(curve, "value"), "color": _as_is("colour"), "detail": _SERIES}
     interval = look | {"y": _y(curve, "low"), "y2": {"field": "high"}}
     tooltip = [_told("label", "evaluation"), *_tooltip(curve, value="value", low="from", high="to")]
@@ -118,7 +118,7 @@ def _y(curve: Curve, field: str) -> dict[str, Any]:
 
 
 def _as_is(field: str) -> dict[str, Any]:
-    """The row's own value is what is drawn: no scale, no legend."""
+    """Draws the row's value directly: no scale, no legend."""
     return {"field": field, "type": "nominal", "scale": None}
 
 

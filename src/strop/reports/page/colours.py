@@ -1,4 +1,4 @@
-"""Syntax colours of an answer as runs of (class, length), so that a page needs no parser and no markup from here.
+"""Syntax colours of an answer as runs of (class, length), so the page needs neither a parser nor markup.
 
 Classes: k keyword, s string, c comment, n number, f function name, t type, o operator, "" the rest. Lengths count
 characters (code points); together they are the text's length.
@@ -10,7 +10,7 @@ from typing import Any
 from strop_verify.core.optional_packages import require
 
 MOST = 6_000
-"""Characters of a text that are coloured; what comes after is one run of the rest."""
+"""Coloured characters of a text; the rest is one run."""
 _CLASSES = (
     ("Token.Comment.Preproc", "k"), ("Token.Comment", "c"), ("Token.Literal.String.Doc", "c"),
     ("Token.Literal.String", "s"),
@@ -27,7 +27,7 @@ def runs_of(text: str, language: str) -> list[list[Any]]:
     runs: list[list[Any]] = []
     done = 0
     shown = min(len(text), MOST)
-    for _, kind, value in lexer.get_tokens_unprocessed(text[:MOST] + "\n"):  # lexers want an end of line
+    for _, kind, value in lexer.get_tokens_unprocessed(text[:MOST] + "\n"):  # lexers expect a final newline
         length = min(len(value), shown - done)
         _add(runs, _class(kind) if value.strip() else None, length)
         done += length
@@ -36,7 +36,7 @@ def runs_of(text: str, language: str) -> list[list[Any]]:
 
 
 def _add(runs: list[list[Any]], name: str | None, length: int) -> None:
-    """Makes the last run longer where the class is the same; white space (None) takes on the class before it."""
+    """Extends the last run if the class is the same; white space (None) takes the class before it."""
     if runs and name in (None, runs[-1][0]):
         runs[-1][1] += length
     else:

@@ -1,4 +1,4 @@
-"""Which curves a run has: the numbers of metrics.jsonl that are drawn, their order, and their captions."""
+"""The curves of a run: the numbers of metrics.jsonl, their order and captions."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,24 +7,24 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Curve:
-    """One chart: which numbers it shows, and what is said about them."""
+    """One chart: its numbers and its caption."""
 
     title: str
     description: str
     section: str = ""
     value: tuple[str, ...] = ()
-    """Where a line of metrics has the numbers, dotted; `NAME.*`: every name below NAME; empty: the curve's own name."""
+    """Dotted place of the numbers in a line of metrics; `NAME.*`: every name below NAME; empty: the curve's name."""
     over: str = ""
-    """The number that it is a share of; empty: none."""
+    """The denominator of a share; empty: none."""
     complement: bool = False
     """Shows one minus the share."""
     kind: Literal["line", "each", "together", "evaluation", "parts"] = "line"
     """each: a chart for every name, `{name}` in the texts; together: a line for every name in one chart."""
     format: Literal["number", "percent", "seconds"] = "number"
     absent: float | None = None
-    """The value of a name that a line lacks where it has others below NAME; none: the point is left out."""
+    """The value of a missing name if a line has others below NAME; none: no point."""
     zero: bool = True
-    """The axis holds zero."""
+    """Whether the axis includes zero."""
 
 
 _share = partial(Curve, format="percent")
@@ -44,40 +44,36 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
     },
     "Answers": {
         "reward_auc": _share(
-            "Reward tells passing from failing",
+            "Reward separates passing from failing",
             "Share of pairs of a group, one passed and one failed, in which the one that passed has more reward.",
         ),
         "pass_rate": _share("Pass rate", "Share of scored answers that passed, on training tasks."),
         "stages": _share(
             "Rates by stage",
-            "Share of scored answers that came through build, lint and test.",
+            "Share of scored answers that passed build, lint and test.",
             value=("stages.*",),
             kind="together",
         ),
         "length": Curve(
             "Completion length",
-            "Sampled tokens of an answer, mean.",
+            "Mean sampled tokens per answer.",
             value=("completion_tokens",),
             zero=False,
         ),
-        "truncated": _share("Truncated", "Share of answers that ran into the token limit."),
-        "duplicates": _share("Duplicates", "Share of answers that repeat another one of their group."),
-        "refused": _share(
-            "Refused", "Share of scored answers that came through every stage and did not pass."
-        ),
-        "error_rate": _share(
-            "Error rate", "Share of verdicts that are errors of the grader; they carry no reward."
-        ),
+        "truncated": _share("Truncated", "Share of answers that hit the token limit."),
+        "duplicates": _share("Duplicates", "Share of answers that repeat another in their group."),
+        "refused": _share("Refused", "Share of scored answers that passed every stage but were refused."),
+        "error_rate": _share("Error rate", "Share of verdicts that are grader errors; they carry no reward."),
     },
     "Plays": {
-        "turns": Curve("Turns", "Turns of a play, mean.", zero=False),
-        "effects": Curve("Effects", "What environments had done in a play, such as tool calls, mean."),
+        "turns": Curve("Turns", "Mean turns per play.", zero=False),
+        "effects": Curve("Effects", "Mean effects per play, such as tool calls."),
         "turns_with_effects": _share(
-            "Turns with an effect", "Share of turns after which the environment had something done."
+            "Turns with an effect", "Share of turns with an effect, such as a tool call."
         ),
         "stops": _share(
             "Why plays ended",
-            "Share of plays by the reason for which they ended.",
+            "Share of plays by reason of their end.",
             value=("stops.*",),
             kind="together",
             absent=0.0,
@@ -86,30 +82,32 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
     "Learning": {
         "no_signal": _share(
             "Groups without signal",
-            "Share of groups whose rewards are all equal: nothing is learnt from them.",
+            "Share of groups whose rewards are all equal: they teach nothing.",
             value=("groups_with_signal",),
             over="groups_played",
             complement=True,
         ),
-        "entropy": Curve("Entropy", "Of the next token's distribution, mean over tokens, nats."),
+        "entropy": Curve("Entropy", "Entropy of the next token's distribution, mean over tokens, nats."),
         "surprise": Curve(
             "Sampling surprise",
-            "Minus the log-probability of the sampled tokens, mean, nats.",
+            "Mean negative log-probability of the sampled tokens, nats.",
             value=("sampling_surprise",),
         ),
-        "loss": Curve("Loss", "Of the policy update.", zero=False),
+        "loss": Curve("Loss", "Loss of the policy update.", zero=False),
         "grad_norm": Curve("Gradient norm", "Norm of the gradient, as the trainer reports it."),
         "clip": _share(
             "Clip fraction", "Share of tokens whose probability ratio was clipped.", value=("clip_ratio",)
         ),
-        "kl": Curve("KL", "Divergence from the reference model, nats a token."),
+        "kl": Curve("KL", "Divergence from the reference model, nats per token."),
         "teacher_kl": Curve(
-            "KL to the teacher", "Of the policy that sampled, estimated, nats a token.", zero=False
+            "KL to the teacher",
+            "KL of the sampling policy to the teacher, estimated, nats per token.",
+            zero=False,
         ),
-        "learning_rate": Curve("Learning rate", "Of the optimiser."),
+        "learning_rate": Curve("Learning rate", "Learning rate of the optimiser."),
     },
     "Time": {
-        "seconds": Curve("Seconds a step", "Wall time of a step.", format="seconds"),
+        "seconds": Curve("Seconds per step", "Wall time of a step.", format="seconds"),
         "time_split": Curve(
             "Time of a step: {name}",
             "Wall seconds of a step by what they were spent on.",
@@ -133,7 +131,7 @@ _SECTIONS: dict[str, dict[str, Curve]] = {
         ),
         "seconds_effects": Curve(
             "Seconds of effects",
-            "What a play's effects took, mean; other plays are sampled meanwhile.",
+            "Mean seconds of a play's effects; other plays are sampled meanwhile.",
             format="seconds",
         ),
     },
@@ -143,4 +141,4 @@ CURVES = {
     for section, curves in _SECTIONS.items()
     for name, curve in curves.items()
 }
-"""Every chart that the page knows, in its order. One without data is not shown."""
+"""All charts of the page in order. Charts without data are hidden."""

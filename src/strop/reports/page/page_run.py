@@ -1,7 +1,7 @@
-"""One run as the page's data, for the page on disk and the live one: the run folder's data and what its index holds.
+"""One run as the page's data, for the page on disk and the live one: data of the run folder and of its index.
 
-Nothing happens without a request. Every request checks the folder's files (by time and size); what changed is read
-again. A deleted folder is reported in one line; what was read before stays visible, and a run that reappears there is
+Nothing happens without a request. Every request checks the folder's files (by time and size) and reads changed ones
+again. A deleted folder is reported in one line; earlier data stays visible, and a run that reappears there is
 followed again.
 """
 
@@ -26,11 +26,11 @@ from strop_verify.core.errors import UserError
 
 _FILES = (RECIPE, VERSIONS, run_folder.METRICS, run_folder.SUMMARY, run_folder.ASKED)
 _LOOK_SECONDS = 0.3
-"""Questions closer together than this are answered from the last look."""
+"""Requests within this time are answered from the last check."""
 
 
 class PageRun:
-    """A run folder as the page sees it. Methods may be called from any thread. Raises UserError when it is none."""
+    """A run folder as the page sees it. Methods are safe from any thread. Raises UserError for other folders."""
 
     def __init__(self, folder: Path, run_id: str, seen: Callable[[int], None] = lambda count: None) -> None:
         check_run(folder)
@@ -39,7 +39,7 @@ class PageRun:
         source = str(self._data["settings"].get("tasks.source", ""))
         self.index = Index(folder, next((name for name in ("rust", "python") if name in source), ""), seen)
         self.notice = ""
-        """One line when the folder cannot be read now."""
+        """One line if the folder cannot be read now."""
         self._lock = threading.Lock()
         self._looked = float("-inf")
         self._page: dict[str, Any] = {}
@@ -47,7 +47,7 @@ class PageRun:
         self._vocabulary: tuple[Any, list[str]] = (None, [])
 
     def look(self) -> None:
-        """Looks at the folder, unless that was done just now."""
+        """Checks the folder, unless that was done just now."""
         with self._lock:
             if time.monotonic() - self._looked < _LOOK_SECONDS:
                 return
@@ -67,7 +67,7 @@ class PageRun:
             self._looked = time.monotonic()
 
     def page(self, seconds: float) -> dict[str, Any]:
-        """The RUN of the page, after rollouts were read for about so long. `stamp` is another when anything is."""
+        """The RUN of the page, after reading rollouts for about that long. `stamp` changes with any of it."""
         self.look()
         self.index.read(seconds)
         with self._lock:
@@ -91,12 +91,12 @@ class PageRun:
             return {**found, "stamp": self._stamp}
 
     def detail(self, row_id: str) -> dict[str, Any] | None:
-        """One rollout, whole; None when there is no such one. Raises UserError when its file cannot be read."""
+        """One complete rollout; None if it does not exist. Raises UserError if its file cannot be read."""
         block = self.index.find(row_id)
         return next((detail for _, detail in self.details(block, {row_id})), None) if block else None
 
     def details(self, block: Block, ids: set[str]) -> Iterator[tuple[Row, dict[str, Any]]]:
-        """Rows of these ids, each with its whole rollout. Raises UserError when the file cannot be read."""
+        """Rows of these ids, each with its complete rollout. Raises UserError if the file cannot be read."""
         vocabulary = self._texts()
         try:
             for row, line in block.lines(ids):
@@ -108,7 +108,7 @@ class PageRun:
             ) from error
 
     def _lost(self, damaged: list[Block], gone: list[int]) -> dict[str, str]:
-        """{name of a block: why} of rollouts that should be there and cannot be read."""
+        """{name of a block: reason} of rollouts that are missing or unreadable."""
         files = [step_file(self.folder, step) for step in gone]
         files += [evaluation_file(self.folder, one["file"]) for one in self._data["evaluations"]]
         absent = [file for file in files if file.name not in self.index.found]
@@ -128,7 +128,7 @@ class PageRun:
         return {**told, "text": text, "problems": list(dict.fromkeys([*state["problems"], *problems]))}
 
     def _texts(self) -> list[str]:
-        """The text of each token id, read again when the file is another; empty when there is none."""
+        """The text of each token id, read again if the file changed; empty if there is none."""
         with suppress(OSError):
             status = os.stat(self.folder / VOCABULARY)
             if (stamp := (status.st_mtime_ns, status.st_ino)) != self._vocabulary[0]:

@@ -1,7 +1,7 @@
 """A rollout line of a run folder as the page shows it: a short row, and its details.
 
-Works on the JSON as it was read, never on records: a report reads tens of thousands of lines. Every text here may be
-hostile; nothing is escaped here, the page does that. Lines that are not rollouts raise one of `NO_ROLLOUT`.
+Works on raw JSON, not on records: a report reads tens of thousands of lines. Every text may be hostile; the page
+escapes it. Lines that are not rollouts raise one of `NO_ROLLOUT`.
 """
 
 import json
@@ -25,15 +25,15 @@ NO_ROLLOUT = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 ROW_TEXT, LABEL = 300, 120
 """Characters of an answer in its row, and of a task's label."""
 MOST_TEXT, MOST_TOKENS = 20_000, 2_000
-"""Characters of one text, and tokens of one turn, that a detail holds; what is cut off is said."""
+"""Maximum characters of one text, and tokens of one turn, in a detail; cuts are marked."""
 WIRE = 1 << 24
-"""Larger than any vocabulary: a turn with such a token was written by a policy without one."""
+"""Larger than any vocabulary: turns with such tokens come from a policy without one."""
 MOST_EVENTS, EVENT_NAME = 50, 80
-"""Events of one turn that a detail holds, the rest is counted; and characters of an event's name."""
+"""Maximum events of one turn in a detail (the rest is counted), and characters of an event's name."""
 MOST_PIECE = 256
-"""Characters of one token's text; vocabularies have none that is longer, but a damaged one may."""
+"""Maximum characters of one token's text; only damaged vocabularies have longer ones."""
 _CARRIES = {"loss": "no loss", "scores": "no scores and no loss"}
-"""What is said of a rollout by what it is left out of."""
+"""Texts for a rollout by what it is left out of."""
 _EPSILON = 1e-9
 _FENCE = re.compile(r"```(rust|python|javascript|c|go)\b")
 _LANGUAGES = {
@@ -97,7 +97,7 @@ def detail_of(
     *,
     colours: bool = True,
 ) -> dict[str, Any]:
-    """Everything about one rollout. `colours` is whether the answer's syntax colours are worked out now."""
+    """Everything about one rollout. `colours`: whether to compute the answer's syntax colours now."""
     from strop.reports.page.colours import runs_of
 
     answer, cut = cut_text(line.get("answer"))
@@ -130,14 +130,14 @@ def detail_of(
 
 
 def task_of(line: Line, language: str = "") -> dict[str, str]:
-    """A task's label (its name, else its id) and language; `language` where the texts do not show it."""
+    """A task's label (its name, else its id) and language; `language` if the texts do not show it."""
     prompt, answer = str(line.get("prompt") or ""), str(line.get("answer") or "")
     label = str(line.get("task_name") or line["task_id"])[:LABEL]
     return {"label": label, "language": language_of(prompt, answer, language)}
 
 
 def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
-    """The language an answer is written in, by a fence in the prompt, else by how the code looks."""
+    """An answer's language, by a fence in the prompt, else by the look of the code."""
     if fences := _FENCE.findall(prompt):
         return str(fences[-1])
     for text in (prompt, answer[:4000]):
@@ -148,14 +148,14 @@ def language_of(prompt: str, answer: str, otherwise: str = "") -> str:
 
 
 def mean_and_signal(rewards: Sequence[float], advantages: Iterable[float | None]) -> tuple[float | None, int]:
-    """The mean reward of a group, None without any, and 1 where they differ or an advantage is not zero."""
+    """The mean reward of a group, None without any, and 1 if rewards differ or an advantage is not zero."""
     signal = bool(rewards) and max(rewards) - min(rewards) > _EPSILON
     signal = signal or any(abs(advantage or 0.0) > _EPSILON for advantage in advantages)
     return (sum(rewards) / len(rewards) if rewards else None), int(signal)
 
 
 def load_vocabulary(folder: Path) -> list[str]:
-    """The text of each token id; empty when the run has none or it cannot be read."""
+    """The text of each token id; empty if the run has none or it cannot be read."""
     try:
         with (folder / VOCABULARY).open("rb") as file:
             texts = json.loads(zstandard.ZstdDecompressor().stream_reader(file).read())
@@ -195,7 +195,7 @@ def _turn(turn: Mapping[str, Any], number: int, vocabulary: Sequence[str]) -> di
 
 
 def _judged(turn: Mapping[str, Any]) -> dict[str, Any]:
-    """The turn's own verdict in short, its reward and its advantage, each only where it has one."""
+    """The turn's short verdict, reward and advantage, each if it has one."""
     found = {name: value for name in ("reward", "advantage") if (value := _short(turn.get(name))) is not None}
     verdict = turn.get("verdict")
     return {"verdict": short_verdict(verdict), **found} if isinstance(verdict, Mapping) else found
@@ -214,7 +214,7 @@ def short_verdict(verdict: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _events(events: Any) -> dict[str, Any]:
-    """What the environment asked for after a turn: `events`, and `events_left_out` of them; empty without any."""
+    """The effects after a turn: `events`, and `events_left_out` of them; empty without any."""
     found = [event for event in events if isinstance(event, Mapping)] if isinstance(events, list) else []
     if not found:
         return {}

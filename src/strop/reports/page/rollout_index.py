@@ -1,8 +1,8 @@
-"""Every rollout of a run as a short row: what the page on disk, the live page and a search choose from.
+"""Every rollout of a run as a short row, for the page on disk, the live page and searches.
 
-Files are read when they are asked for, by name or all in turn: the newest step, then evaluations, then older steps.
+Files are read on demand, by name or in turn: the newest step, then evaluations, then older steps.
 Rows of a file that disappeared or was replaced (a run is resumed or started again) are dropped, and `epoch` changes.
-A name is one of the folder's files, never made from a request.
+A name is one of the folder's files, never built from a request.
 """
 
 import json
@@ -23,14 +23,14 @@ from strop_verify.core.errors import UserError
 Row = dict[str, Any]
 """A row of the page (`rollout_data.row_of`)."""
 MOST_SEARCHED = 4000
-"""Characters of an answer that a search looks at; a longer one is searched without the prompt that it continues."""
+"""Searched characters of an answer; a longer one is searched without the prompt that it continues."""
 _MOST_TASK_ROWS = 2000
 _MOST_SHARED = 20_000
 
 
 @dataclass(frozen=True)
 class Block:
-    """What was read of one file; nothing, and one line that says why, when it is torn or damaged.
+    """The content of one file; empty, with a one-line reason, if it is torn or damaged.
 
     texts   of each row, what is searched
     groups  [step, group, task, rollouts, scored, passed, mean reward or None, 1 for signal] each
@@ -45,7 +45,7 @@ class Block:
     problem: str = ""
 
     def lines(self, ids: set[str]) -> Iterator[tuple[Row, dict[str, Any]]]:
-        """Rows of these ids, each with its whole rollout. Raises UserError for a file that cannot be read."""
+        """Rows of these ids, each with its complete rollout. Raises UserError for an unreadable file."""
         wanted = {at: row for at, row in enumerate(self.rows) if row["id"] in ids}
         for at, text in enumerate(files.lines(self.file.path) if wanted else ()):
             if at in wanted:
@@ -55,7 +55,7 @@ class Block:
 
 
 class Index:
-    """The rows of one run folder. All methods may be called from any thread.
+    """The rows of one run folder. All methods are safe from any thread.
 
     language  of answers that do not show it;  seen  called with how many rollouts were read so far
     """
@@ -72,10 +72,10 @@ class Index:
         self._shared: dict[str, Any] = {}
         self._count = 0
         self.epoch = 0
-        """Another one when something that was handed out does not hold any more."""
+        """Changes if anything returned earlier is no longer valid."""
 
     def scan(self, planned: Mapping[int, int]) -> None:
-        """Looks at the folder; what is new there will be read. `planned`: rollouts that each step should have."""
+        """Checks the folder for new files. `planned`: expected rollouts per step."""
         found = found_in(self._folder)
         with self._lock:
             kept = {name: block for name, block in self._blocks.items() if found.get(name) == block.file}
@@ -83,7 +83,7 @@ class Index:
             self.found, self._blocks, self._planned = found, kept, planned
 
     def read(self, seconds: float = math.inf) -> None:
-        """Reads what has not been read, for about so long."""
+        """Reads unread files for about that long."""
         end = time.monotonic() + seconds
         newest = next(iter(self.found), "")
         for name in sorted(self.found, key=lambda name: (name != newest, name.startswith("t."))):
@@ -97,7 +97,7 @@ class Index:
             found, block = self.found.get(name), self._blocks.get(name)
         if found is None or block is not None:
             return block
-        with self._reading:  # who asks for a block that is being read waits for it
+        with self._reading:  # requests for a block that is being read wait for it
             block = self._blocks.get(name) or self._read(found)
         with self._lock:
             if self.found.get(name) == found:
@@ -106,7 +106,7 @@ class Index:
 
     @property
     def blocks(self) -> list[Block]:
-        """What was read: steps from the newest on, then evaluations."""
+        """The blocks read so far: steps from the newest on, then evaluations."""
         with self._lock:
             return [self._blocks[name] for name in self.found if name in self._blocks]
 
@@ -117,7 +117,7 @@ class Index:
 
     @property
     def gone(self) -> list[int]:
-        """Steps of training that had rollouts and have no file of them."""
+        """Steps of training that had rollouts but lack a file."""
         with self._lock:
             return sorted(s for s, count in self._planned.items() if count and f"t.{s}" not in self.found)
 
@@ -141,7 +141,7 @@ class Index:
         return {"looked_at": looked_at, "total": looked_at + round(more), "complete": not left}
 
     def rows(self, name: str) -> dict[str, Any]:
-        """The `rows` of a block such as `t.12`, read now if need be, and their `tasks`; none without such a block."""
+        """The `rows` of a block such as `t.12`, read now if needed, and their `tasks`; none without such a block."""
         block = self.block(name)
         return {"rows": block.rows, "tasks": block.tasks} if block else {"rows": [], "tasks": {}}
 
@@ -179,7 +179,7 @@ class Index:
         return next((b for b in named if b and any(row["id"] == row_id for row in b.rows)), None)
 
     def _read(self, found: RolloutFile) -> Block:
-        """The block of a file. What cannot be read becomes the block's problem; it is never an exception."""
+        """The block of a file. Read errors become the block's problem, never an exception."""
         block, before = Block(found), self._count
         try:
             lines = read_whole(found.path)
@@ -201,7 +201,7 @@ class Index:
         return block
 
     def _slim(self, row: Row) -> Row:
-        """The row, its equal parts held once."""
+        """The row with equal parts shared."""
         if len(self._shared) > _MOST_SHARED:
             self._shared.clear()
         for key in ("stages", "scores", "flags"):
@@ -210,7 +210,7 @@ class Index:
 
 
 def members(rows: Iterable[Row], key: str) -> dict[Any, list[Row]]:
-    """Rows by what they have at a key."""
+    """Rows grouped by their value at a key."""
     found: dict[Any, list[Row]] = {}
     for row in rows:
         found.setdefault(row[key], []).append(row)
@@ -229,7 +229,7 @@ _BOUNDS = (("min", "reward", 1), ("max", "reward", -1), ("from", "step", 1), ("t
 
 
 def matcher(query: Mapping[str, str]) -> Callable[[Row, str, str], bool]:
-    """Whether (row, its text, its task's label) is what a search asks for; an empty word asks for nothing.
+    """Whether (row, its text, its task's label) matches a search; empty words are ignored.
 
     `text` is in the text, in any case; `flag` is one of the flags, "*" any; `task` begins the task's id or is in its
     label; `min` and `max` bound the reward, `from` and `to` the step, inclusive: a row without that number is out.

@@ -1,6 +1,6 @@
 """A run folder as the page's data: state, recipe, metrics, evaluations, comparison; everything but its rollouts.
 
-Nothing here fails because of the folder's content: unreadable parts are left out and listed among the problems.
+The folder's content never causes a failure: unreadable parts are left out and listed among the problems.
 """
 
 import json
@@ -37,7 +37,7 @@ _LABELS = {
 _SIDES = ("before", "warm", "after")
 _NO_NUMBERS = ("confidence", "tasks", "samples", "temperature", "top_p", "max_tokens", "tokens_mean", "truncated_rate",
                "seconds", "error_rate")  # fmt: skip
-"""Numbers of a result that are no rates of the policy."""
+"""Numbers of a result that are not rates of the policy."""
 
 
 def run_data(folder: Path, run_id: str) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def run_data(folder: Path, run_id: str) -> dict[str, Any]:
     results = {(e["set"], e["name"]): e["result"] for e in evaluations}
     missing = ("", "before") in results and ("", "after") not in results
     if state.kind == "finished" and missing and settings.get("evaluation.after") is not False:
-        problems.append("there is an evaluation before training and none after it")
+        problems.append("there is an evaluation before training but none after it")
     paired = (summary or {}).get("evaluation")
     return {
         "id": run_id,
@@ -103,7 +103,7 @@ def read_evaluations(
 ) -> list[dict[str, Any]]:
     """Every evaluation/NAME.json in the order of training, or else of `models`, which `strop eval` asked, by NAME.
 
-    What cannot be read goes to `problems`.
+    Unreadable ones go to `problems`.
     """
     found = []
     for path in sorted((folder / EVALUATION).glob("*.json")):
@@ -141,7 +141,7 @@ def _evaluation(
 
 
 def _scaling(folder: Path, asked: Mapping[str, Any], problems: list[str]) -> list[dict[str, Any]]:
-    """What `strop scale` found of each model of an evaluation, with the word that names it as `label`."""
+    """Results of `strop scale` for each model of an evaluation, with its word as `label`."""
     found = []
     for name, one in (asked.get("models") or {}).items():
         numbers = _json(folder / SCALING / f"{name}.json", shapes.SCALING, problems)
@@ -151,7 +151,7 @@ def _scaling(folder: Path, asked: Mapping[str, Any], problems: list[str]) -> lis
 
 
 def _going_on(folder: Path, models: Mapping[str, Any], done: set[str]) -> list[dict[str, Any]]:
-    """Evaluations of `strop eval` that have answers and no result: those that go on, and answers of controls."""
+    """Evaluations of `strop eval` with answers but no result: unfinished ones, and answers of controls."""
     found = []
     for name, one in models.items():
         word = str((one or {}).get("word") or name)
@@ -206,7 +206,8 @@ def _inside(value: Any, *keys: str) -> Any:
 
 
 def _tried(read: Any, otherwise: Any, problems: list[str]) -> Any:
-    """What `read` gives; where it cannot, `otherwise`. State names the cause already for what it reads itself."""
+    """The result of `read`, or `otherwise` if it fails. The state already names the cause for what it reads
+    itself."""
     try:
         return read()
     except UserError as error:
@@ -215,7 +216,7 @@ def _tried(read: Any, otherwise: Any, problems: list[str]) -> Any:
 
 
 def _json(path: Path, shape: shapes.Shape, problems: list[str]) -> dict[str, Any] | None:
-    """A JSON object of that shape; None when there is none, with a problem when there is something else."""
+    """A JSON object of that shape; None if missing, with a problem for anything else."""
     try:
         value = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -228,5 +229,5 @@ def _json(path: Path, shape: shapes.Shape, problems: list[str]) -> dict[str, Any
         found: dict[str, Any] = shape(value, "", wrong)
         problems.extend([wrong_values(path, wrong)] if wrong else [])
         return found
-    problems.append(f"{path} is no JSON object and is left out")
+    problems.append(f"{path} is not a JSON object and is left out")
     return None

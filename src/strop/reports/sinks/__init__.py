@@ -1,1 +1,1 @@
-"""Where a run's data goes besides its folder, and the log of calls of the user's functions."""
+"""Destinations of a run's data besides its folder, and the log of calls of the user's functions."""

@@ -1,12 +1,12 @@
-"""A log of calls of your own functions, mainly rewards: `@strop.log_reward`.
+"""Logs calls of your own functions, mainly rewards: `@strop.log_reward`.
 
     @strop.log_reward
     def short_answer(task, rollout, verdict):
         return 1.0 if len(rollout.answer) < 200 else 0.0
 
 While a run trains, each call adds a line to RUN/calls/short_answer.jsonl: the step, which answer of which task, the
-result, the score in it, the seconds that it took, or the exception with its last frames (docs/formats.md). Outside a
-run, lines go where `logging_to(folder)` or the environment variable STROP_CALLS says, else nowhere.
+result, its score, its seconds, or the exception with its last frames (docs/formats.md). Outside a run, lines go to
+the folder of `logging_to(folder)` or the environment variable STROP_CALLS, else nowhere.
 
 The function behaves as before: same result, same exceptions. A failure to log is reported once and never reaches it.
 """
@@ -40,7 +40,7 @@ def log_reward(function: Any = None, /, *, name: str = "", inputs: bool = True, 
     """Logs every call of a function, plain or async, a method, or any other callable.
 
     name    of the file below calls/; default: the function's own
-    inputs  False leaves the arguments out, but for which answer of which task it was
+    inputs  False leaves the arguments out, except which answer of which task it was
     chars   longest text of an argument, an answer or a result
 
     Raises UserError for what it cannot log: a class, a generator, a name that is no file name.
@@ -75,7 +75,7 @@ class _Function:
 
 
 class _Call:
-    """One call, from its start to the end of its block; its line is dropped where nobody listens."""
+    """One call, from its start to the end of its block; dropped without a log."""
 
     result: Any = None
 

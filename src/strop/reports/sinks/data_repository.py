@@ -6,7 +6,7 @@ Checkpoints and models are left out. The index is only a cache and is deleted if
 
 While the run trains it is committed every N steps and at the end, by a separate thread (`DataCommits`). Training never
 waits for git and never fails because of it. A failure is one line each time its cause changes, and the next commit
-catches up. If the run is interrupted, the running command is ended and nothing more is committed.
+catches up. An interrupted run ends the running command and commits nothing more.
 """
 
 import contextlib
@@ -27,11 +27,11 @@ _LOCK, _WAIT = "strop-in-use", 60.0
 """The lock of whoever works in it, and seconds to wait for it."""
 _TRAILER = "Strop-Run"
 _LOCAL, _SLOW = 600, 1800
-"""Seconds for a command on this machine, and for one that moves data to another."""
+"""Seconds for a local command, and for one that transfers data."""
 
 
 def check_remote(remote: str, branch: str) -> None:
-    """Raises UserError for what can never work; asks no other machine, and writes nothing."""
+    """Raises UserError for settings that can never work, without network and without writing."""
     git = Git(own=True)
     try:
         git("--version")
@@ -59,7 +59,7 @@ def check_remote(remote: str, branch: str) -> None:
 
 
 def local_path(remote: str) -> Path | None:
-    """The folder that a remote is, from the current directory on; None for a URL or HOST:PATH."""
+    """The local folder of a remote, relative to the current directory; None for a URL or HOST:PATH."""
     if remote.startswith("file://"):
         return Path(remote.removeprefix("file://"))
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", remote) or re.match(r"[^/]+:", remote):
@@ -68,7 +68,7 @@ def local_path(remote: str) -> Path | None:
 
 
 class DataRepository:
-    """The repository of one run. Every method may raise GitError; what is half done is mended by the next call."""
+    """The repository of one run. Every method may raise GitError; the next call repairs a half-done one."""
 
     def __init__(self, folder: Path, *, remote: str, branch: str, run: str) -> None:
         self._folder = folder.absolute()
@@ -88,7 +88,7 @@ class DataRepository:
         return f"git --git-dir={self._dir} push {self._remote} {self._branch}"
 
     def commit(self, subject: str) -> bool:
-        """Commits the run folder as it is; False when nothing has changed. Needs no remote."""
+        """Commits the run folder as it is; False if nothing has changed. Needs no remote."""
         self._prepare()
         try:
             self._add()
@@ -103,7 +103,7 @@ class DataRepository:
         return True
 
     def push(self) -> None:
-        """Brings the remote's branch up to here; the first time it is made sure that the branch is this run's."""
+        """Pushes to the remote's branch; the first time it checks that the branch is this run's."""
         tip = self._tip()
         if not tip or tip == self._pushed:
             return
@@ -121,17 +121,17 @@ class DataRepository:
         self._pushed = tip
 
     def tidy(self) -> None:
-        """Packs what has piled up."""
+        """Packs loose objects."""
         self._git("-c", "gc.auto=1000", "gc", "--auto", "--quiet", seconds=_LOCAL)
 
     def close(self) -> None:
-        """Gives up the lock. Safe to call twice."""
+        """Releases the lock. Safe to call twice."""
         for handle in self._runner.held:
             os.close(handle)
         self._runner.held = ()
 
     def stop(self, *, kill: bool = False) -> None:
-        """Ends what is going on, from another thread."""
+        """Ends the running command, from another thread."""
         self._runner.stop(kill=kill)
 
     def _git(self, *arguments: str, seconds: float = 60, remote: bool = False) -> str:
@@ -139,13 +139,13 @@ class DataRepository:
         return self._runner(*where, *arguments, seconds=seconds, remote=remote)
 
     def _maybe(self, *arguments: str) -> str | None:
-        """What git says; None where it refuses."""
+        """git's output; None if it fails."""
         with contextlib.suppress(GitError):
             return self._git(*arguments)
         return None
 
     def _add(self) -> None:
-        """Takes the data into the index as it is on disk, whatever a .gitignore in the run folder says."""
+        """Adds the data on disk to the index, ignoring any .gitignore in the run folder."""
         known = {line.partition("/")[0] for line in self._git("ls-files", seconds=_LOCAL).splitlines()}
         names = [name for name in DATA if name in known or (self._folder / name).exists()]
         if names:  # without names it would be all files
@@ -167,7 +167,7 @@ class DataRepository:
         self._ready = True
 
     def _lock(self) -> None:
-        """Waits for what a killed process has left running: git commands hold the lock as long as they live."""
+        """Waits for commands that a killed process left running: git commands hold the lock while they live."""
         self._dir.mkdir(exist_ok=True)
         deadline = time.monotonic() + _WAIT
         while (handle := try_lock(self._dir / _LOCK)) is None:
@@ -177,7 +177,7 @@ class DataRepository:
         self._runner.held = (handle,)
 
     def _meet(self) -> None:
-        """Looks at the remote's branch for the first time. Makes the remote, when it is a folder that is new."""
+        """Checks the remote's branch for the first time. Creates the remote, if it is a new folder."""
         path, known = self._path, self._maybe("config", "--get", "strop.remote") == self._remote
         if path is not None and not known and not (path.exists() and any(path.iterdir())):
             self._runner("init", "--quiet", "--bare", str(path))
@@ -187,7 +187,7 @@ class DataRepository:
         self._met = True
 
     def _join(self, theirs: str) -> None:
-        """Goes on from the remote's branch. Raises GitError when it is not of a run of this name."""
+        """Continues the remote's branch. Raises GitError if it is not of a run of this name."""
         if self._maybe("merge-base", "--is-ancestor", theirs, self._ref) is not None:
             return
         what = ("--quiet", "--depth=1", "--no-tags", self._remote, self._ref)
@@ -203,28 +203,29 @@ class DataRepository:
         self._commit(tree, "goes on from an earlier run of this name", tip, theirs)
 
     def _commit(self, tree: str, subject: str, tip: str, theirs: str = "") -> None:
-        """A commit of that tree behind `theirs` and `tip`, those that are there, to which the branch then points."""
+        """Commits that tree on top of `theirs` and `tip`, if they exist, and moves the branch there."""
         parents = [word for parent in (theirs, tip) if parent for word in ("-p", parent)]
         message = ("-m", f"{self._run}: {subject}", "-m", f"{_TRAILER}: {self._run}")
         new = self._git("commit-tree", tree, *parents, *message)
         self._git("update-ref", self._ref, new, tip or "0" * 40)
 
     def _tip(self) -> str:
-        """The newest commit; empty when there is none yet."""
+        """The newest commit; empty if there is none yet."""
         return self._maybe("rev-parse", "--quiet", "--verify", f"{self._ref}^{{commit}}") or ""
 
     def _forget_index(self) -> None:
-        """Files that changed while git read them, or an index that a kill has torn: the next commit reads all anew."""
+        """Resets the index after files changed during a commit, or a kill tore it: the next commit reads everything
+        again."""
         for name in ("index", "index.lock"):
             (self._dir / name).unlink(missing_ok=True)
 
 
 _LAST, _INTERRUPTED = 300.0, 10.0
-"""Seconds that the end of a run waits for its last commit, and those that an interrupted one does."""
+"""Seconds to wait for the last commit at the end of a run, and of an interrupted run."""
 
 
 class DataCommits:
-    """A context manager around a training. `say` gets lines for the user, from the thread too."""
+    """A context manager around training. `say` gets lines for the user, also from the thread."""
 
     def __init__(
         self, folder: Path, *, remote: str, branch: str, every: int, run: str, say: Callable[[str], None]
@@ -261,7 +262,7 @@ class DataCommits:
             raise
 
     def _want(self, subject: str) -> None:
-        """What is wanted while a commit is made becomes one commit."""
+        """Requests during a commit become one commit."""
         with self._wake:
             self._wanted = subject
             self._wake.notify()

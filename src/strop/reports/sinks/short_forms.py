@@ -14,11 +14,11 @@ from types import TracebackType
 from typing import Any
 
 ITEMS = 16
-"""Entries of a container that are kept; one more says how many were left out."""
+"""Kept entries of a container; one more gives the number left out."""
 SCORES = 256
 """The same for a result, which may hold a score for every answer of a batch."""
 DEPTH = 4
-"""Levels of containers within containers."""
+"""Levels of nested containers."""
 FRAMES = 6
 """Innermost frames of a traceback that are kept."""
 
@@ -55,9 +55,10 @@ def short(value: Any, chars: int, items: int = ITEMS, depth: int = DEPTH) -> Any
 
 
 def subject(values: Mapping[str, Any], chars: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(what the arguments say of the judged rollout, the other arguments).
+    """(facts about the judged rollout among the arguments, the other arguments).
 
-    Of a task its id; of a rollout also index, seed, the answer cut to `chars` and its hash; of a verdict the outcome.
+    For a task its id; for a rollout also index, seed, the answer cut to `chars` and its hash; for a verdict the
+    outcome.
     """
     found: dict[str, Any] = {}
     others: dict[str, Any] = {}
@@ -102,12 +103,12 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 
 def text_hash(text: str) -> str:
-    """16 hex digits that tell texts apart."""
+    """A digest of 16 hex digits."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def cut(text: str, chars: int) -> str:
-    """The first `chars` characters; what was left out is said."""
+    """The first `chars` characters, with the number left out."""
     return text if len(text) <= chars else f"{text[:chars]}... {len(text) - chars} more characters"
 
 

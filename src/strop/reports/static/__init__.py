@@ -1,1 +1,1 @@
-"""The page on disk: which parts of a run it holds, so that it stays small."""
+"""The page on disk, and which parts of a run it holds to stay small."""

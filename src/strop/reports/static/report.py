@@ -34,13 +34,13 @@ MOST_BYTES = 3_000_000
 MOST_GROUPS, MOST_LINES = 20_000, 4_000
 """Groups, and lines of metrics, of all runs together."""
 _LIVE = ("index", "epoch", "notice", "stamp", "flags")
-"""What only a page that follows its runs needs."""
+"""Data that only a live page needs."""
 _TOKENS_OUT = "tokens are left out to keep the file small"
 
 
 @dataclass(frozen=True)
 class WrittenReport:
-    """What was written."""
+    """The written report."""
 
     path: Path
     size: int
@@ -119,7 +119,7 @@ class _Page:
         self.embedded = 0
 
     def fitted(self, room: int, packed: Any) -> dict[str, Any]:
-        """The largest page that takes at most `room` bytes of the file."""
+        """The largest page within `room` bytes of the file."""
         while (size := len(packed(self._build(Cut(0, 0))))) > room // 2 and self._lines > 50:
             self._groups, self._lines = self._groups // 2, self._lines // 2
         rows = stored([files.json_line([p.row for p in unit]) for _, unit in self._units])
@@ -161,12 +161,12 @@ class _Page:
         }
 
     def _thinned(self, groups: list[list[Any]]) -> list[list[Any]]:
-        """What the table of groups has room for, drawn by the seed."""
+        """The rows that the table of groups has room for, drawn by the seed."""
         drawn = sorted(groups, key=lambda group: rank(self._seed, "table", *group[:2]))[: self._groups]
         return groups if len(groups) <= self._groups else sorted(drawn, key=lambda group: group[:2])
 
     def _selection(self, cut: Cut) -> str:
-        """The rule by which rollouts were chosen, and what did not fit."""
+        """Describes how rollouts were chosen, and what did not fit."""
         total = self.rollouts
         wanted = sum(len(unit) for _, unit in self._units)
         if not total:
@@ -207,7 +207,7 @@ class _Page:
 
 
 def _picked(run: PageRun, rows: Sequence[Row], problems: list[str]) -> dict[str, Picked]:
-    """The whole rollouts of these rows by id; what cannot be read any more is left out and named."""
+    """The complete rollouts of these rows by id; unreadable ones are left out and named."""
     found: dict[str, Picked] = {}
     ids = {row["id"] for row in rows}
     names = (f"e.{row['evaluation']}" if row["step"] is None else f"t.{row['step']}" for row in rows)

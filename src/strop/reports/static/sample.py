@@ -1,4 +1,4 @@
-"""Which rollouts a page on disk holds, and how much of them, so that the file always stays under its limit.
+"""Chooses the rollouts of a page on disk, and how much of them, so the file stays under its limit.
 
 The rule: whole groups. Steps are evenly spaced from the first to the last, each with as many groups as there is room
 for, drawn by the seed. Evaluations give every answer to some tasks, the same tasks in every evaluation of a set, drawn
@@ -27,7 +27,8 @@ EVALUATED = 0.4
 
 
 def sample(index: Index, evaluations: Sequence[Mapping[str, Any]], most: int, seed: int) -> list[list[Row]]:
-    """About `most` rollouts: groups, and tasks with their answers in a set of `evaluations`; the first matter most."""
+    """About `most` rollouts: groups, and tasks with their answers in a set of `evaluations`; the most important
+    first."""
     evaluated = list(_evaluations(index, evaluations, most, seed))
     played = list(_training(index, most - sum(map(len, evaluated)), seed)) if most else []
     return [unit for _, unit in interleaved([played, evaluated])]
@@ -118,7 +119,7 @@ _SAFE = 0.95
 
 @dataclass(frozen=True)
 class Cut:
-    """What of the picked rollouts is embedded: the first `units`, the first `tokens` of them with tokens."""
+    """The embedded part of the picked rollouts: the first `units`, the first `tokens` of them with tokens."""
 
     units: int
     tokens: int
@@ -127,7 +128,7 @@ class Cut:
 
 
 def first_cut(units: Sequence[Unit], room: float) -> Cut:
-    """What should fit into `room` bytes of the file; compressed alone, so a little unsure. `room` may be negative."""
+    """An estimate of what fits into `room` bytes, compressed separately. `room` may be negative."""
     tokens = stored([b"".join(t for picked in unit for t in picked.tokens) for _, unit in units])
     for text in _TEXTS:
         bodies = stored([b"".join(files.json_line(body(p, text)) for p in unit) for _, unit in units])
@@ -139,7 +140,7 @@ def first_cut(units: Sequence[Unit], room: float) -> Cut:
 
 
 def smaller(cut: Cut) -> Cut:
-    """A cut that needs about a tenth less."""
+    """A cut that is about a tenth smaller."""
     return (
         replace(cut, tokens=int(cut.tokens * 0.8))
         if cut.tokens

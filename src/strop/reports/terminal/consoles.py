@@ -13,11 +13,11 @@ from rich.measure import Measurement
 from rich.table import Table
 
 _ENDLESS = 10_000
-"""Columns where there is no terminal."""
+"""Columns without a terminal."""
 
 
 def console(file: IO[str] | None = None) -> Console:
-    """A console for `file`, stdout by default. What its encoding cannot say is written as an escape, never an error."""
+    """A console for `file`, stdout by default. Characters that its encoding lacks are escaped."""
     file = file or sys.stdout
     reconfigure = getattr(file, "reconfigure", None)
     if callable(reconfigure):
@@ -29,7 +29,7 @@ def console(file: IO[str] | None = None) -> Console:
 
 
 def moves(made: Console) -> bool:
-    """Whether it is a terminal whose cursor can be moved, so that lines can be shown anew."""
+    """Whether it is a terminal whose cursor can be moved, for live updates."""
     return made.is_terminal and not made.is_dumb_terminal
 
 

@@ -1,6 +1,6 @@
 """Finds rollouts in a run folder for the terminal: of a step, of an evaluation, of a task over the run, by id.
 
-Lines are not decoded if their task is enough, so that a task's history in a long run takes seconds. Files
+Lines of other tasks are not decoded, so a task's history in a long run takes seconds. Files
 that cannot be read are left out and named in `unreadable`.
 """
 
@@ -21,7 +21,7 @@ from strop_verify.core.text import printable
 
 _TASK = re.compile(rb'\{(?:"step": \d+, "group": \d+, )?"task_id": "([^"\\]*)"')
 _SHOWN = 4
-"""Candidates named when a word fits several."""
+"""Candidates to name if a word fits several."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class FoundRollout:
 
 @dataclass
 class RolloutFinder:
-    """Looks into one run folder."""
+    """Finds rollouts in one run folder."""
 
     folder: Path
     unreadable: list[str] = field(default_factory=list)
-    """One line a file that could not be read, or not to its end."""
+    """One line per file that could not be read completely."""
 
     def steps(self) -> list[int]:
         """Steps that have rollouts."""
@@ -54,7 +54,7 @@ class RolloutFinder:
         return [*early, *steps, *(place for place in evaluations if place not in early)]
 
     def of_step(self, step: int, group: int | None) -> list[FoundRollout]:
-        """The rollouts of a step, or of one of its groups. Raises UserError when there are none."""
+        """The rollouts of a step, or of one of its groups. Raises UserError if there are none."""
         if step not in (steps := self.steps()):
             which = f"it has those of steps {steps[0]} to {steps[-1]}" if steps else "it has none at all yet"
             raise UserError(f"{self.folder} has no rollouts of step {step}: {which}")
@@ -75,7 +75,7 @@ class RolloutFinder:
     def of_task(self, word: str, places: list[RolloutFile] | None) -> list[FoundRollout]:
         """Every play of the task of that id, else of the one whose id begins with `word`, in the order of training.
 
-        Raises UserError when none, or more than one, begins so.
+        Raises UserError if none, or more than one, begins so.
         """
         places = self.places() if places is None else places
         ids = {task for place in places for task in self._tasks(place)}
@@ -130,12 +130,12 @@ class RolloutFinder:
                 elif line:  # an id with characters that JSON writes otherwise
                     yield line["task_id"]
         except UserError:
-            return  # said when it is read
+            return  # reported when it is read
 
     def _read(
         self, place: RolloutFile, wanted: Callable[[str], bool] | None = None
     ) -> Iterator[FoundRollout]:
-        """The rollouts of a file; with `wanted` only those of the tasks that it says yes to."""
+        """The rollouts of a file; with `wanted` only those of tasks for which it is true."""
         lines = self._lines(place, wanted)
         for line in numbered(lines) if place.evaluation else lines:
             yield FoundRollout(line, place, row_of(line, place))

@@ -1,7 +1,7 @@
-"""The view of a run in progress: a live view on a terminal, one plain line per step everywhere else.
+"""The view of a run in progress: live on a terminal, else one plain line per step.
 
 Metrics have the names of metrics.jsonl (docs/formats.md), all optional but `step`; `sample` is an answer to look at.
-Everything printed goes through `printable`: what a model wrote cannot move the cursor.
+Everything printed goes through `printable`, so model output cannot move the cursor.
 """
 
 import sys
@@ -27,11 +27,11 @@ _PARTS = ("sampling", "starting", "tools", "verifying", "rewards", "update")
 _ELSE = ("starting", "tools", "rewards")
 """Shown where they take any time."""
 _IDLE = ("sampler_idle", "update_idle")
-"""Shown where a step is played beside the update."""
+"""Shown while a step is played during the update."""
 
 
 class LiveView:
-    """Shows how a run goes. A context manager; plain where `file` is no terminal, a dumb one, or `plain` is true.
+    """Shows a run's progress. A context manager; plain if `file` is not a terminal, a dumb one, or `plain` is true.
 
     `window` is the number of steps in the rolling means and in the estimate of the time left.
     """
@@ -72,7 +72,7 @@ class LiveView:
             self._live = None
 
     def update(self, metrics: Mapping[str, Any]) -> None:
-        """Shows a step that is over. `steps` in its metrics says how many there are."""
+        """Shows a finished step. `steps` in its metrics is their planned number."""
         now = time.monotonic()
         self._total = int(metrics.get("steps", self._total))
         scores = {f"rewards/{name}": value for name, value in (metrics.get("rewards") or {}).items()}
@@ -92,15 +92,15 @@ class LiveView:
             self._write("  ".join(self._parts()))
 
     def note(self, text: str) -> None:
-        """Prints a line that stays, above the live view."""
+        """Prints a permanent line above the live view."""
         if self._live is not None:
             self._live.console.print(Text(printable(text)))
         else:
             self._write(printable(text))
 
     def status(self, what: str, done: int = 0, total: int = 0) -> None:
-        """Says what is going on right now, how much of it is done and how long it will take yet: a bar on a terminal;
-        elsewhere a line now and then, where it takes long.
+        """Shows the current activity, its progress and the time left: a bar on a terminal; elsewhere an occasional
+        line, if it takes long.
         """
         now = time.monotonic()
         if done <= 1 or not what:
@@ -181,7 +181,7 @@ class LiveView:
         return (["reward"] if "reward" in self._metrics else []) + (parts if len(parts) > 1 else [])
 
     def _held_out(self) -> str:
-        """The newest evaluation, which stays until the next one."""
+        """The newest evaluation, shown until the next one."""
         step, numbers = self._evaluated
         shown = [f"{key} {numbers[key]:.3f}" for key in ("pass@1", "greedy") if numbers.get(key) is not None]
         return f"{', '.join(shown)} (step {step})" if shown else ""

@@ -1,4 +1,4 @@
-"""One play in the terminal, turn by turn: while it goes on, or as it was recorded.
+"""One play in the terminal, turn by turn, live or recorded.
 
 Every text goes through `printable`. Without a terminal a heading is a line, on one it is a rule.
 """
@@ -28,12 +28,12 @@ from strop.reports.terminal.rollouts import (
 from strop_verify.core.text import printable
 
 SAID_LINES = 60
-"""Shown of what the policy or the environment said, where not everything is asked for."""
+"""Lines shown of a message of policy or environment, unless full."""
 _REASONS = {"stop": "met a stop string", "eos": "ended by itself", "length": "cut at the token limit"}
 
 
 class PlayView:
-    """Prints the parts of a play in their order, each when it is there.
+    """Prints the parts of a play in order, as they arrive.
 
     full  shows all of every text
     """
@@ -44,7 +44,7 @@ class PlayView:
         self._results: list[str] = []
 
     def head(self, task_id: str, played: Mapping[str, Any]) -> None:
-        """Which task, and where it is known the environment and the model."""
+        """Prints the task, and if known environment and model."""
         self._named = True
         parts = [
             f"task {task_id}",
@@ -59,7 +59,7 @@ class PlayView:
         self._text(text, SAID_LINES)
 
     def given(self, text: str) -> None:
-        """What the environment said after a turn; results of several lines that were just shown are not repeated."""
+        """Prints the environment's message after a turn, without repeating results that were just shown."""
         self._heading("the environment says")
         for result in () if self._full else self._results:
             text = text.replace(result, "(the result above)")
@@ -67,7 +67,7 @@ class PlayView:
         self._text(text, SAID_LINES)
 
     def completion(self, completion: Mapping[str, Any], seconds: float | None = None) -> None:
-        """What the policy said; `seconds` is how long it took, where that is known."""
+        """Prints the policy's completion; `seconds` is its time, if known."""
         self._turns += 1
         self._heading(f"turn {self._turns}")
         self._text(str(completion["text"]), SAID_LINES)
@@ -76,7 +76,7 @@ class PlayView:
         self._print([_dim(", ".join(facts + ([f"{seconds:.2f} s"] if seconds is not None else [])))])
 
     def event(self, event: Mapping[str, Any], said: str = "") -> None:
-        """What the environment asked for after a turn, and what came back; `said` is the turn's own text."""
+        """Prints the effects after a turn and their results; `said` is the turn's text."""
         asked, result = str(event["asked"]), str(event["result"])
         head = Text("-> ", style="cyan").append(one_line(str(event["name"])), style="cyan")
         fits = len(asked) <= EVENT_WIDTH and "\n" not in asked.strip()
@@ -98,7 +98,7 @@ class PlayView:
         self._print(turn_result({"verdict": verdict}))
 
     def end(self, detail: Mapping[str, Any], tokens: Sequence[int], times: Mapping[str, float]) -> None:
-        """Answer, verdict, scores and why it ended.
+        """Prints answer, verdict, scores and why it ended.
 
         tokens  of the first prompt, sampled, and from the environment;  times  {what they were spent on: seconds}
         """
@@ -122,7 +122,7 @@ class PlayView:
             self._print([_fact("time", ", ".join(parts))])
 
     def show(self, detail: Mapping[str, Any], rollout: Mapping[str, Any], played: Mapping[str, Any]) -> None:
-        """What of a play was not shown yet, out of its record.
+        """Prints the parts of a recorded play that were not shown yet.
 
         detail   of `page.rollout_data.detail_of`;  rollout  the line that it was made of
         played   what only the one who played it knows: `seconds` of each completion, what was `said` before it, and
@@ -157,7 +157,7 @@ class PlayView:
             self._out.print(Text(f"== {text}"))
 
     def _text(self, text: str, most: int) -> None:
-        """An indented text, cut to `most` lines unless all is asked for; wrapped lines are indented too."""
+        """An indented text, cut to `most` lines unless full; wrapped lines are indented too."""
         for part in block("", text, most, self._full):
             if self._out.is_terminal and isinstance(part, Text):
                 part = Padding(
@@ -168,11 +168,11 @@ class PlayView:
     def _print(self, parts: Iterator[RenderableType] | Sequence[RenderableType]) -> None:
         for part in parts:
             self._out.print(part)
-        self._out.file.flush()  # each part when it is there, also through a pipe
+        self._out.file.flush()  # each part as it arrives, also through a pipe
 
 
 def _times(detail: Mapping[str, Any]) -> dict[str, float]:
-    """What a recorded play says of its time: the tools' and the grader's."""
+    """Recorded times of a play: tools and grader."""
     found = {}
     events = [e.get("seconds") for turn in detail["turns"] for e in turn.get("events", ())]
     if known := [seconds for seconds in events if isinstance(seconds, int | float)]:

@@ -8,7 +8,7 @@ from strop_verify.core.text import printable
 
 _TERMINAL_SECONDS, _PLAIN_SECONDS = 0.25, 10.0
 _KNOWN = 0.05
-"""Share that must be done before the time left is estimated: a batch takes a while to give its first answer."""
+"""Share done before the time left is estimated, because the first answers of a batch take a while."""
 
 
 class Progress:
@@ -31,13 +31,13 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def step(self, passed: bool) -> None:
-        """One more answer is done."""
+        """Counts one more answer."""
         self.at(self._done + 1, (self._passed or 0) + passed, self._total)
 
     def at(
         self, done: int, passed: int | None, total: int | None, note: str = "", *, now: bool = False
     ) -> None:
-        """`done` of `total` are done, `passed` of them well (None: nothing can pass); `note` comes at the end.
+        """`done` of `total` are done, `passed` of them passed (None: not applicable); `note` comes at the end.
 
         now  shown at once, whenever the last line was
         """

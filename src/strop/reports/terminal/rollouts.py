@@ -20,10 +20,10 @@ from strop_verify.core.rollout import Rollout
 from strop_verify.core.text import printable
 
 PROMPT_LINES, OUTPUT_LINES, TESTS = 12, 12, 5
-"""Shown of a prompt, of an output and of the tests that did not pass, where not everything is asked for."""
+"""Lines shown of a prompt and an output, and number of failed tests, unless full."""
 _STYLES = {"passed": "green", "failed": "red", "error": "magenta", "tampered": "bold red", "unjudged": "dim"}
 TURNS, TURN_LINES, EVENTS, EVENT_WIDTH = 8, 5, 5, 100
-"""The same of a play's turns, of the texts of a turn of several, and of a turn's events, each of them a line."""
+"""Shown turns of a play, lines of a turn's texts, and events of a turn, unless full."""
 
 
 def headline(row: Mapping[str, Any]) -> Text:
@@ -42,7 +42,7 @@ def headline(row: Mapping[str, Any]) -> Text:
 def rollout(
     row: Mapping[str, Any], detail: Mapping[str, Any], *, full: bool, doubt: str = ""
 ) -> Iterator[RenderableType]:
-    """A rollout from prompt to scores. `full` shows all of it; `doubt` is how it contradicts itself, if it does."""
+    """A rollout from prompt to scores. `full` shows all of it; `doubt` is its contradiction, if any."""
     yield headline(row)
     if doubt:
         yield Text(f"contradicts itself: {printable(doubt)}", style="bold red")
@@ -60,7 +60,7 @@ def rollout(
 
 
 def stop(detail: Mapping[str, Any]) -> Iterator[Text]:
-    """Why a play ended without an answer, and what it carries no more; nothing for one that was answered."""
+    """Why a play ended without an answer, and what it no longer carries; nothing for an answered one."""
     if detail["stop_reason"] != "answered" or detail["carries"]:
         text = (
             Text().append("stop     ", style="dim").append(printable(detail["stop_reason"]), style="yellow")
@@ -69,7 +69,7 @@ def stop(detail: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def _turns(turns: Sequence[Mapping[str, Any]], full: bool, *, texts: bool) -> Iterator[RenderableType]:
-    """What each turn was given and what it said, both only with `texts`, and what the environment asked for."""
+    """Each turn's input and completion (only with `texts`), and its effects."""
     left_out = 0 if full else max(0, len(turns) - TURNS)
     most = OUTPUT_LINES if len(turns) == 1 else TURN_LINES
     for number, turn in enumerate(turns, start=1):
@@ -87,7 +87,7 @@ def _turns(turns: Sequence[Mapping[str, Any]], full: bool, *, texts: bool) -> It
 
 
 def turn_result(turn: Mapping[str, Any]) -> Iterator[Text]:
-    """A line for the turn's own verdict, reward and advantage; none where it has none of them."""
+    """A line with the turn's verdict, reward and advantage; none if it has none of them."""
     parts = []
     if verdict := turn.get("verdict"):
         told = (
@@ -102,7 +102,7 @@ def turn_result(turn: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def _events(turn: Mapping[str, Any], full: bool) -> Iterator[RenderableType]:
-    """What the environment asked for after a turn: a line each, with `full` all that was asked and what came back."""
+    """The effects after a turn, one line each; with `full` complete requests and results."""
     events, left_out = turn.get("events", ()), turn.get("events_left_out", 0)
     for event in events if full else events[:EVENTS]:
         head = Text().append(f"event {one_line(event['name'])}", style="cyan")
@@ -141,7 +141,7 @@ def number(value: float | None) -> str:
 
 
 def verdict(verdict: Mapping[str, Any] | None, full: bool) -> Iterator[RenderableType]:
-    """A verdict with its stages, the tests that did not pass, and what was printed."""
+    """A verdict with its stages, failed tests and output."""
     if verdict is None:
         yield Text("no verdict", style="yellow")
         return
@@ -242,7 +242,7 @@ def history(rows: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
 
 
 def comparison(rows: Sequence[Mapping[str, Any]], out: Console) -> Iterator[RenderableType]:
-    """The held-out numbers before and after, with intervals: a table, or lines where it would not fit."""
+    """The held-out numbers before and after, with intervals: a table, or lines if it does not fit."""
     sides = [side for side in ("before", "warm", "after") if any(row.get(side) for row in rows)]
     both = {"paired": "difference", "paired_warm": "since warm"}
     differences = {key: head for key, head in both.items() if any(row.get(key) for row in rows)}
@@ -260,12 +260,12 @@ def comparison(rows: Sequence[Mapping[str, Any]], out: Console) -> Iterator[Rend
 
 
 def new_table(out: Console) -> Table:
-    """An empty table with lines that the console can draw."""
+    """An empty table with borders that the console can draw."""
     return Table(box=box.SIMPLE_HEAD if out.is_terminal and draws(out) else box.ASCII2)
 
 
 def doubt_of(line: Mapping[str, Any]) -> str:
-    """How a rollout contradicts itself, "" when it does not or cannot be read."""
+    """The contradiction in a rollout, "" if there is none or it cannot be read."""
     try:
         return contradiction(
             Rollout.model_validate({k: v for k, v in line.items() if k in Rollout.model_fields})

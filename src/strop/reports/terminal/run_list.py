@@ -1,4 +1,4 @@
-"""Many runs, one row each: what `strop runs` lists. A folder that cannot be read is a row too, with the reason."""
+"""The rows of `strop runs`, one per run. An unreadable folder is a row too, with the reason."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,9 +14,9 @@ from strop.reports.shapes import is_number
 from strop_verify.core.errors import UserError
 
 REWARD_STEPS = 10
-"""Steps in the first and in the last reward; fewer in a run of less than twice as many."""
+"""Steps in the first and in the last reward; fewer in runs of less than twice as many."""
 _MARKS = (VERSIONS, METRICS, SUMMARY)
-"""Not its recipe: a folder of `strop init` has one, too."""
+"""Not the recipe, which a folder of `strop init` has too."""
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:
@@ -35,7 +35,7 @@ def find_runs(folders: Sequence[Path]) -> list[Path]:
 def list_row(folder: Path) -> dict[str, Any]:
     """A run's headline numbers, as `strop runs --json` gives them; see docs/report.md.
 
-    `problem` is "", or why the folder cannot be read: then the other fields are empty.
+    `problem` is "", or why the folder cannot be read; then the other fields are empty.
     """
     row: dict[str, Any] = {
         "name": folder.resolve().name, "folder": str(folder), "changed": _changed(folder) or None, "state": None,
@@ -75,7 +75,7 @@ def reward_ends(metrics: Sequence[Mapping[str, Any]]) -> tuple[float | None, flo
 
 
 def _headline(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The first number of the held-out set, as [value, low, high] where there is one."""
+    """The first number of the held-out set, as [value, low, high] if there is one."""
     table = run["comparison"][0] if run["comparison"] else {}
     if run["kind"] == "evaluation":
         table = first_number(run)
@@ -101,7 +101,7 @@ def first_number(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wall(run: Mapping[str, Any]) -> float | None:
-    """Seconds of the whole run where its summary says so, else of its steps."""
+    """Seconds of the whole run if its summary has them, else of its steps."""
     whole = (run["summary"] or {}).get("wall_seconds")
     if isinstance(whole, int | float):
         return float(whole)
@@ -132,7 +132,7 @@ def _readable(folder: Path) -> bool:
 
 
 def _changed(folder: Path) -> float:
-    """When the run last wrote something, in seconds since 1970; 0 when unknown."""
+    """The time of the run's last write, in Unix seconds; 0 if unknown."""
     times = []
     for name in _MARKS:
         try:

@@ -1,1 +1,1 @@
-"""Audit, filter and build task sets before a GPU sees them."""
+"""Audits, filters and builds task sets before training."""

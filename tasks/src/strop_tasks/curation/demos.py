@@ -4,8 +4,8 @@ The expert is the method `demonstrate` of an environment:
 
     def demonstrate(self, rng: random.Random) -> Iterator[str]: ...
 
-It yields whole answers, one a turn, and is asked for the next one after the environment has had the last: so it may
-look at what its environment knows by then.
+It yields whole answers, one per turn, and is resumed after the environment has processed the last one, so it can use
+what its environment knows by then.
 """
 
 import random
@@ -29,7 +29,7 @@ from strop_verify.verification import open_configured
 
 _TAG = "demos"
 _MAX_TOKENS = 1 << 16
-"""An expert is not cut short."""
+"""An expert's answers are not truncated."""
 
 
 def build_demos(
@@ -39,7 +39,8 @@ def build_demos(
     each: int = 1,
     on_play: Callable[[Rollout], None] = lambda rollout: None,
 ) -> Iterator[Demo]:
-    """Demonstrations that passed, as they come, of `each` plays of every task. Raises UserError where nobody shows.
+    """Demonstrations that passed, as they finish, from `each` plays of every task. Raises UserError without an
+    expert.
 
     The recipe says how tasks are played: its environment, prompt style and jail.
     """
@@ -58,7 +59,7 @@ def build_demos(
 
 
 _NEVER = "\0\0"
-"""A stop string that no answer holds: an expert's answers end where they end."""
+"""A stop string that no answer holds, so an expert's answers are not cut."""
 
 
 class _Experts:
@@ -82,7 +83,7 @@ class _Experts:
         return shown
 
     def answer(self, seed: int) -> str:
-        """What the expert of the play says whose request has this seed."""
+        """The expert's answer in the play whose request has this seed."""
         return self._asked[seed].say()
 
     def take(self, rollout: Rollout) -> Demo | None:
@@ -93,7 +94,7 @@ class _Experts:
 
 
 class _Shown:
-    """An environment that notes what is said in it, and whose expert answers."""
+    """An environment that records its conversation, and whose expert answers."""
 
     def __init__(self, inner: Any, task: Task, rng: random.Random) -> None:
         self._inner, self._task, self._opening = inner, task, Opening()
@@ -104,9 +105,7 @@ class _Shown:
         show = getattr(inner, "demonstrate", None)
         if show is None:
             name = type(inner).__name__
-            raise UserError(
-                f"environment {name} shows nobody how it is done; give it a method demonstrate(self, rng)"
-            )
+            raise UserError(f"environment {name} has no expert; give it a method demonstrate(self, rng)")
         self._texts: Iterator[str] = show(rng)
 
     def __getattr__(self, name: str) -> Any:
@@ -148,7 +147,7 @@ class _Shown:
             return None
         said = list(self._said)
         while said and said[-1].role != "assistant":
-            said.pop()  # said to a play that had no turn left
+            said.pop()  # sent to a play without turns left
         opening = self._opening
         return Demo(
             task_id=self._task.id,

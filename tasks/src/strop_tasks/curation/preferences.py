@@ -1,6 +1,6 @@
-"""Preferences from what runs have kept: answers to one task, some of which passed their tests and some did not.
+"""Preferences from runs: answers to a task, some of which passed their tests and some did not.
 
-Tasks keep the side on which their run had them, so that a reward model never learns from what its policy is judged on;
+Tasks keep their run's split, so a reward model never learns from what its policy is evaluated on;
 one that any run held out is held out, and a training task that is a near-duplicate of a held-out one is left out.
 """
 
@@ -19,7 +19,7 @@ from strop_verify.core.verdict import Outcome, Verdict
 
 @dataclass
 class PreferenceCounts:
-    """What was read and what became of it."""
+    """Counts of what was read and used."""
 
     answers: int = 0
     """Judged answers that were read."""
@@ -34,12 +34,12 @@ def build_preferences(
     *,
     held_out: float | None = None,
 ) -> tuple[list[ComparedAnswers], PreferenceCounts]:
-    """The tasks with their different answers, those without any pair too.
+    """The tasks with their distinct answers, also those without pairs.
 
     tasks     by id, each with its split
     kept      (where it was sampled, the rollout)
     held_out  this share of the tasks is held out, in place of their own split; near-duplicates stay together
-    Raises UserError where nothing was judged.
+    Raises UserError if nothing was judged.
     """
     answers: dict[str, dict[str, ComparedAnswer]] = {}
     counts = PreferenceCounts()
@@ -104,7 +104,8 @@ def _split(
 
 
 def _key(answer: ComparedAnswer, task: Task) -> str:
-    """Equal for answers of one verdict that are one but for names, layout, comments and imports."""
+    """A key that is equal for answers with the same verdict that differ only in names, layout, comments and
+    imports."""
     code = task.check.answer not in ("label", "places", "edit")
     found = form(answer.text, task.language) if code else None
     return f"{answer.passed} {found.exact}" if found and found.size else answer.text
@@ -126,7 +127,7 @@ def _answer(task: Task, rollout: Rollout, verdict: Verdict, policy: str) -> Comp
 
 
 def _shown(task: Task, verdict: Verdict) -> float | None:
-    """Share of the shown tests that passed, as the verdict says; None where it judged by some of the tests alone."""
+    """Share of the shown tests that passed; None if the verdict covers only some of the tests."""
     tests = task.check.effective().single_tests()
     shown = [number for number, test in enumerate(tests) if test.shown]
     if not shown:

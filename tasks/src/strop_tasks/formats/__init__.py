@@ -1,1 +1,1 @@
-"""Other people's schemas of code tasks, read into tasks and written again: see `strop.tasks.adapters`."""
+"""Adapters that read published formats of code tasks into tasks and write them back: see `strop.tasks.adapters`."""

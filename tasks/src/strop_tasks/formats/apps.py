@@ -1,19 +1,19 @@
-"""APPS and TACO: competition problems, as programs or functions, in common columns.
+"""APPS and TACO: competition problems, solved by programs or functions, in the same columns.
 
 APPS: Hendrycks et al., "Measuring Coding Challenge Competence With APPS", 2021, arXiv:2105.09938; data set
 codeparrot/apps (MIT). Rows: problem_id (integer), question, solutions (JSON text of a list, or empty), input_output
 (JSON text, see `io_tests`, or empty), difficulty (introductory, interview, competition), url, starter_code.
 
-1. The id is `apps/PROBLEM_ID`; train and test number their problems alike, so they are two sources.
-2. The first solution is the reference, the others are `metadata.references`. Of functions, both have the imports that
-   they rely on above them (see `solutions`).
+1. The id is `apps/PROBLEM_ID`; train and test reuse the same numbers, so they are two sources.
+2. The first solution is the reference, the others are `metadata.references`. For functions, the imports that they
+   need are put above them (see `solutions`).
 
 TACO: Li et al., "TACO: Topics in Algorithmic COde generation dataset", 2023, arXiv:2312.14852; data set BAAI/TACO, and
 likaixin/TACO-verified. Rows: APPS' columns without problem_id, `solutions` perhaps as the list itself, difficulty (EASY
 to VERY_HARD, UNKNOWN_DIFFICULTY), raw_tags, name, source, tags, skill_types, url, Expected Auxiliary Space, time_limit,
 date, picture_num, memory_limit, Expected Time Complexity.
 
-3. BAAI/TACO has no ids: a hash of the content serves. Where there is a column `id` it becomes `taco/ID`.
+3. BAAI/TACO has no ids, so a hash of the content is used. Where there is a column `id` it becomes `taco/ID`.
 4. `date` becomes `metadata.date` where it begins with a day, such as 2020-01-31.
 """
 
@@ -32,7 +32,7 @@ _APPS_LEVELS = {"introductory": 2, "interview": 3, "competition": 4}
 
 
 def task_of(row: Row, where: str, name: str, levels: dict[str, int]) -> Task:
-    """The task of a row of APPS' columns; `name` is its id, empty for a hash of its content. Raises UserError."""
+    """The task of a row in APPS' columns. `name` is its id; "" means a hash of the content. Raises UserError."""
     starter = text(row, "starter_code", where, default="")
     answers = _answers(decoded(row, "solutions", where), where)
     tests = decoded(row, "input_output", where)
@@ -62,7 +62,7 @@ def _answers(value: Any, where: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(answer, str) for answer in value):
-        raise UserError(f"{where}: field 'solutions' must hold a list of texts")
+        raise UserError(f"{where}: field 'solutions' must be a list of strings")
     return [answer for answer in value if answer.strip()]
 
 

@@ -1,7 +1,7 @@
-"""Tests that are assert statements (AceCode, MBPP, verl), made a check: which names of the answer they call.
+"""Makes a check from assert statements (AceCode, MBPP, verl), and finds which names of the answer they call.
 
-Plain calls are an *asserts* check. Tests that handle objects of the answer's classes are a *pytest* suite, one function
-a text, because objects do not cross into plain test code.
+Plain calls are an *asserts* check. Tests that handle objects of the answer's classes become a *pytest* suite, one
+function per text, because objects do not cross into plain test code.
 """
 
 import ast
@@ -22,11 +22,11 @@ _VALUES = {name for kind in (str, bytes, int, float, list, tuple, dict, set) for
 def check_of(
     tests: Sequence[str], setup: str, reference: str, where: str, entry_point: str = ""
 ) -> AssertsCheck | PytestCheck:
-    """The check of assert statements below `setup`; `reference`, if known, tells what is a class.
+    """The check for assert statements that run after `setup`; `reference`, if known, tells which names are classes.
 
-    Without an entry point it is what `check(...)` is given at the end, else the name that the tests call most, of those
-    that the reference defines if it has any.
-    Raises UserError for what is not Python, asserts nothing, or calls nothing of an answer.
+    Without an entry point, it is the argument of the final `check(...)`, or else the name that the tests call most,
+    among those that the reference defines if it defines any. Raises UserError for tests that are not Python, assert
+    nothing, or call nothing in the answer.
     """
     if not tests:
         raise UserError(f"{where}: the task has no tests")
@@ -43,7 +43,7 @@ def check_of(
     given = [entry_point] if entry_point else _checked(everything)
     names = list(dict.fromkeys([*(given or [name for name in names if name in own]), *names]))
     if not names:
-        raise UserError(f"{where}: the tests call no function of an answer")
+        raise UserError(f"{where}: the tests call no function of the answer")
     if _has_objects(everything, names, reference):
         return _suite(names, setup, bodies)
     code = "\n".join(filter(None, [setup.strip("\n"), *(test.strip("\n") for test in tests)])) + "\n"
@@ -52,7 +52,7 @@ def check_of(
 
 
 def _checked(body: Sequence[ast.stmt]) -> list[str]:
-    """The name in `check(NAME)` as the last statement: there it may be an argument's name, too, which hides it."""
+    """The name in `check(NAME)` as the last statement, even where an argument has the same name."""
     match body[-1]:
         case ast.Expr(ast.Call(ast.Name("check"), [ast.Name(name)])):
             return [name]
@@ -60,7 +60,7 @@ def _checked(body: Sequence[ast.stmt]) -> list[str]:
 
 
 def body_of_check(test: str, name: str) -> list[ast.stmt]:
-    """What the one function `check(candidate)` of a test code does, `name` in its argument's place; [] without one."""
+    """The body of the test code's only function `check(candidate)`, with `name` for its argument; [] without one."""
     body = pysource.statements(test)
     found = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == "check"]
     if len(found) != 1 or len(found[0].args.args) != 1:
@@ -72,7 +72,7 @@ def body_of_check(test: str, name: str) -> list[ast.stmt]:
 
 
 def count(tests: Sequence[str]) -> int:
-    """How many top-level statements of the texts hold an assert: tests of an *asserts* check."""
+    """How many top-level statements of the texts contain an assert: the tests of an *asserts* check."""
     lines = (line for test in tests for line in ast.parse(test).body)
     return sum(any(isinstance(node, ast.Assert) for node in ast.walk(line)) for line in lines)
 
@@ -81,9 +81,9 @@ def _parsed(code: str, where: str) -> list[ast.stmt]:
     try:
         return ast.parse(code).body
     except SyntaxError as error:
-        raise UserError(f"{where}: no Python: {error.msg}: {code.strip()[:60]!r}") from error
+        raise UserError(f"{where}: not valid Python: {error.msg}: {code.strip()[:60]!r}") from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise UserError(f"{where}: no Python: {error}") from error
+        raise UserError(f"{where}: not valid Python: {error}") from error
 
 
 def _walk(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
@@ -92,7 +92,7 @@ def _walk(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _bound(body: Sequence[ast.stmt]) -> set[str]:
-    """Names that the code binds anywhere: variables, arguments, imports, functions and classes."""
+    """Names that the code binds anywhere: variables, arguments, imports, functions, classes."""
     names: set[str] = set()
     for node in _walk(body):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -105,14 +105,15 @@ def _bound(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _modules(body: Sequence[ast.stmt]) -> list[str]:
-    """Modules of the standard library that the code uses and does not import; the original runs it below the answer."""
+    """Standard-library modules that the code uses without importing them; the original harness runs it below the
+    answer."""
     bound = _bound(body)
     used = {n.value.id for n in _walk(body) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)}
     return sorted(name for name in used - bound if name in sys.stdlib_module_names)
 
 
 def _called(body: Sequence[ast.stmt], modules: set[str], reference: str) -> list[str]:
-    """The answer's names that the code calls, most called first; of builtins, those that the reference defines."""
+    """The answer's names that the code calls, most called first; builtins only if the reference defines them."""
     known = _bound(body) | modules | (set(dir(builtins)) - set(pysource.defined(reference, ast.FunctionDef)))
     calls = (n.func.id for n in _walk(body) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
     passed = (n.id for n in _walk(body) if isinstance(n, ast.Name))  # such as map(f, values)
@@ -122,7 +123,8 @@ def _called(body: Sequence[ast.stmt], modules: set[str], reference: str) -> list
 
 
 def _has_objects(body: Sequence[ast.stmt], names: Sequence[str], reference: str) -> bool:
-    """Whether the code handles classes of the answer (told by their names without a reference), or their attributes."""
+    """Whether the code uses the answer's classes or their attributes; without a reference, classes are recognised by
+    name."""
     classes = set(pysource.defined(reference, ast.ClassDef))
     if not reference:
         classes = {name for name in names if name[0].isupper() and not name.isupper()}

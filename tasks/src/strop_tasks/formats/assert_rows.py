@@ -2,14 +2,14 @@
 
 MBPP (CC BY 4.0), full and sanitised: github.com/google-research/google-research/tree/master/mbpp; Austin et al. 2021,
 arXiv:2108.07732. Rows: task_id, code, test_list, and text, test_setup_code, challenge_test_list (full) or prompt,
-source_file, test_imports (sanitised). The challenge tests come last; `metadata.base_tests` counts the others. The
-first test is shown, as in the paper's prompt: without it the function's name is unknown. It is no part of the
-statement, but for tests that become a suite, of which none can be marked.
+source_file, test_imports (sanitised). Challenge tests come last; `metadata.base_tests` counts the others. The
+first test is shown, as in the paper's prompt: without it the function's name is unknown. It is part of the statement
+only where the tests become a suite, because a suite's tests cannot be marked as shown.
 
 AceCode-87K (MIT): huggingface.co/datasets/TIGER-Lab/AceCode-87K; Zeng et al. 2025, arXiv:2502.01718. Rows: id, source,
 question, test_cases (asserts), inferences ({model_name, completion_id, completion, pass_rate} each), context_messages.
-The set has no solutions: `reference` is the code of the first sample with pass rate 1, or empty; further ones are
-`metadata.references` (at most 4). The samples themselves and the messages are not kept.
+The set has no solutions: `reference` is the code of the first sample with pass rate 1, or empty; up to 4 more are
+`metadata.references`. The samples themselves and the messages are not kept.
 """
 
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ def _read_mbpp(row: Row, where: str) -> Iterator[Task]:
     number = name_of(row.get("task_id"), "")
     if not number:
         raise UserError(
-            f"{where}: field 'task_id' must hold a number or text, not {row.get('task_id')!r:.60}"
+            f"{where}: field 'task_id' must be a number or a string, not {row.get('task_id')!r:.60}"
         )
     asked = text(row, "text" if "text" in row else "prompt", where).strip()
     code = text(row, "code", where)

@@ -1,4 +1,4 @@
-"""CodeContests and open-r1's Codeforces: contest problems, programs that read and print.
+"""CodeContests and open-r1's Codeforces: contest problems, solved by programs that read stdin and print.
 
 CodeContests (CC BY 4.0): data set deepmind/code_contests; Li et al. 2022, arXiv:2203.07814. Rows: name, description,
 public_tests, private_tests, generated_tests (`{"input": [...], "output": [...]}` each), source, difficulty,
@@ -8,18 +8,18 @@ output_file.
 
 1. The public tests are shown and come first (`metadata.base_tests`). The reference is the first solution in Python 3
    (language 3), up to four further ones are `metadata.references`; the other solutions are not kept.
-2. Output is compared as text. Many problems take any of several outputs, which the set does not say.
+2. Output is compared as text. Many problems accept several outputs; the set does not say which.
 
 Codeforces (CC BY 4.0): data set open-r1/codeforces. Rows: id, contest_id, contest_start, index, title, description,
 input_format, output_format, interaction_format, note, examples, rating, tags, official_tests,
 official_tests_complete, input_mode (`stdio` or `file`), generated_checker, executable, time_limit, memory_limit and
 more.
 
-3. `official_tests` judge; those among the examples are shown. The set has no solutions.
+3. `official_tests` decide; those that are also examples are shown. The set has no solutions.
 4. `generated_checker` is a Python program that is called with three files (input, expected output, output) and prints
-   its score, of which only a full 1 passes: `as_checker`.
-5. Left out, each with its line: interactive problems; those that read a file; those without official tests; those
-   with a checker that is no Python.
+   its score; only a score of 1 passes: `as_checker`.
+5. Left out, with one line each: problems that are interactive, read a file, have no official tests, or have a checker
+   that is not Python.
 """
 
 from collections.abc import Iterator, Mapping
@@ -38,11 +38,11 @@ _TESTS = ("public_tests", "private_tests", "generated_tests")
 
 
 def _pairs(row: Row, name: str, where: str) -> list[tuple[str, str]]:
-    """(input, output) of a field that holds both as lists. Raises UserError."""
+    """The (input, output) pairs of a field that holds both as lists. Raises UserError."""
     found = mapping(row, name, where, default={})
     given, wanted = (list(found.get(key) or ()) for key in ("input", "output"))
     if len(given) != len(wanted) or not all(isinstance(t, str) for t in given + wanted):
-        raise UserError(f"{where}: field {name!r} must hold as many inputs as outputs, all of them text")
+        raise UserError(f"{where}: field {name!r} must hold as many inputs as outputs, all of them strings")
     return list(zip(given, wanted, strict=True))
 
 
@@ -133,7 +133,9 @@ def _read_codeforces(row: Row, where: str) -> Iterator[Task]:
     try:
         checker = checker and as_checker(checker)
     except UNPARSABLE:
-        raise UserError(f"{where}: its checker (generated_checker) is no Python program: left out") from None
+        raise UserError(
+            f"{where}: its checker (generated_checker) is not a Python program: left out"
+        ) from None
     examples = _texts_of(row, "examples", where)
     tests = list(dict.fromkeys([*examples, *_texts_of(row, "official_tests", where)]))
     if len(tests) <= len(set(examples)):
@@ -165,7 +167,7 @@ def _texts_of(row: Row, name: str, where: str) -> list[tuple[str, str]]:
         if not isinstance(test, Mapping) or not all(
             isinstance(test.get(k), str) for k in ("input", "output")
         ):
-            raise UserError(f"{where}: field {name!r} must hold tests with input and output, both text")
+            raise UserError(f"{where}: field {name!r} must hold tests with input and output, both strings")
     return [(test["input"], test["output"]) for test in found]
 
 

@@ -3,11 +3,12 @@
 Reference: github.com/facebookresearch/cruxeval; Gu et al. 2024, arXiv:2401.03065. Rows: code (a function `f`), input
 (the arguments as Python writes them), output (the value likewise), id.
 
-1. A row makes two tasks, `ID/output` and `ID/input`. An answer is a function `answer()`: for the output it returns the
-   value, for the input the list of arguments, of which any will do for which `f` returns the output.
-2. `f` runs with the tests, never the answer. But nothing stops an answer from computing what it is to predict, with a
-   copy of the function; an import says so. The original takes a literal only.
-3. Arguments that are no literals (a function, a range) do not cross from an answer: such rows make the first task only.
+1. A row makes two tasks, `ID/output` and `ID/input`. An answer is a function `answer()`: for the output it returns
+   the value; for the input it returns a list of arguments, and any list for which `f` returns the output passes.
+2. `f` runs with the tests, not with the answer. An answer can still compute the prediction with a copy of the
+   function; an import warns of this. The original accepts only a literal.
+3. Arguments that are not literals (a function, a range) cannot be passed from an answer: such rows make only the
+   first task.
 4. Splits keep both tasks of a row on one side (`metadata.pair`).
 """
 
@@ -71,7 +72,7 @@ def _is_literal(text: str) -> bool:
 
 
 def _positional(code: str, given: str) -> str:
-    """The arguments as the text of a list; keywords at their places. Raises one of UNPARSABLE."""
+    """The arguments as the source of a list, keywords in their positions. Raises one of UNPARSABLE."""
     (call,) = [node for node in ast.walk(tree_of(f"f({given})")) if isinstance(node, ast.Call)][:1]
     found = [n for n in tree_of(code).body if isinstance(n, ast.FunctionDef) and n.name == "f"]
     if not found:

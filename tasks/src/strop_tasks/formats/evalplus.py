@@ -8,17 +8,18 @@ prompt, entry_point, canonical_solution, base_input, plus_input, atol, contract.
    them; the Hub's rows do not say where they end, but MBPP+ has them as `test_list`.
 2. The releases have no expected values: the trusted test code runs the canonical solution beside the answer.
 3. Comparison as in EvalPlus, without numpy: test code has the standard library only (below).
-4. Inputs of MBPP+ are stored as JSON; where the function takes tuples, sets or complex numbers they are made again.
-5. Which problem of MBPP+ takes what: evalplus/data/mbpp.py, `mbpp_deserialize_inputs`.
+4. Inputs of MBPP+ are stored as JSON; where the function takes tuples, sets or complex numbers, they are converted
+   back.
+5. The conversions of each problem are in evalplus/data/mbpp.py, `mbpp_deserialize_inputs`.
 
 The tests of the Hub's rows are read as a syntax tree without being run. A row's test code assigns lists to `inputs` and
 `results`, in a function `check(candidate)` or at the top, and loops over both; some problems have the reference as
 `ref_func` instead of results (tools/*/to_original_fmt.py of evalplus).
 
-The rules are test code of the standard library alone, as in evalplus/eval/__init__.py of github.com/evalplus/evalplus
+The comparison uses the standard library only and follows evalplus/eval/__init__.py of github.com/evalplus/evalplus
 (`unsafe_execute`): equal values agree. Else, with an absolute tolerance (1e-6 where the expected value is floats and
 none is set), values of the same type agree when each number differs by at most `atol` + 1e-7 of the expected one. Some
-problems have their own rules, by entry point. Deviation: a test's tolerance does not stay for those after it.
+problems have their own rules, by entry point. Deviation: a test's tolerance does not carry over to later tests.
 """
 
 import ast
@@ -40,7 +41,7 @@ _OURS = ("is_floats", "assertion", "check", "_poly", "_surface_Area", "_digit_di
 
 @dataclass(frozen=True)
 class EvalPlusTests:
-    """What a test code says."""
+    """What a row's test code contains."""
 
     entry_point: str
     """The function that the loop calls; `candidate` where it is the argument of `check`."""
@@ -48,11 +49,12 @@ class EvalPlusTests:
     """Source of the list of arguments and of the expected value, of each test."""
     atol: float
     helpers: str
-    """Code that expected values need: `ref_func` and its imports, or nothing."""
+    """Code that the expected values need: `ref_func` and its imports, or ""."""
 
 
 def parsed_tests(code: str, where: str) -> EvalPlusTests:
-    """The tests of a row's `test`. Raises UserError for code of another form, SyntaxError for what is no Python."""
+    """The tests of a row's `test`. Raises UserError for code in another form, SyntaxError for code that is not
+    Python."""
     tree = ast.parse(code)
     body = next(
         (n.body for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "check"), tree.body
@@ -215,7 +217,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     try:
         yield _release(row, where) if "base_input" in row else _hub(row, where)
     except UNPARSABLE as error:
-        raise UserError(f"{where}: solution or tests are no Python: {error}") from error
+        raise UserError(f"{where}: solution or tests are not valid Python: {error}") from error
 
 
 def _release(row: Row, where: str) -> Task:

@@ -6,15 +6,15 @@ whose `.meta/config.json` names the files (github exercism/docs, "building/track
 
 Python: the stub is in `metadata["stub"]`; an answer is the whole file, and the tests import it under the stub's name.
 
-1. The ids of the tests are read from their source (`suite_tests`): skipped ones, such as extra credits, do not judge.
-2. Files among the tests that hold no test, such as `test_utils.py`, lie beside them.
-3. Answer and tests are in different processes (docs/formats.md, "pytest suites"). So exercises fail, reference
-   included, whose tests pass their own objects to the answer or patch builtins for it.
+1. The ids of the tests are read from their source (`suite_tests`): skipped ones, such as extra credits, do not count.
+2. Files among the tests that hold no test, such as `test_utils.py`, are placed beside them.
+3. Answer and tests run in different processes (docs/formats.md, "pytest suites"). So exercises whose tests pass their
+   own objects to the answer, or patch builtins for it, fail even with the reference.
 
 Rust:
 
-4. Tests after the first are marked `#[ignore]` for learners; the mark is taken off, because all of them judge.
-5. Where an exercise has several test files, the one named after it judges, as it does on the site. The crate's name is
+4. Tests after the first are marked `#[ignore]` for learners; the mark is removed, because all tests count.
+5. Where an exercise has several test files, the one named after it is used, as on the site. The crate's name is
    the one in Cargo.toml, or else the one that the tests use (`twofer` of two-fer), or else the slug.
 6. `check.crates` has the crates that an exercise's Cargo.toml asks for, in its versions, and in any version those that
    its example solution chose. Answers that use one are judged only with a folder of vendored crates.
@@ -39,9 +39,9 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 
 MAX_FILE = 4 << 20
-"""Most bytes of a file of an exercise."""
+"""Size limit for a file of an exercise, in bytes."""
 _DOCS = ("introduction.md", "instructions.md", "instructions.append.md")
-"""In the order in which the site shows them."""
+"""In the site's order."""
 _LEFT_OUT = {"target", "benches", "__pycache__", "Cargo.lock", "HELP.md", "HINTS.md", "README.md"}
 
 
@@ -61,7 +61,7 @@ def chosen(files: Mapping[str, str], *wanted: str) -> str:
 
 
 def parts_of(row: Row, where: str) -> tuple[str, dict[str, str], dict[str, str], dict[str, str]]:
-    """The slug as a module or crate is named, the stub, the tests and the example of a row. Raises UserError."""
+    """A row's slug as a module or crate name, its stub, tests and example. Raises UserError."""
     refuse_unreadable(row, where)
     module = text(row, "slug", where).replace("-", "_")
     stub, tests, example = (paths(row, name, where) for name in ("solution_stub", "tests", "example"))
@@ -69,13 +69,14 @@ def parts_of(row: Row, where: str) -> tuple[str, dict[str, str], dict[str, str],
 
 
 def task_of(row: Row, where: str, **fields: Any) -> Task:
-    """The task of a row, with the fields that its track fills. Raises UserError."""
+    """The task of a row, with its track's fields. Raises UserError."""
     name, statement = text(row, "id", where), text(row, "instructions", where)
     return Task(id=name, family="exercise", statement=statement, topic="exercism", source=name, **fields)
 
 
 def clone(path: Path, track: str) -> Iterator[tuple[str, Row]]:
-    """(folder, row) of each exercise of a clone, of its `exercises/practice`, or of one exercise; unreadable ones too.
+    """(folder, row) for each exercise in a clone, in its `exercises/practice`, or for one exercise; unreadable ones
+    included.
 
     Raises UserError where there are none.
     """
@@ -86,7 +87,8 @@ def clone(path: Path, track: str) -> Iterator[tuple[str, Row]]:
     folders = [folder for folder in folders if (folder / ".meta" / "config.json").is_file()]
     if not folders:
         raise UserError(
-            f"{path}: no exercises: wanted a clone of github.com/exercism/{track}, with the folder exercises/practice"
+            f"{path}: no exercises: expected a clone of github.com/exercism/{track}, with the folder "
+            f"exercises/practice"
         )
     for folder in folders:
         try:
@@ -108,7 +110,7 @@ def _row(folder: Path, track: str) -> dict[str, Any]:
     config = parse_json(_text(folder, ".meta/config.json"), f"{where}/.meta/config.json")
     files = config.get("files") if isinstance(config, dict) else None
     if not isinstance(files, dict):
-        raise UserError(f"{where}/.meta/config.json: no object 'files'")
+        raise UserError(f"{where}/.meta/config.json: it has no object 'files'")
     stub, tests, example = (
         {name: _text(folder, name) for name in _names(files, key, where)}
         for key in ("solution", "test", "example")
@@ -131,16 +133,16 @@ def _row(folder: Path, track: str) -> dict[str, Any]:
 
 
 def manifest(toml: str, where: str) -> dict[str, Any]:
-    """Dependencies of a Cargo.toml, those of its tests included. Raises UserError."""
+    """Dependencies in a Cargo.toml, including dev-dependencies. Raises UserError."""
     read = parse_toml(toml, f"{where}: Cargo.toml")
     tables = [read.get("dependencies", {}), read.get("dev-dependencies", {})]
     if not all(isinstance(table, dict) for table in tables):
-        raise UserError(f"{where}: Cargo.toml: dependencies are no table")
+        raise UserError(f"{where}: Cargo.toml: dependencies must be a table")
     return {**tables[0], **tables[1]}
 
 
 def inline(value: Any) -> str:
-    """A value of Cargo.toml in one line. JSON's texts, numbers, truths and lists are TOML's too."""
+    """A value of Cargo.toml on one line. JSON strings, numbers, booleans and lists are also valid TOML."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{name} = {inline(inner)}" for name, inner in value.items()) + " }"
     return json.dumps(value)
@@ -154,7 +156,7 @@ def _names(files: dict[str, Any], key: str, where: str) -> list[str]:
 
 
 def _further(folder: Path) -> list[str]:
-    """Files that belong to the exercise without being named by its configuration: helpers of its tests."""
+    """Files of the exercise that its configuration does not name, such as test helpers."""
     found = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
@@ -168,7 +170,7 @@ def _text(folder: Path, name: str) -> str:
     path = folder / name
     try:
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise UserError(f"{path}: lies outside of the exercise")
+            raise UserError(f"{path}: is outside the exercise's folder")
         if path.stat().st_size > MAX_FILE:
             raise UserError(f"{path}: more than {MAX_FILE >> 20} MiB: left out")
         return path.read_bytes().decode()
@@ -231,7 +233,7 @@ _NOT_OURS = {"std", "core", "alloc", "crate", "self", "super"}
 
 
 def _judging(slug: str, tests: dict[str, str], where: str) -> str:
-    """The test file named after the exercise, with or without marks between its words. Raises UserError."""
+    """The test file named after the exercise, with or without separators between its words. Raises UserError."""
     files = [
         name for name in tests if name.startswith("tests/") and name.endswith(".rs") and name.count("/") == 1
     ]
@@ -244,7 +246,8 @@ def _judging(slug: str, tests: dict[str, str], where: str) -> str:
 
 
 def _crate(stub: dict[str, str], example: dict[str, str], tests: str, where: str) -> str:
-    """The crate's name as Cargo.toml has it, else as the tests use it and nothing else provides it; "" for neither."""
+    """The crate's name from Cargo.toml, or else the one that the tests use and nothing else provides; "" for
+    neither."""
     for toml in filter(None, (stub.get(_PACKAGE[0], ""), example.get(_PACKAGE[1], ""))):
         tables = parse_toml(toml, f"{where}: Cargo.toml")
         for table in (tables.get("lib"), tables.get("package")):
@@ -260,7 +263,7 @@ def _crate(stub: dict[str, str], example: dict[str, str], tests: str, where: str
 
 
 def _crates(row: Row, stub: dict[str, str], example: dict[str, str], where: str) -> list[str]:
-    """Lines of a manifest, one a crate; a bare name where any version will do."""
+    """Lines of a manifest, one per crate; a bare name where any version fits."""
     asked = manifest(stub.get("Cargo.toml", ""), where)
     further = row.get("dependencies") or ()
     if not isinstance(further, list | tuple):

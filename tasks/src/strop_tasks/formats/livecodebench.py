@@ -1,4 +1,4 @@
-"""LiveCodeBench, code generation: contest problems with their dates, as stdin/stdout programs or functions.
+"""LiveCodeBench, code generation: dated contest problems, solved by stdin/stdout programs or functions.
 
 Reference: github.com/LiveCodeBench/LiveCodeBench; Jain et al. 2024, arXiv:2403.07974. Rows: question_title,
 question_content, platform, question_id, contest_id, contest_date (ISO), starter_code, difficulty, public_test_cases
@@ -11,9 +11,9 @@ arguments and a JSON value as its output.
 2. The day of `contest_date` is `metadata.date`, for windows by date.
 3. As in the original harness (lcb_runner/evaluation/testing_util.py), lines are compared without white space at both
    ends, and lines that are all numbers as decimals: `CHECKER`.
-4. A function is looked for by its name, or as a method of the answer's class `Solution`.
-5. As there, what the site imports stands above every answer, and calls may be 50,000 deep: `PREAMBLE`. So the signature
-   is the starter code below the imports of `typing` that it shows, which an answer need not repeat.
+4. A function is found by its name, or as a method of the answer's class `Solution`.
+5. As there, the site's imports are put above every answer, and the recursion limit is 50,000: `PREAMBLE`. So the
+   signature is the starter code with the `typing` imports that it shows; an answer need not repeat them.
 """
 
 import base64
@@ -35,7 +35,7 @@ _IMPORTED = (
     "string", "re", "datetime", "collections", "heapq", "bisect", "copy", "math", "random", "statistics", "itertools",
     "functools", "operator", "io", "sys", "json", "builtins", "typing",
 )  # fmt: skip
-"""Modules whose names the harness imports, in its order: of two of a name the later counts."""
+"""Modules whose names the harness imports, in its order: for a repeated name the later import wins."""
 _BY_NAME = sorted({*_IMPORTED, "time"} - {"builtins", "typing"})
 PREAMBLE = "".join(
     [
@@ -44,7 +44,7 @@ PREAMBLE = "".join(
         "sys.setrecursionlimit(50000)\n",
     ]
 )
-"""Stands above an answer, as in the original harness."""
+"""Put above an answer, as in the original harness."""
 CHECKER = """\
 from decimal import Decimal, InvalidOperation
 
@@ -120,7 +120,7 @@ def _tests(value: Any, where: str) -> list[dict[str, str]]:
         if not isinstance(test, Mapping) or not all(
             isinstance(test.get(name), str) for name in ("input", "output", "testtype")
         ):
-            raise UserError(f"{where}: test {number} needs input, output and testtype, all of them text")
+            raise UserError(f"{where}: test {number} needs input, output and testtype, all of them strings")
     return [{name: test[name] for name in ("input", "output", "testtype")} for test in value or []]
 
 
@@ -159,11 +159,11 @@ LIVECODEBENCH = Adapter(
 _ALLOWED = {
     "PROTO", "FRAME", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP",
 }  # fmt: skip
-"""Operations of the pickle of one text."""
+"""Operations in the pickle of one string."""
 
 
 def unpacked(packed: str, where: str) -> str:
-    """The JSON text in base64(zlib(pickle(text))), within limits, its pickle never carried out. Raises UserError."""
+    """The JSON text in base64(zlib(pickle(text))), within limits; the pickle is never executed. Raises UserError."""
     try:
         data = base64.b64decode(packed, validate=True)
     except (binascii.Error, ValueError) as error:
@@ -173,7 +173,7 @@ def unpacked(packed: str, where: str) -> str:
     try:
         for operation, argument, _ in pickletools.genops(raw):
             if operation.name not in _ALLOWED:
-                raise ValueError(f"operation {operation.name} is not that of a text")
+                raise ValueError(f"operation {operation.name} does not belong to the pickle of a string")
             if isinstance(argument, str):
                 found.append(argument)
     except (ValueError, IndexError, OverflowError, MemoryError) as error:

@@ -6,11 +6,11 @@ open-r1/verifiable-coding-problems-python; github.com/PrimeIntellect-ai/genesys.
 text or an object: {"language", "test_cases": [{"type", "fn_name", "input", "output"}]}, the type "stdin_stdout" or
 "function_call".
 
-1. Rows of other task types (mathematics, judged by a model, ...) hold no tests and are left out.
-2. A solution in a fenced block is taken out of it.
+1. Rows of other task types (mathematics, model-judged, ...) have no tests and are left out.
+2. A solution in a fenced block is unwrapped.
 3. Test cases of type function_call have a list of arguments as input; outputs as in `io_tests`. The original harness
    compares printed values, so an output may be the text of a number: such a task fails its reference.
-4. Raw SYNTHETIC-1 has one row a response, so that an id comes back; the first one counts on import.
+4. Raw SYNTHETIC-1 has one row per response, so ids repeat; the first row counts on import.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,19 +1,19 @@
-"""QuixBugs, Python part (MIT): classic algorithms with one bug each, with the correct version and its tests.
+"""QuixBugs, Python part (MIT): classic algorithms with one bug each, the correct version and tests.
 
 Reference: github.com/jkoppel/QuixBugs; Lin et al. 2017, doi:10.1145/3135932.3135941. Rows: id, name, buggy, correct,
 json_cases ([[arguments], expected] each, or null), pytest (the text of a suite, or null), support (path to text).
 
-1. Family `repair`: `metadata.broken` is the buggy program, `reference` the correct one. The statement is what the buggy
-   program's docstring says of it, and that there is one bug.
+1. Family `repair`: `metadata.broken` is the buggy program, `reference` the correct one. The statement is the buggy
+   program's docstring and a note that there is one bug.
 2. JSON cases whose suite compares what the function returns with `==` are a *cases* check. Where the suite does more
-   (lists a generator, allows a difference), the suite itself judges, with the cases at hand.
-3. The suite is left as it is: the answer is the module that it imports, `conftest.py` says which one it wants, and
-   `load_testdata.py` gives the cases, as in the data set's own harness.
-4. Classes of support modules (`Node`) are placed above program and reference, because objects of the tests do not cross
-   into the answer's process: an answer must keep them. The module's name imports them from the answer.
+   (lists a generator, allows a tolerance), the suite itself is the check, with the cases beside it.
+3. The suite is unchanged: the answer is the module that it imports, `conftest.py` selects the version, and
+   `load_testdata.py` provides the cases, as in the data set's own harness.
+4. Classes of support modules (`Node`) are put above program and reference, because the tests' objects do not cross
+   into the answer's process. An answer must keep them; the support module re-exports them from the answer.
 5. Cases for which the suite skips itself as too slow are left out.
 
-Nothing is run to find out which tests a suite holds: its text is read as a syntax tree.
+Nothing is run to find a suite's tests: its text is parsed.
 """
 
 import ast
@@ -64,7 +64,7 @@ def is_plain(tests: str, name: str, correct: str) -> bool:
 
 
 def slow_cases(tests: str) -> list[list[Any]]:
-    """Arguments for which the suite skips itself: the literals that `input_data` is compared with above the skip."""
+    """Arguments that the suite skips: the literals that `input_data` is compared with before the skip."""
     found: list[list[Any]] = []
     for node in ast.walk(ast.parse(tests)):
         if isinstance(node, ast.If) and any("skip(" in ast.unparse(line) for line in node.body):
@@ -95,7 +95,7 @@ def classes_of(support: Mapping[str, str], tests: str, module: str) -> tuple[str
 
 
 def suite(name: str, tests: str, cases: Sequence[Pair], files: Mapping[str, str]) -> PytestCheck:
-    """The suite with what it imports. Raises ValueError if it has no test."""
+    """The suite with its imports. Raises ValueError if it has no test."""
     path = f"test_{name}.py"
     found = [f"{path}::{test}" for test in _test_ids(ast.parse(tests), len(cases))]
     if not found:
@@ -109,7 +109,7 @@ def suite(name: str, tests: str, cases: Sequence[Pair], files: Mapping[str, str]
 
 
 def case_suite(name: str, cases: Sequence[Pair]) -> PytestCheck:
-    """A suite of our own for a generator function with JSON cases: its items are listed, then compared."""
+    """A suite written here for a generator function with JSON cases: it lists the items and compares them."""
     path = f"test_{name}.py"
     text = f"""\
 import pytest
@@ -175,7 +175,7 @@ def _read(row: Row, where: str) -> Iterator[Task]:
     try:
         yield _task(row, where)
     except UNPARSABLE as error:
-        raise UserError(f"{where}: program or tests are no Python: {error}") from error
+        raise UserError(f"{where}: program or tests are not valid Python: {error}") from error
 
 
 def _task(row: Row, where: str) -> Task:
@@ -190,7 +190,7 @@ def _task(row: Row, where: str) -> Task:
         raise UserError(f"{where}: the task has no tests: neither json_cases nor pytest")
     support = row.get("support") or {}
     if not isinstance(support, dict) or not all(isinstance(code, str) for code in support.values()):
-        raise UserError(f"{where}: field 'support' must map paths to texts")
+        raise UserError(f"{where}: field 'support' must map paths to strings")
     above, files = classes_of(support, tests, f"python_programs.{name}")
     check: CasesCheck | PytestCheck
     if cases and is_plain(tests, name, correct):
@@ -213,17 +213,20 @@ def _task(row: Row, where: str) -> Task:
 
 
 def _cases(rows: list[Any], where: str) -> list[tuple[list[Any], Any]]:
-    """(arguments, expected) of each case; one argument that is no list is a list of one, as in the harness."""
+    """(arguments, expected) of each case; a single argument that is not a list is wrapped in one, as in the
+    harness."""
     found: list[tuple[list[Any], Any]] = []
     for number, pair in enumerate(rows, start=1):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise UserError(f"{where}: json_cases: case {number} is no pair of arguments and expected value")
+            raise UserError(
+                f"{where}: json_cases: case {number} is not a pair of arguments and expected value"
+            )
         found.append((pair[0] if isinstance(pair[0], list) else [pair[0]], pair[1]))
     return found
 
 
 def _statement(name: str, buggy: str) -> str:
-    """The bare strings of the buggy program, and what is asked."""
+    """The bare strings of the buggy program, and the request."""
     notes = [
         node.value.value.strip()
         for node in ast.parse(buggy).body

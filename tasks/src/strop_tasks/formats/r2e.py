@@ -1,19 +1,21 @@
-"""R2E-Gym: commits that mend something, with an issue that a model wrote. Carried, not played, as SWE-bench is.
+"""R2E-Gym: bug-fixing commits, each with an issue written by a model. As for SWE-bench, tasks are converted but
+cannot be run.
 
 Jain et al., "R2E-Gym: Procedural Environments and Hybrid Verifiers for Scaling Open-Weights SWE Agents",
 arXiv:2504.07164. Fields as the card of rasdani/R2E-Gym-Subset-Oracle-4k-context-1k-patch, a copy of
 R2E-Gym/R2E-Gym-Subset, lists them. What is inside `parsed_commit_content` as the R2E task set of PrimeIntellect's
 verifiers reads it, after r2egym's `ParsedCommit`: `file_diffs` of `header` (`file.path`, `misc_line`: git's line of a
 new or deleted file), `is_binary_file`, `old_file_content`, `new_file_content`; `old_commit_hash`, which is `HASH^`;
-`commit_date`, where it is there. The rows themselves were not at hand.
+`commit_date`, where it is there. The adapter has not been run on the original rows.
 
-1. The answer starts from the parent of `commit_hash`. `reference` is the commit's change of what are no tests by R2E's
-rule, written anew from the files' texts; `check.patch` its change of tests. Binary files are left out of both.
-2. Of a commit that changes no test, the tests of `execution_result_content` are put where R2E runs them, `r2e_tests/`.
-3. `expected_output_json` names tests without their files, whether they should pass or not: it is kept in
-`metadata.original`. The check names no test, only R2E's command.
-4. `prompt`, which asked a model for the issue, and the logs of `execution_result_content` are not kept: a row would be
-megabytes.
+1. The answer starts from the parent of `commit_hash`. `reference` is the commit's change to files that are not tests
+   by R2E's rule, recomputed from the files' texts; `check.patch` is its change to tests. Binary files are left out of
+   both.
+2. For a commit that changes no test, the tests of `execution_result_content` go to `r2e_tests/`, where R2E runs them.
+3. `expected_output_json` names tests without their files, and whether each should pass; it is kept in
+   `metadata.original`. The check names only R2E's command, no tests.
+4. `prompt`, which asked a model for the issue, and the logs of `execution_result_content` are not kept, because a row
+   would take megabytes.
 """
 
 import re
@@ -34,7 +36,7 @@ _TEST = re.compile(r"(?:^|/)(?:[Tt]ests?/|test_[^/]*$)|_test\.py$")
 _MARKS = re.compile(r"\A\s*\[ISSUE\]\s*|\s*\[/ISSUE\]\s*\Z")
 _HEAVY = ("parsed_commit_content", "execution_result_content", "prompt")
 _Sides = tuple[str | None, str | None]
-"""A file's text before and after; None: no file."""
+"""A file's text before and after; None means no file."""
 
 
 def _changed(commit: Row, where: str) -> Iterator[tuple[str, _Sides]]:
@@ -54,7 +56,7 @@ def _diff(changes: Mapping[str, _Sides], where: str) -> str:
     try:
         return write_diff(before, after) if before != after else ""
     except EditError as error:
-        raise UserError(f"{where}: its commit makes no diff: {error}") from error
+        raise UserError(f"{where}: its commit has no diff: {error}") from error
 
 
 def _read(row: Row, where: str) -> Iterator[Task]:

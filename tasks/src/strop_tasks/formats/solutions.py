@@ -1,7 +1,7 @@
-"""Solutions from sites that import things for them: the imports that such code relies on, put in front.
+"""Adds the imports that solutions from LeetCode and similar sites rely on.
 
-LeetCode and others run a solution below their own imports (`List`, `defaultdict`, `heappush`, `inf`, ...). An answer
-is verified as it is, so a reference needs them spelled out.
+These sites run a solution below their own imports (`List`, `defaultdict`, `heappush`, `inf`, ...). An answer is
+verified as it is, so a reference needs the imports spelled out.
 """
 
 import ast
@@ -30,7 +30,8 @@ _WHOLE = {
 
 
 def with_imports(code: str) -> str:
-    """The code below imports of the well-known names that it uses and nowhere binds; `bisect.x` means the module."""
+    """The code, preceded by imports of the well-known names that it uses without binding them; `bisect.x` means the
+    module."""
     lines = _missing(code)
     if lines and "__future__" in code:
         return pysource.under("\n".join(lines), code)
@@ -38,7 +39,7 @@ def with_imports(code: str) -> str:
 
 
 def starter_signature(starter: str) -> str:
-    """Starter code below the import of the names of `typing` that it uses and does not import."""
+    """Starter code, preceded by an import of the `typing` names that it uses without importing them."""
     if not starter.strip() or re.search(r"^\s*(?:from|import) ", starter, re.M):
         return starter
     used = [name for name in _MODULES["typing"].split() if re.search(rf"\b{name}\b", starter)]
@@ -46,7 +47,8 @@ def starter_signature(starter: str) -> str:
 
 
 def signature(starter: str, reference: str, name: str) -> str:
-    """The signature of a function task: its starter code, else the header of the reference's function, else ""."""
+    """The signature of a function task: its starter code, or else the header of the reference's function, or else
+    ""."""
     if starter.strip():
         return starter_signature(starter)
     try:

@@ -1,5 +1,5 @@
-"""Issues of repositories, answered by a diff: SWE-bench and SWE-Gym, and the bugs of SWE-smith. Tasks are carried, not
-played: their verdict is *error*.
+"""Repository issues, answered by a diff: SWE-bench, SWE-Gym and SWE-smith. Tasks are converted but cannot be run:
+their verdict is *error*.
 
 SWE-bench: Jimenez et al., "SWE-bench: Can Language Models Resolve Real-World GitHub Issues?", arXiv:2310.06770. Pan et
 al., "Training Software Engineering Agents and Verifiers with SWE-Gym", arXiv:2412.21139. See also the cards of
@@ -8,20 +8,21 @@ princeton-nlp/SWE-bench and SWE-Gym/SWE-Gym. Fields: `repo`, `instance_id`, `bas
 further ones (`difficulty`, `image_name`, ...) are kept.
 
 1. The tests are lists, or JSON text of lists, as in the set.
-2. `reference` is the gold diff. `hints_text` is kept and not asked: it was written after the issue.
-3. `metadata.original` has the fields that the task has no place for: what an environment is built from, and hints.
+2. `reference` is the gold diff. `hints_text` is kept but not put into the prompt, because it was written after the
+   issue.
+3. `metadata.original` has the fields that a task does not: those for building an environment, and hints.
 
 SWE-smith: Yang et al., "SWE-smith: Scaling Data for Software Engineering Agents", arXiv:2504.21798; the cards of
-SWE-bench/SWE-smith and its kin for other languages. Fields: `instance_id`, `patch`, `FAIL_TO_PASS`, `PASS_TO_PASS`,
-`image_name`, `repo`, `problem_statement`; further ones are kept.
+SWE-bench/SWE-smith and its variants for other languages. Fields: `instance_id`, `patch`, `FAIL_TO_PASS`,
+`PASS_TO_PASS`, `image_name`, `repo`, `problem_statement`; further ones are kept.
 
-4. Where the set has stripped the end of a diff's last line, it is put back: git refuses a diff without it.
-5. `patch` puts the bug in. So `metadata["bug_patch"]` is that diff, and `reference` its reverse.
-6. The start is the image's repository with the bug in it; the set has a branch for each instance, named after it. So
-   `check.commit` is the instance's name, unless the row has a `base_commit`.
-7. `problem_statement` is empty in parts of the set: such tasks have nothing to ask.
+4. Where the set has stripped the newline at the end of a diff, it is restored: git refuses a diff without it.
+5. `patch` introduces the bug, so `metadata["bug_patch"]` is that diff and `reference` its reverse.
+6. The starting point is the image's repository with the bug in it; the set has a branch per instance, named after it.
+   So `check.commit` is the instance's name, unless the row has a `base_commit`.
+7. `problem_statement` is empty in parts of the set: such tasks have no statement.
 
-Diffs are reversed as texts, nothing is applied. Format: git-diff(1), "Generating patch text with -p", and GNU
+Diffs are reversed as text; nothing is applied. Format: git-diff(1), "Generating patch text with -p", and GNU
 diffutils, "Detailed Description of Unified Format".
 """
 
@@ -46,9 +47,9 @@ MAX_CONTEXT = 3
 
 
 def ended(patch: str) -> str:
-    """The diff with the end of its last line, and the empty lines of context after it, where a set has stripped them.
+    """The diff with its final newline and empty context lines restored where a set has stripped them.
 
-    git refuses a diff without them, and its reverse would glue two lines together.
+    git refuses a diff without them, and its reverse would join two lines.
     """
     if not patch or patch.endswith("\n"):
         return patch
@@ -67,14 +68,14 @@ def ended(patch: str) -> str:
 
 
 def reverse(patch: str) -> str:
-    """The diff that takes back what `patch` does; twice gives a diff of git back, with removed lines before added ones.
+    """The diff that undoes `patch`. Reversing a git diff twice gives it back, with removed lines before added ones.
 
-    Raises ValueError for what is no unified diff of texts; copies and binary files cannot be reversed.
+    Raises ValueError for anything but a unified diff of text files; copies and binary files cannot be reversed.
     """
     patch = ended(patch)
     lines = split(patch)
     if not any(line.startswith("@@ -") or line.startswith("rename from ") for line in lines):
-        raise ValueError("there is no hunk in it")
+        raise ValueError("it has no hunk")
     return "".join(_reversed(lines))
 
 
@@ -105,7 +106,7 @@ def _starts_file(lines: list[str], at: int) -> bool:
 
 
 def _header(lines: list[str]) -> Iterator[str]:
-    """A file's lines before its first hunk, each replaced by its counterpart."""
+    """A file's header lines, each replaced by its counterpart."""
     swapped = {"old mode ": "new mode ", "rename from ": "rename to ", "--- ": "+++ "}
     found = {key: line for line in lines for key in (*swapped, *swapped.values()) if line.startswith(key)}
     both = {**swapped, **{theirs: ours for ours, theirs in swapped.items()}}
@@ -150,7 +151,7 @@ def _end_of_hunk(lines: list[str], at: int) -> int:
         new -= mark not in "-\\"
         end += 1
     if old or new:
-        raise ValueError(f"hunk {lines[at].rstrip()!r:.60} has not the lines that it announces")
+        raise ValueError(f"hunk {lines[at].rstrip()!r:.60} does not have the number of lines in its header")
     return end
 
 
@@ -176,7 +177,7 @@ def _hunk(lines: list[str]) -> Iterator[str]:
 
 
 _TESTS = {"FAIL_TO_PASS": "failing", "PASS_TO_PASS": "passing"}
-"""Fields with test ids, and those of the check that hold them."""
+"""Fields with test ids, and the check's fields for them."""
 
 
 def _tests_of(row: Row, where: str) -> dict[str, list[str]]:
@@ -197,11 +198,11 @@ def _names(row: Row, name: str, where: str) -> list[str]:
 
 
 _HELD = {"instance_id", "problem_statement", "patch", "repo", "test_patch", *_TESTS}
-"""Fields that a task holds elsewhere."""
+"""Fields that a task stores elsewhere."""
 
 
 def issue_task(row: Row, where: str, patch: str, check: WorkspaceCheck, **metadata: Any) -> Task:
-    """The record of an issue that `patch` solves; fields without a place are kept. Raises UserError."""
+    """The record of an issue that `patch` resolves; other fields are kept. Raises UserError."""
     name = text(row, "instance_id", where)
     kept = {str(field): plain(value) for field, value in row.items() if field not in _HELD}
     return Task(
@@ -232,7 +233,7 @@ def _read_swe_bench(row: Row, where: str) -> Iterator[Task]:
 
 SWE_BENCH = Adapter(
     name="swe-bench",
-    about="SWE-bench, SWE-Gym: issues of repositories, as records",
+    about="SWE-bench, SWE-Gym: repository issues, as records",
     read=_read_swe_bench,
     fits=lambda row: (
         has(row, instance_id=str, base_commit=str, patch=str, problem_statement=str) and "test_patch" in row
@@ -245,7 +246,7 @@ def _read_swe_smith(row: Row, where: str) -> Iterator[Task]:
     try:
         fix = reverse(bug)
     except ValueError as error:
-        raise UserError(f"{where}: field 'patch' is no diff that can be reversed: {error}") from error
+        raise UserError(f"{where}: field 'patch' is not a diff that can be reversed: {error}") from error
     check = WorkspaceCheck(
         image=text(row, "image_name", where),
         repository=text(row, "repo", where),
@@ -257,7 +258,7 @@ def _read_swe_smith(row: Row, where: str) -> Iterator[Task]:
 
 SWE_SMITH = Adapter(
     name="swe-smith",
-    about="SWE-smith: bugs put into repositories, as records",
+    about="SWE-smith: bugs introduced into repositories, as records",
     read=_read_swe_smith,
     fits=lambda row: (
         has(row, instance_id=str, image_name=str, patch=str, repo=str) and "test_patch" not in row

@@ -1,4 +1,4 @@
-"""HumanEval-X and MBXP: Python problems translated by hand or by machine, each judged in its own language.
+"""HumanEval-X and MBXP: Python problems translated by hand or by machine, each judged in its language.
 
 HumanEval-X (Apache-2.0): github.com/THUDM/CodeGeeX; Zheng et al. 2023, arXiv:2303.17568. Rows: task_id
 (`LANGUAGE/NUMBER`), prompt, declaration, canonical_solution, test, example_test, perhaps text. An answer is the whole
@@ -6,18 +6,17 @@ code; the statement is the prose of the prompt.
 
 MBXP (Apache-2.0, CC BY 4.0): github.com/amazon-science/mxeval; Athiwaratkun et al. 2022, arXiv:2210.14868. Rows:
 task_id, language, prompt, description, entry_point, test, canonical_solution (not in every row). Python's rows have
-HumanEval's form and are taken for that; read as `mbxp` they are MBPP's own tasks (5).
+HumanEval's form and are detected as that; read as `mbxp` they are MBPP's tasks (5).
 
-1. Python's tests are *asserts*, Rust's are unit tests. JavaScript's are taken apart (6).
-2. C++: the tests' `main` is compiled with the answer, so the exit status is all that is known; an import says so.
+1. Python's tests are *asserts*, Rust's are unit tests. JavaScript's are split into calls (6).
+2. C++: the tests' `main` is compiled with the answer, so only the exit status is known; an import warns of this.
 3. Rows of other languages are left out.
-4. Rust's prompts import crates for all tasks together; lines of those that the solution does not use are left out.
-5. MBPP's prompts show all tests. As `mbxp` the description is asked, each assert is a test and the first one is shown,
-   as in `assert_rows`, so that there are hidden ones.
+4. Rust's prompts import the crates of all tasks; imports that the solution does not use are left out.
+5. MBPP's prompts show all tests. As `mbxp`, the statement is the description, each assert is a test, and only the
+   first is shown, as in `assert_rows`, so that there are hidden tests.
 6. JavaScript's `console.assert(CALL === VALUE)` (HumanEval-X) and `var x0 = CALL; var v0 = VALUE;` (MBXP) become calls
    whose results node prints as JSON, one a line; they are compared outside. Where one test of a task has another form
-   (a loop, a difference that is allowed) all of them run in the answer's process, whose exit status is all that is
-   known.
+   (a loop, a tolerance), all of them run in the answer's process, and only its exit status is known.
 """
 
 import ast
@@ -122,18 +121,18 @@ def _assertions(test: str) -> Iterator[tuple[str, Any]]:
     """(call, value) of a function that holds `console.assert(...)` only. Raises ValueError for another form."""
     body = re.search(r"=> \{\n(.*?)\n\}\s*\n+\w+\(\);?\s*$", test, re.S)
     if body is None:
-        raise ValueError("the tests are no function that is called")
+        raise ValueError("the tests are not a function with a call")
     text = body[1].strip()
     while text:
         if not text.startswith("console.assert("):
-            raise ValueError("a statement that is no assertion")
+            raise ValueError("a statement that is not an assertion")
         end = _closing(text, len("console.assert"))
         yield _halves(text[len("console.assert(") : end].strip())
         text = text[end + 1 :].lstrip(" ;\n\t")
 
 
 def _closing(text: str, at: int) -> int:
-    """The place of the bracket that closes the one at `at`, strings left aside."""
+    """The position of the bracket that closes the one at `at`, ignoring strings."""
     depth, quote = 0, ""
     while at < len(text):
         mark = text[at]
@@ -158,7 +157,7 @@ def _halves(inner: str) -> tuple[str, Any]:
     if match is None:
         match = re.fullmatch(r"(.*\))\s*===\s*(.*?),?", inner, re.S)
     if match is None or not re.match(r"[A-Za-z_]\w*\(", match[1].strip()):
-        raise ValueError("no comparison of a call with a value")
+        raise ValueError("it does not compare a call with a value")
     call = match[1].strip().rstrip(",")
     if _closing(call, call.index("(")) != len(call) - 1:
         raise ValueError("more than one call")
@@ -207,7 +206,7 @@ def as_json(value: Any) -> str:
             raise ValueError("the number is written differently in JavaScript")
         return repr(value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
-        raise ValueError("the number is no exact number in JavaScript")
+        raise ValueError("the number has no exact form in JavaScript")
     if isinstance(value, list):
         return f"[{','.join(map(as_json, value))}]"
     if isinstance(value, dict):
@@ -218,14 +217,14 @@ def as_json(value: Any) -> str:
             + "}"
         )
     if not isinstance(value, str | int | None):
-        raise ValueError("no value of JSON")
+        raise ValueError("not a JSON value")
     return json.dumps(value, ensure_ascii=False)
 
 
 LANGUAGES = {
     "cpp": "c++", "c++": "c++", "js": "javascript", "javascript": "javascript", "rust": "rust", "python": "python",
 }  # fmt: skip
-"""What the sets call a language, lower case, and its name here."""
+"""The sets' names of a language, in lower case, and its name here."""
 _CRATES = re.compile(r"^[ \t]*use\s+(?:::)?(\w+)(?:::(\w+))?[^;]*;[ \t]*\n", re.M)
 _DOCSTRING = re.compile(r"""\n[ \t]*[rR]?(?:\"{3}|'{3})""")
 _STANDARD = {"std", "core", "alloc", "crate", "super", "self"}
@@ -253,9 +252,9 @@ def _check(language: str, prompt: str, solution: str, test: str, entry: str) -> 
 
 
 def _language(said: str, where: str) -> str:
-    """Our name of a language. Raises UserError for one that nothing here judges."""
+    """A language's name here. Raises UserError for a language without a judge."""
     if said not in LANGUAGES:
-        raise UserError(f"{where}: nothing here judges {said}: left out")
+        raise UserError(f"{where}: {said} cannot be judged: left out")
     return LANGUAGES[said]
 
 
@@ -264,7 +263,7 @@ def _crates(code: str, test: str) -> list[str]:
 
 
 def _used(code: str) -> str:
-    """Rust code without the imports of other crates whose names it does not use."""
+    """Rust code without unused imports from other crates."""
 
     def kept(match: re.Match[str]) -> str:
         rest = _CRATES.sub("", code)
@@ -276,7 +275,7 @@ def _used(code: str) -> str:
 
 
 def _prose(prompt: str, language: str, entry: str) -> str:
-    """What a prompt says: its docstring, or its comments without their marks."""
+    """A prompt's docstring, or its comments without comment markers."""
     if language == "python":
         found = [n for n in ast.walk(ast.parse(prompt)) if isinstance(n, ast.FunctionDef) and n.name == entry]
         return (ast.get_docstring(found[-1]) if found else "") or prompt
@@ -367,7 +366,7 @@ def _fits_mbxp(row: Row) -> bool:
 
 MBXP = Adapter(
     name="mbxp",
-    about="MBXP and its kin (mxeval): MBPP in other languages",
+    about="MBXP and related sets (mxeval): MBPP in other languages",
     read=_read_mbxp,
     fits=_fits_mbxp,
 )

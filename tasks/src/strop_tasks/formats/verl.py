@@ -6,13 +6,14 @@ data_source, prompt [{"role", "content"}], ability, reward_model {"style": "rule
 a list of test cases in either form of `strop.tasks.case_lists`, {"functional": Python code that asserts and calls the
 answer}, or a list of such statements.
 
-1. The statement is what the user says; a system message is left out.
+1. The statement is the user's message; a system message is left out.
 2. The id is extra_info.index where that is a text, else DATA_SOURCE/INDEX, with extra_info.dataset in place of the data
-   source where it is there. A set that numbers its parts alike has ids twice: the first counts on import.
-3. The reference is extra_info.reference; of a function, below the imports that it relies on.
-4. In functional code, `Solution().name` becomes `name`; which function it calls is found as in `assert_lists`.
-5. Written are tasks in Python with stdin and stdout, calls, or asserts. Topic, level, tolerance and which cases are
-   shown are lost.
+   source where it is there. A set that repeats indices across its parts has duplicate ids: the first row counts on
+   import.
+3. The reference is extra_info.reference; a function gets the imports that it needs.
+4. In functional code, `Solution().name` becomes `name`; the called function is found as in `assert_lists`.
+5. Only Python tasks with stdin and stdout, calls, or asserts can be written. Topic, level, tolerance and which cases
+   are shown are lost.
 """
 
 import json
@@ -62,10 +63,10 @@ def _conversation(messages: list[Any], where: str) -> list[tuple[str, str]]:
             message.get(k) if isinstance(message, Mapping) else None for k in ("role", "content")
         )
         if not isinstance(role, str) or not isinstance(content, str):
-            raise UserError(f"{where}: field 'prompt' must hold messages with role and content, both text")
+            raise UserError(f"{where}: field 'prompt' must hold messages with role and content, both strings")
         conversation.append((role, content))
     if not any(role == "user" for role, _ in conversation):
-        raise UserError(f"{where}: field 'prompt' holds no message of the user")
+        raise UserError(f"{where}: field 'prompt' holds no user message")
     return conversation
 
 
@@ -80,7 +81,7 @@ def _check(truth: Any, reference: str, extra: Mapping[str, Any], where: str) -> 
     if isinstance(truth, Mapping) and isinstance(truth.get("functional"), str):
         return functional_check(truth["functional"], str(extra.get("entry_point") or ""), reference, spot)
     if not isinstance(truth, Mapping) or "inputs" not in truth:
-        raise UserError(f"{spot}: wanted inputs and outputs, a list of test cases, or functional code")
+        raise UserError(f"{spot}: expected inputs and outputs, a list of test cases, or functional code")
     return io_tests.read_tests(truth, str(extra.get("starter_code") or ""), spot)
 
 

@@ -1,1 +1,1 @@
-"""Rewards of published systems, number for number and with their mistakes. docs/rewards.md, docs/rust-rubric.md."""
+"""Rewards of published systems, number for number and with their mistakes. docs/rewards.md, docs/rust.md."""

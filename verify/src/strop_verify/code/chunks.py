@@ -1,8 +1,8 @@
-"""Chunks: a text cut into the functions and classes that it is made of.
+"""Chunks: a text cut into its functions and classes.
 
-Python and Rust are cut along their parse trees, which broken texts have too; other languages, and texts that are too
-long to be parsed, where a line without indentation follows a blank one. A class of more than MOST_LINES lines is its
-head and its methods; a function stays whole. What stands between definitions is cut after MOST_LINES lines.
+Python and Rust are cut along their parse trees, even if broken; other languages, and texts too long to parse, are cut
+where an unindented line follows a blank one. A class of more than MOST_LINES lines becomes its head and its methods;
+a function stays whole. Text between definitions is cut after MOST_LINES lines.
 """
 
 import re
@@ -13,9 +13,9 @@ from strop_verify.code.trees import Node, parse
 
 MOST_LINES = 60
 LONGEST = 1 << 18
-"""Characters of a text that is parsed."""
+"""Maximum characters of a parsed text."""
 DEEPEST = 4
-"""Definitions within each other that are cut."""
+"""Maximum depth of nested definitions."""
 Lines = tuple[int, int]
 """(first line, last line), from 1, both included."""
 _DEFINITIONS = frozenset({
@@ -24,11 +24,11 @@ _DEFINITIONS = frozenset({
 })  # fmt: skip
 _HOLDERS = frozenset({"class_definition", "impl_item", "trait_item", "mod_item"})
 _BEFORE = frozenset({"attribute_item", "line_comment", "block_comment", "comment"})
-"""What belongs to the definition below it, where no line is between them."""
+"""Nodes that belong to the definition directly below them."""
 
 
 def chunks(text: str, language: str) -> list[Lines]:
-    """The chunks of a text, in order; together they hold every line that is not blank. `language`: "" = none."""
+    """The chunks of a text, in order; together they cover every non-blank line. `language`: "" = none."""
     lines = text.split("\n")
     if language in PARSED and len(text) <= LONGEST:
         found = list(_of_nodes(parse(text, language).children, 1, len(lines)))
@@ -38,9 +38,9 @@ def chunks(text: str, language: str) -> list[Lines]:
 
 
 def _of_nodes(nodes: Iterable[Node], first: int, last: int, depth: int = 0) -> Iterator[Lines]:
-    """Cuts the lines `first` to `last`, in which these nodes stand."""
+    """Cuts the lines `first` to `last`, which hold these nodes."""
     at = first
-    comment = 0  # where comments and attributes begin that reach down to the line above
+    comment = 0  # start of comments and attributes directly above
     end_of_comment = -1
     for node in nodes:
         begins, ends = node.start_point[0] + 1, node.end_point[0] + (node.end_point[1] > 0)
@@ -59,7 +59,7 @@ def _of_nodes(nodes: Iterable[Node], first: int, last: int, depth: int = 0) -> I
 
 
 def _definition(node: Node, first: int, last: int, depth: int) -> Iterator[Lines]:
-    """A definition, cut where it is long and holds others."""
+    """A definition, cut if it is long and holds others."""
     inner = node.child_by_field_name("definition") or node
     body = inner.child_by_field_name("body")
     long = last - first >= MOST_LINES and depth < DEEPEST
@@ -75,7 +75,7 @@ def _pieces(first: int, last: int) -> Iterator[Lines]:
 
 
 def _blocks(lines: list[str]) -> Iterator[Lines]:
-    """Blocks that begin at the left behind a blank line, small ones of up to MOST_LINES lines together."""
+    """Blocks that begin unindented after a blank line; small ones are joined up to MOST_LINES lines."""
     starts = [
         number
         for number, line in enumerate(lines, 1)

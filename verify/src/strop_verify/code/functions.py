@@ -14,11 +14,11 @@ class Function:
     node: Node
     body: Node
     path: list[str]
-    """The classes or modules around it, outermost first."""
+    """The enclosing classes or modules, outermost first."""
     nested: bool
     """Whether it is nested in another function."""
     is_test: bool = False
-    """Whether the test runner takes it for a test."""
+    """Whether the test runner collects it as a test."""
     ignored: bool = False
     """Whether it is marked to be skipped, or to be allowed to fail."""
     should_panic: bool = False

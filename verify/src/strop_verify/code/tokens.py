@@ -2,7 +2,7 @@
 
 
 def always_true(tokens: list[str]) -> bool:
-    """Whether a Rust or Python condition is seen to be a tautology: `true`, `x == x`, `a || true`, `p || !p`."""
+    """Whether a Rust or Python condition is a visible tautology: `true`, `x == x`, `a || true`, `p || !p`."""
     for _ in range(8):
         if len(tokens) > 2 and tokens[0] == "(" and _closing(tokens) == len(tokens) - 1:
             tokens = tokens[1:-1]

@@ -1,4 +1,4 @@
-"""Parse trees with tree-sitter, indexed once so that everything else is look-ups by kind and by position.
+"""Parse trees by tree-sitter, indexed once for look-ups by kind and position.
 
 Answers are hostile text: nothing here recurses over the tree, and a text longer than `MOST_BYTES` is not parsed. Trees
 of broken text have error nodes; they are read as far as they go.
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 else:
     try:
         from tree_sitter import Node
-    except ImportError:  # parsing then says what to install
+    except ImportError:  # parsing reports what to install
         Node = object
 
 MOST_BYTES = 1 << 16
 """Longest answer that is parsed, in bytes of UTF-8."""
 
 MOST_NODES = 1000
-"""Nodes of one kind that are looked at inside one function; the rest is passed over."""
+"""Maximum nodes of one kind to examine inside one function; the rest is skipped."""
 MOST_DEPTH = 300
-"""Steps outwards from a node."""
+"""Maximum steps outwards from a node."""
 
 LANGUAGES = ("rust", "python")
 """Languages whose tests are understood."""
 
 Span = tuple[int, int]
-"""Start and end. In bytes inside this package, in characters in what it hands out."""
+"""Start and end. In bytes inside this package, in characters in results."""
 
 _NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "shorthand_field_identifier"})
 _COMMENTS = frozenset({"line_comment", "block_comment", "comment"})
@@ -62,7 +62,7 @@ def _grammar(language: str) -> "Language":
 
 @lru_cache
 def _parser(language: str) -> "Parser":
-    grammar = _grammar(language)  # says what to install
+    grammar = _grammar(language)  # reports what to install
     import tree_sitter
 
     return tree_sitter.Parser(grammar)
@@ -90,12 +90,12 @@ def parse(text: str, language: str = "rust") -> Node:
 
 
 class TooCostly(Exception):
-    """Reading a text took more steps than its length allows."""
+    """Walking a text took more steps than its length allows."""
 
 
 @contextmanager
 def bounded(steps: int) -> Iterator[None]:
-    """Caps the nodes that all `walk` calls within it yield together; one more raises TooCostly."""
+    """Limits the nodes that all `walk` calls within it yield together; one more raises TooCostly."""
     before = _steps.set([steps])
     try:
         yield
@@ -148,9 +148,9 @@ def well_formed(data: bytes, language: str) -> bool:
 
 
 class Source:
-    """One text, its tree and its indexes. Positions are byte offsets, but for `characters` and `line`.
+    """One text, its tree and its indexes. Positions are byte offsets, except in `characters` and `line`.
 
-    Raises UserError for an unknown language and where tree-sitter is missing. Use `too_long` first.
+    Raises UserError for an unknown language and if tree-sitter is missing. Check `too_long` first.
     """
 
     def __init__(self, text: str, language: str) -> None:
@@ -159,7 +159,7 @@ class Source:
         self.language = language
         self.data = text.encode("utf-8", "surrogatepass")
         self.too_long = len(self.data) > MOST_BYTES
-        self._tree = parser.parse(b"" if self.too_long else self.data)  # nodes live as long as their tree
+        self._tree = parser.parse(b"" if self.too_long else self.data)  # nodes need their tree alive
         self.root = self._tree.root_node
         self._kinds: dict[str, list[Node]] = {}
         self._parents: dict[int, Node] = {}
@@ -195,7 +195,7 @@ class Source:
         return [node for kind in kinds for node in self._kinds.get(kind, ())]
 
     def inner(self, node: Node, *kinds: str) -> list[Node]:
-        """The first `MOST_NODES` nodes of each of these kinds inside `node`, itself left out."""
+        """The first `MOST_NODES` nodes of each of these kinds inside `node`, without itself."""
         found: list[Node] = []
         for kind in kinds:
             starts, nodes = self._starts(kind), self._kinds.get(kind, [])
@@ -210,11 +210,11 @@ class Source:
         return self._start_bytes[kind]
 
     def parent(self, node: Node) -> Node | None:
-        """The node around `node`; None for the root."""
+        """The parent of `node`; None for the root."""
         return self._parents.get(node.id)
 
     def ancestors(self, node: Node) -> Iterator[Node]:
-        """The nodes around `node`, innermost first, `MOST_DEPTH` of them."""
+        """The ancestors of `node`, innermost first, at most `MOST_DEPTH`."""
         outer = self._parents.get(node.id)
         for _ in range(MOST_DEPTH):
             if outer is None:
@@ -249,7 +249,7 @@ class Source:
     def names(self, *nodes: Node | None) -> set[str]:
         """The identifiers inside these nodes."""
         found: set[str] = set()
-        looked = 0  # nodes may lie in one another: each byte is looked at once
+        looked = 0  # nodes may be nested: each byte is examined once
         for start, end in sorted(span(node) for node in nodes if node is not None):
             starts, names = self._names
             found.update(names[bisect_left(starts, max(start, looked)) : bisect_left(starts, end)])
@@ -285,7 +285,7 @@ class Regions:
 
     def __init__(self, spans: Iterable[Span]) -> None:
         self.spans: list[Span] = []
-        """In order, those inside others left out."""
+        """In order, without those inside others."""
         for start, end in sorted(spans, key=lambda s: (s[0], -s[1])):
             if not self.spans or end > self.spans[-1][1]:
                 self.spans.append((start, end))

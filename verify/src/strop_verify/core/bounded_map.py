@@ -1,7 +1,7 @@
 """A bounded window of concurrent work; results come in the order of the work.
 
-`ahead` is for work that starts when it is taken from an iterable, such as futures. `bounded_map` is for work of several
-rounds: one generator per piece, resumed as soon as what it waits for is ready.
+`ahead` is for items whose work starts when they are taken from an iterable, such as futures. `bounded_map` is for
+work in several rounds: one generator per item, resumed as soon as its futures are ready.
 """
 
 import queue
@@ -12,13 +12,13 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Work = Generator[Collection[Future[Any]], None, T]
-"""One piece of work: yields the futures that it waits for, goes on when all are done, returns its result."""
+"""One item of work: yields the futures to wait for, is resumed when all are done, returns its result."""
 
 
 def ahead(
     items: Iterable[T], most: int, *, weight: Callable[[T], int] = lambda item: 0, heaviest: int = 1
 ) -> Iterator[T]:
-    """The items in order; before one is given, up to `most` are taken, and none while they weigh `heaviest` or more."""
+    """The items in order. Up to `most` are taken ahead, and none while their weights reach `heaviest`."""
     source, window, held = iter(items), deque[tuple[T, int]](), 0
     more = True
     while more or window:
@@ -37,22 +37,22 @@ def ahead(
 
 
 class _Piece(Generic[T]):
-    """One piece of work under way."""
+    """One item in progress."""
 
     def __init__(self, work: Work[T], ready: "queue.SimpleQueue[_Piece[T]]") -> None:
         self._work, self._ready, self._left = work, ready, 0
         self.result: list[T] = []
-        """Empty while it is under way."""
+        """Empty while in progress."""
         self.advance()
 
     def heard(self) -> None:
-        """One more of its futures is done."""
+        """Called when one of its futures is done."""
         self._left -= 1
         if not self._left:
             self.advance()
 
     def advance(self) -> None:
-        """Goes on until it waits for something that is not there."""
+        """Resumes it until it waits for an unfinished future."""
         try:
             while not (waiting := next(self._work)):
                 pass
@@ -65,9 +65,9 @@ class _Piece(Generic[T]):
 
 
 def bounded_map(works: Iterable[Work[T]], most: int, *, ordered: bool = True) -> Iterator[T]:
-    """The results of the works, with up to `most` under way; works are asked for as there is room.
+    """The results of the works, with up to `most` in progress.
 
-    In the order of the works, or, not `ordered`, as they are done, so that a slow one holds up no other.
+    In the order of the works if `ordered`, else as they finish, so a slow one does not block others.
     """
     source, window, more = iter(works), deque[_Piece[T]](), True
     ready: queue.SimpleQueue[_Piece[T]] = queue.SimpleQueue()

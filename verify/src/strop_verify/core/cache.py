@@ -1,4 +1,4 @@
-"""Where what can be made again is kept."""
+"""The cache folder, for files that can be made again."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ def cache_dir() -> Path:
 
 
 def kept_dir() -> Path:
-    """The same where it can be written, else a folder of this user's in the temporary one. It is there."""
+    """The cache folder if writable, else a folder of this user in the temporary one. It exists."""
     place = cache_dir()
     try:
         place.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What became of suggested edits: the events of one log, and what they add up to.
+"""Outcomes of suggested edits: the events of a log, and the suggestions they add up to.
 
     served             a suggestion went out, or silence: that is an answer too
     shown              it is on the screen
@@ -7,9 +7,9 @@
     replaced           it went away, and nobody decided about it
     settled            what the user's edits left of an accepted one
 
-Events carry the id of their suggestion, which the server makes, and one of their own. They may be late, doubled or
-lost: `read_suggestions` takes them in any order, each once, and gives every suggestion that was served one state.
-Nothing is guessed: what is not known is pending, and later censored.
+Events carry the id of their suggestion, made by the server, and their own. They may be late, doubled or lost:
+`read_suggestions` takes them in any order, each once, and gives every served suggestion one state. Nothing is
+guessed: unknown outcomes are pending, and later censored.
 """
 
 from collections import Counter
@@ -26,11 +26,11 @@ from strop_verify.core.records import Record
 from strop_verify.core.rollout import Completion, SamplingParams
 
 BRIEF = 0.5
-"""Seconds: who dismissed a suggestion sooner has not read it."""
+"""Seconds; a suggestion dismissed sooner was not read."""
 SETTLING = 10.0
 """Seconds without an edit after which an accepted suggestion is settled."""
 LOST = 300.0
-"""Seconds after which an event that should have followed is taken for lost."""
+"""Seconds after which a missing event counts as lost."""
 
 Dialect = Literal["lsp", "openai", "infill"]
 Leaving = Literal["newer", "cancelled", "typed", "continued", "closed"]
@@ -39,7 +39,7 @@ it; a later request's text goes on with it (taken or typed, that client does not
 
 
 class EditEvent(Record):
-    """What all events have."""
+    """Base of all events."""
 
     event: str
     """The event's own id."""
@@ -50,7 +50,7 @@ class EditEvent(Record):
 
 
 class EditServed(EditEvent):
-    """A suggestion, or silence, with all that an update needs."""
+    """A suggestion, or silence, with everything that an update needs."""
 
     kind: Literal["served"] = "served"
     session: str
@@ -65,7 +65,7 @@ class EditServed(EditEvent):
     sampling: SamplingParams
     seed: int
     shown_probability: float = 1.0
-    """With which it was let out, where a gate drew."""
+    """Probability with which a gate let it pass, if one drew."""
     characters: int
     """Of the text that was offered; 0 is silence."""
     withheld: Literal["", "secret"] = ""
@@ -80,11 +80,11 @@ class EditShown(EditEvent):
 
     kind: Literal["shown"] = "shown"
     by: Literal["client", "server"]
-    """Who says so: the client, or the server that sent it to one which shows what it gets."""
+    """Who reports it: the client, or the server, for clients that show everything."""
 
 
 class EditAccepted(EditEvent):
-    """It was taken, or so many characters from its start; a later event of more counts all of them."""
+    """It was taken, or that many characters from its start; a later event with more counts all of them."""
 
     kind: Literal["accepted"] = "accepted"
     characters: int
@@ -97,7 +97,7 @@ class EditDismissed(EditEvent):
 
 
 class EditReplaced(EditEvent):
-    """It went away, and nobody decided about it."""
+    """It disappeared without a decision."""
 
     kind: Literal["replaced"] = "replaced"
     why: Leaving
@@ -108,7 +108,7 @@ class EditSettled(EditEvent):
 
     kind: Literal["settled"] = "settled"
     kept: int
-    """Characters of it that still stand there, and that do not."""
+    """Characters of it that are still there, and that are not."""
     discarded: int
 
 
@@ -128,7 +128,7 @@ Why = Literal[
 
 @dataclass(frozen=True)
 class SuggestedEdit:
-    """One suggestion that was served, and what is known of it.
+    """One served suggestion, and its known outcome.
 
     accepted  characters that were taken
     kept      characters of them that were left after settling, None where that is not known
@@ -164,7 +164,7 @@ class EditLog:
         }
 
     def labelled(self, checkpoint: str) -> list[SuggestedEdit]:
-        """Those that one checkpoint made and that can be learnt from: greedy decoding has no other choices."""
+        """Suggestions of one checkpoint that can be learned from; greedy decoding has no alternatives."""
         return [
             one
             for one in self.suggestions
@@ -190,7 +190,7 @@ def read_events(path: Path) -> list[Any]:
 
 
 def read_suggestions(events: Iterable[Any], *, now: float | None = None) -> EditLog:
-    """What the events say of each suggestion at a time, that of the newest event where none is given."""
+    """The state of each suggestion at a time, by default that of the newest event."""
     served: dict[str, EditServed] = {}
     others: dict[str, dict[str, list[Any]]] = {}
     seen: set[str] = set()
@@ -207,7 +207,7 @@ def read_suggestions(events: Iterable[Any], *, now: float | None = None) -> Edit
             others.setdefault(event.id, {}).setdefault(event.kind, []).append(event)
     orphans = sum(len(same) for id, kinds in others.items() if id not in served for same in kinds.values())
     doubled += sum(
-        len(same) - len({getattr(event, "characters", 0) for event in same})  # it is accepted by and by
+        len(same) - len({getattr(event, "characters", 0) for event in same})  # it is accepted in parts
         for id, kinds in others.items()
         if id in served
         for same in kinds.values()
@@ -220,7 +220,7 @@ def read_suggestions(events: Iterable[Any], *, now: float | None = None) -> Edit
 
 
 def _suggestion(served: EditServed, events: dict[str, list[Any]], now: float) -> SuggestedEdit:
-    """By the set of its events: the order of a log tells nothing."""
+    """By the set of its events, since the order in a log means nothing."""
     first = {kind: same[0] for kind, same in events.items()}
     last = max(event.time for event in (served, *first.values()))
     late = now - last >= LOST

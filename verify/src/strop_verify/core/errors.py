@@ -29,7 +29,7 @@ class SandboxError(StropError):
 
 
 class NotStarted(SandboxError):
-    """What was asked for can't be: there is no such program, or a file of that name or size can't be written."""
+    """The request is impossible: no such program, or a file of that name or size cannot be written."""
 
 
 class VerificationError(StropError):
@@ -37,7 +37,7 @@ class VerificationError(StropError):
 
 
 class TaskFault(VerificationError):
-    """The task cannot be judged, whatever the answer is: nothing of an answer was involved."""
+    """The task cannot be judged, whatever the answer."""
 
 
 class WorkerDied(VerificationError):
@@ -45,7 +45,7 @@ class WorkerDied(VerificationError):
 
 
 class BatchFailed(WorkerDied):
-    """One of several jobs kept the others from their verdicts; each is judged alone."""
+    """One of several jobs prevented the others' verdicts; each is judged alone."""
 
 
 class TooManyErrors(StropError):

@@ -1,4 +1,4 @@
-"""Fenced blocks in what a model says: the one reader, of answers, of edits and of thoughts.
+"""Reads fenced blocks in model output: answers, edits and thoughts.
 
     text   = { block | words } ;
     block  = open, EOL, { line }, [ close, EOL ]
@@ -46,9 +46,9 @@ TAGS = {
 listed has its own name only."""
 
 TEXT_TAGS = {"text", "txt", "plain", "plaintext", "pycon"}
-"""Words that say little: what they stand above is rather what a program prints."""
+"""Words that say little: blocks below them are usually program output."""
 MARKDOWN = {"markdown", "md", "mdx", "rst"}
-"""Words for texts that hold blocks themselves."""
+"""Languages whose texts hold blocks themselves."""
 NO_LANGUAGE = TEXT_TAGS | {""}
 
 _LANGUAGE = {word: language for language, words in TAGS.items() for word in words}
@@ -72,7 +72,7 @@ CODE_TOP = re.compile(
     r"|const |let |var |function\b|async |package |func |(?:static|int|void|char|double|float|long|unsigned|bool)\b)",
     re.MULTILINE,
 )
-"""Where code begins that is not in a fence."""
+"""Where unfenced code begins."""
 _RUN = re.compile(r"`{3,}|~{3,}")
 _OWN_LINE = re.compile(r"([ \t]*(?:(?:[-*+>]|[0-9]{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})(.*)")
 _BEHIND_WORDS = re.compile(r"(.*?[^`~])(`{3,})(.*)")
@@ -110,7 +110,7 @@ _NO_BACKTICKS = {"python", "rust", "c++", "java"}
 
 
 class CodeBlock(NamedTuple):
-    """A fenced block: what it holds, and where it stands."""
+    """A fenced block: its content and place."""
 
     tag: str
     """Its language, see `tag_of`."""
@@ -140,11 +140,11 @@ class OpenFence(NamedTuple):
     below: int
     """Offset of the line below."""
     code: str | None = None
-    """What stands behind the language."""
+    """The text after the language."""
     whole: bool = False
     """Whether the block ends on this line."""
     alone: bool = True
-    """Whether no words stand in front of it."""
+    """Whether no words precede it."""
 
 
 def blocks(text: str, language: str = "") -> list[CodeBlock]:

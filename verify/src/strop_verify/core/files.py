@@ -32,17 +32,17 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def is_device(path: Path) -> bool:
-    """Whether it is there and no regular file: a device, a pipe, or /dev/stdout, wherever that leads."""
+    """Whether it exists and is not a regular file: a device, a pipe, or /dev/stdout."""
     link = path.is_symlink() and path.absolute().parts[1] in ("dev", "proc")
     return path.exists() and not path.is_dir() and (link or not path.is_file())
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes its name only when the block ends well, after an fsync; otherwise nothing is left.
+    """A file that gets its name only if the block succeeds, after an fsync; otherwise nothing is left.
 
-    The folder must exist. Raises UserError for what the system refuses; other errors of the block pass through. What is
-    no regular file, such as /dev/null or a pipe, is written to, never replaced.
+    The folder must exist. Raises UserError for errors of the system; other errors of the block pass through. Anything
+    but a regular file, such as /dev/null or a pipe, is written to, never replaced.
     """
     if path.is_dir():
         raise UserError(f"cannot write {path}: it is a folder")
@@ -84,7 +84,7 @@ class HashedFile:
         self._lines += 1
 
     def entry(self) -> dict[str, Any]:
-        """What a manifest says of it: its number of lines and their SHA-256."""
+        """Its entry in a manifest: number of lines and their SHA-256."""
         return {"lines": self._lines, "sha256": self._digest.hexdigest()}
 
 
@@ -110,7 +110,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def open_to_readers(folder: Path) -> None:
-    """Gives every file below a folder the mode that a new file has; some libraries write for the owner alone."""
+    """Gives every file below a folder the mode of a new file; some libraries write for the owner alone."""
     mask = os.umask(0)
     os.umask(mask)
     for path in folder.rglob("*"):
@@ -148,7 +148,7 @@ def write_jsonl_zst(path: Path, lines: Iterable[bytes]) -> None:
 
 
 def append_line(path: Path, line: bytes, *, durable: bool = True) -> None:
-    """Appends one line, at once for every process that reads; when that fails, the file is as long as it was.
+    """Appends one line, atomically for readers; on failure the file keeps its length.
 
     durable  on the disk on return, whatever happens to the machine
     """
@@ -162,7 +162,7 @@ def append_line(path: Path, line: bytes, *, durable: bool = True) -> None:
             if durable:
                 os.fsync(handle)
         except OSError:
-            with suppress(OSError):  # a reader leaves a torn line out
+            with suppress(OSError):  # readers skip a torn line
                 os.ftruncate(handle, length)
             raise
         finally:
@@ -235,7 +235,7 @@ def _finite(value: Any) -> Any:
 
 
 def moved_base(adapters: Path) -> str:
-    """The model that a folder of adapters lies on, where its run was moved since; "" where nothing was moved.
+    """The base model of an adapter folder whose run was moved; "" if it was not.
 
     Adapters name a folder of their run by its absolute path.
     """

@@ -74,9 +74,10 @@ class JournalReader:
 
 
 def scan(path: Path) -> Iterator[tuple[LinePlace, dict[str, Any]]]:
-    """Cuts off a torn last line, then yields every line with its place. Raises UserError for a line that is no object.
+    """Cuts off a torn last line, then yields every line with its place. Raises UserError for a line that is not an
+    object.
 
-    One line is held at a time. Only for a file that nobody appends to now.
+    Holds one line at a time. Only for a file that nobody is appending to.
     """
     if not path.exists():
         return

@@ -1,15 +1,15 @@
-"""What every server here does alike: its socket, its address, its key, and the guard in front of its application.
+"""Common parts of all servers: socket, address, key, and the guard in front of the application.
 
-Threat model: other users of a machine reach its loopback, web pages of its browsers send requests there, and whoever
-reaches a port may be slow on purpose. `GuardedServer` serves a `RequestGuard` and nothing else:
+Threat model: other users of a machine reach its loopback, web pages of its browsers send requests there, and clients
+may be slow on purpose. `GuardedServer` serves a `RequestGuard` and nothing else:
 
 - A request whose Host is another than the server's (DNS rebinding), or that a page of elsewhere sent (Origin,
-  Sec-Fetch-Site), or that lacks the key, is refused before its body is read; so is a WebSocket. No page has a
-  business here but those that the server itself sends.
-- An application is called when the whole body is there: nobody waits for a client while it holds what others need.
-- A body is bounded in bytes, as declared and as it arrives, and in time. All that arrive at once are bounded too: the
-  one that has stood still longest goes first.
-- Headers have a deadline. Where connections run out, the one that has waited for its client longest makes room.
+  Sec-Fetch-Site), or that lacks the key, is refused before its body is read; so is a WebSocket. Only the server's own
+  pages may send requests.
+- An application is called once the body is complete, so no slow client holds shared resources.
+- A body is bounded in bytes, as declared and as it arrives, and in time. All bodies in transit are bounded together:
+  the one without progress for longest is dropped first.
+- Headers have a deadline. If connections run out, the one that has waited longest for its client is closed.
 """
 
 import asyncio
@@ -31,15 +31,15 @@ from typing import Any
 from strop_verify.core.errors import StropError, UserError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-"""How clients of this machine name it, with any port: a tunnel has another one at its near end."""
+"""Names by which local clients reach it, with any port: a tunnel has another one at its near end."""
 HEADER_SECONDS = 10.0
-"""In which a request's headers must arrive."""
+"""Seconds in which a request's headers must arrive."""
 KEY_LENGTH = 16
-"""Characters that a key has at least."""
+"""Minimum characters of a key."""
 _AT_ONCE = 4
-"""Bodies of the largest size that may be held while they arrive."""
+"""How many bodies of the largest size may be held while they arrive."""
 _LINGER_SECONDS, _LINGER_BYTES = 1.0, 8 << 20
-"""What is read and thrown away of a refused body."""
+"""Bytes of a refused body to read and discard."""
 _DEEPEST = 200
 """Levels of JSON."""
 Message = Mapping[str, Any]
@@ -65,7 +65,7 @@ def url_of(host: str, listening: socket.socket) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether an address is reachable from this machine only."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -73,7 +73,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_key(option: str, file: Path | None) -> str:
-    """What clients must send, "" without a file. Raises UserError, also where other users can read the file."""
+    """The key that clients must send, "" without a file. Raises UserError, also if other users can read the file."""
     if file is None:
         return ""
     try:
@@ -86,7 +86,7 @@ def read_key(option: str, file: Path | None) -> str:
 
 
 def checked_key(where: str, key: str) -> str:
-    """A key that can be sent and that nobody guesses. Raises UserError."""
+    """The key, checked for length and characters. Raises UserError."""
     if len(key) < KEY_LENGTH or not key.isascii() or not key.isprintable() or " " in key:
         rule = f"one word of ASCII, of at least {KEY_LENGTH} characters"
         raise UserError(f"{where} holds no key: {rule}; strop serve-verifier --new-token makes one")
@@ -104,7 +104,7 @@ def print_new_key() -> None:
 
 
 def read_json(text: bytes | str) -> Any:
-    """What a client's JSON says. Raises ValueError with a line for it: no JSON, or too deep to be worked with."""
+    """Parses a client's JSON. Raises ValueError with a line for invalid or too deeply nested JSON."""
     deep = f"the JSON is nested more than {_DEEPEST} deep"
     try:
         value = json.loads(text)
@@ -132,7 +132,7 @@ class _Gone(StropError):
 
 
 class RequestGuard:
-    """An application (ASGI), with the module's rules in front of it.
+    """An ASGI application behind the module's rules.
 
     host          where it listens
     key           what clients must send as a bearer token, or none
@@ -155,7 +155,7 @@ class RequestGuard:
         self._most, self._seconds = most_bytes, body_seconds
         self._hosts = dict.fromkeys((*LOOPBACK, _bracketed(host).lower()))
         self._everywhere = host in ("", "0.0.0.0", "::")
-        self._any_host = bool(key) and not is_loopback(host)  # no page has the key
+        self._any_host = bool(key) and not is_loopback(host)  # no web page has the key
         self._arriving: dict[asyncio.Timeout, int] = {}
         """Bytes of each body so far; the one that has stood still longest comes first."""
 
@@ -176,7 +176,7 @@ class RequestGuard:
         await self._app(scope, receive, send)
 
     def _let_in(self, scope: Any) -> int:
-        """Looks at the headers; the length of the body that they declare. Raises _Refused."""
+        """Checks the headers; returns the declared length of the body. Raises _Refused."""
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:
             name = name.decode("latin-1").lower()
@@ -201,7 +201,7 @@ class RequestGuard:
         return self._everywhere and name != "" and ("." not in name or name.replace(".", "").isdecimal())
 
     async def _body(self, length: int, receive: Receive) -> bytes:
-        """The whole body. Raises _Refused, and _Gone where the client left."""
+        """The whole body. Raises _Refused, and _Gone if the client left."""
         body = bytearray()
         too_long = _Refused(413, f"the body is larger than {self._most} bytes")
         if length > self._most:
@@ -242,7 +242,7 @@ class RequestGuard:
         kind = "http.response" if http else "websocket.http.response"
         await send({"type": f"{kind}.start", "status": error.status, "headers": headers})
         await send({"type": f"{kind}.body", "body": body, "more_body": http})
-        if http:  # who still writes would not get to read it, were the connection closed at once
+        if http:  # a client that still writes could not read it if the connection were closed at once
             left = _LINGER_BYTES
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LINGER_SECONDS):
@@ -252,7 +252,7 @@ class RequestGuard:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """Gives the body, then what else comes."""
+    """Yields the body, then further messages."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def again() -> Message:
@@ -322,7 +322,7 @@ class GuardedServer:
         await self._server.serve(self._sockets)
 
     def stop(self) -> None:
-        """Ends it soon. Safe from any thread, and before it has begun."""
+        """Stops it soon. Safe from any thread, and before it has started."""
         self._server.should_exit = True
 
 
@@ -336,7 +336,8 @@ def _protocol(most: int) -> type[asyncio.Protocol]:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class GuardedProtocol(H11Protocol):
-        """uvicorn's, with a deadline for headers; one connection too many closes that which waits for its client."""
+        """uvicorn's protocol with a deadline for headers; at the limit, the connection that waits longest for its
+        client is closed."""
 
         late: asyncio.TimerHandle | None = None
 

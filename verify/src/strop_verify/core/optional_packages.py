@@ -1,4 +1,4 @@
-"""Optional packages, which only some parts need."""
+"""Imports of optional packages."""
 
 import importlib
 from typing import Any
@@ -7,9 +7,7 @@ from strop_verify.core.errors import UserError
 
 
 def require(module: str, *, package: str, extra: str, purpose: str, part: str = "strop") -> Any:
-    """The imported module, or a UserError that says which package is missing, what for and how to get it, of which part
-    of the project.
-    """
+    """The imported module. Raises UserError with the missing package, its purpose and the extra that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,7 +1,7 @@
-"""What an environment and the dispatcher say to each other during a play.
+"""The interface between environment and dispatcher during a play.
 
-An environment returns text; only the dispatcher makes token ids of it, so that a text can hold no control token and a
-turn's markup is the tokenizer's. What it wants done is an effect: an object that starts on the play's services.
+An environment returns text; only the dispatcher encodes it, so no text can hold a control token and a turn's markup
+is the tokenizer's. Its requests are effects: objects that start on the play's services.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,14 +27,14 @@ answered   the environment took the last completion as the answer
 no call    a turn called no tool where one had to be called
 malformed  a turn could not be read
 max turns  the environment allows no more
-context    no room was left for another turn
-deadline   the play's time was up
-infra      something of ours broke: not scored
-cancelled  nobody wants it any more: not scored
+context    no room for another turn
+deadline   the play exceeded its time
+infra      grader, jail or set-up failed: not scored
+cancelled  no longer wanted: not scored
 """
 
 StopAction = Literal["feedback", "end", "mask", "drop"]
-"""What becomes of a play that ended without an answer.
+"""What happens to a play that ended without an answer.
 
 feedback  only after "no call" and "malformed": the policy is told what `Done.answer` says, and the play goes on
 end       scored as a play without an answer
@@ -50,7 +50,7 @@ STOPS: Mapping[StopReason, StopAction] = {
     "infra": "drop",
     "cancelled": "drop",
 }
-"""What becomes of it where nothing else is asked for."""
+"""The defaults."""
 
 
 Section = tuple[tuple[str, ...], str]
@@ -65,9 +65,9 @@ class Opening:
     messages: tuple[Message, ...] = ()
     prefill: str = ""
     stop: tuple[str, ...] = ()
-    """Stop strings of its completions, where the sampling parameters name none."""
+    """Stop strings of its completions, unless the sampling parameters name some."""
     max_tokens: int | None = None
-    """Longest completion in tokens, where it is not that of the sampling parameters."""
+    """Longest completion in tokens, if not that of the sampling parameters."""
     sections: tuple[Section, ...] = ()
     """The parts of `text`, for policies whose vocabulary has a token of its own for a section's name."""
 
@@ -77,17 +77,17 @@ class Opening:
         _check_messages("Opening", self.messages)
 
     def shown(self) -> str:
-        """As text, for readers."""
+        """As text, to display."""
         conversation = "".join(f"<{m.role}>\n{m.content}\n" for m in self.messages)
         return self.text or f"{conversation}<assistant>\n{self.prefill}"
 
 
 @dataclass(frozen=True)
 class Converse(Opening):
-    """The play begins or goes on with a conversation that somebody else keeps: all of it, or the text of a prompt.
+    """The play begins or continues with an external conversation: all of it, or the text of a prompt.
 
-    Where it begins with what was asked and answered before, word for word, it goes on in the same tokens; else it
-    begins another row of tokens of the same play (`Turn.row`).
+    If it begins with the previous prompt and answer, word for word, it continues in the same tokens; else it begins
+    another row of tokens of the same play (`Turn.row`).
 
     mark    the control token that `prefill` begins with, by its name; "" where it is text
     placed  hears of how many tokens the prompt is; it is not called where the play ends over it
@@ -100,7 +100,8 @@ class Converse(Opening):
 
 
 class InvalidOpening(Opening):
-    """That of a task that the prompt style cannot show: who looks at the prompt gets the UserError that says why."""
+    """The opening of a task that the prompt style cannot show: reading the prompt raises the UserError with the
+    reason."""
 
     def __init__(self, cause: str, max_tokens: int | None = None) -> None:
         object.__setattr__(self, "_cause", cause)
@@ -127,7 +128,7 @@ class Ran:
              program, a file name that leaves the directory, text that is no UTF-8
     output   what it printed; of more than `Run.output_bytes` head and tail with "[12 lines, 345 characters left out]"
              between, as in `errors`
-    expired  the limit that it ran into: "cpu", "wall", "output" or nothing
+    expired  the limit that it exceeded: "cpu", "wall", "output" or nothing
     left_out characters that are not in `output` and `errors`
     """
 
@@ -144,10 +145,11 @@ class Ran:
 
 
 class JailedFolder(Protocol):
-    """A jailed folder of one play: files in and out, programs that run in it one after another.
+    """The jailed folder of one play: files in and out, programs that run in it one after another.
 
-    Use it in a thread (`Services.call`, `setup`): each call waits for its end. What the policy chose wrongly (names,
-    sizes, programs) raises ValueError or FileNotFoundError, or is a `Ran` of status 127; SandboxError is ours.
+    Use it in a thread (`Services.call`, `setup`): each call waits for its end. The policy's mistakes (names, sizes,
+    programs) raise ValueError or FileNotFoundError, or give a `Ran` of status 127; SandboxError is a failure of the
+    jail.
     """
 
     def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
@@ -170,7 +172,7 @@ class JailedFolder(Protocol):
         """
 
     def stop(self) -> None:
-        """Ends the program that runs, if one does; from any thread."""
+        """Ends the running program, if any; from any thread."""
 
     def listen(self, read: Sequence[str] = ()) -> socket:
         """A socket that listens on 127.0.0.1 in the folder's own network; its programs reach that, and nothing else.
@@ -189,28 +191,28 @@ class JailedFolder(Protocol):
 
 
 class Services(Protocol):
-    """What the effects of one play start on."""
+    """The services on which a play's effects start."""
 
     @property
     def folder(self) -> JailedFolder:
-        """The play's own folder: empty at first, gone with the play."""
+        """The play's folder: empty at first, removed with the play."""
 
     def verify(self, task: Task, answer: str) -> "Future[Verdict]":
         """The verdict on an answer, by a task's tests."""
 
     def call(self, do: Callable[[], T]) -> "Future[T]":
-        """A function's result, called in a thread beside the decoding."""
+        """A function's result, called in a thread during decoding."""
 
     def run(self, program: "Run") -> "Future[Ran]":
         """A program in the jail."""
 
 
 class Effect(Protocol):
-    """What an environment wants done. Its text (`str`) is what the rollout records of it."""
+    """A request of an environment. The rollout records its text (`str`)."""
 
     def start(self, services: Services) -> "Future[Any]":
-        """Begins, and returns at once. VerificationError and SandboxError in the future are ours: the play ends as
-        "infra". Any other error is a mistake of the environment and ends the run.
+        """Starts, and returns at once. VerificationError and SandboxError in the future end the play as "infra". Any
+        other error is a mistake of the environment and ends the run.
         """
 
 
@@ -272,7 +274,7 @@ class Run:
 
 @dataclass(frozen=True, init=False)
 class Call:
-    """An effect: a function of the environment's own, in a thread. Its result is what it returns."""
+    """An effect: the environment's own function, in a thread. Its result is the return value."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
@@ -296,11 +298,11 @@ class Call:
 
 @dataclass(frozen=True)
 class Say:
-    """The play goes on: these messages are the policy's next prompt."""
+    """The play continues: these messages are the policy's next prompt."""
 
     messages: tuple[Message, ...]
     prefill: str = ""
-    """With which the answer to them begins, as in `Opening`."""
+    """The beginning of the answer, as in `Opening`."""
 
     def __post_init__(self) -> None:
         _check_messages("Say", self.messages)
@@ -308,9 +310,9 @@ class Say:
 
 @dataclass(frozen=True, init=False)
 class Do:
-    """The dispatcher carries effects out side by side and hands over what came of them.
+    """The dispatcher runs the effects in parallel and returns their results.
 
-    `Environment.result` gets the effect and its result, or where there are several, both as tuples in their order.
+    `Environment.result` gets the effect and its result; for several, tuples of both in order.
     """
 
     effects: tuple[Effect, ...]
@@ -327,8 +329,8 @@ class Do:
 class Done:
     """The play is over. The answer is judged by the task's own tests.
 
-    With another reason than "answered" there is none to judge, and `answer` says why. After "no call" and "malformed"
-    an environment may be asked on, where the recipe wants the policy to be told.
+    With another reason than "answered" there is no answer to judge, and `answer` says why. After "no call" and
+    "malformed" the play may continue, if the recipe asks for feedback.
     """
 
     answer: str
@@ -350,7 +352,7 @@ Next = Say | Do | Done | Converse
 
 @dataclass(frozen=True)
 class PlayLimits:
-    """What a play may take.
+    """Limits of plays.
 
     plays    in flight at the same time
     turns    of a play; the model's own context length holds too

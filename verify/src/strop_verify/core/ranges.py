@@ -20,7 +20,7 @@ BETA = 0.5
 MOST_RANGES = 200
 """Of an answer: one with more is none."""
 MOST_LINE = 10**7
-"""A larger number is no line of a file."""
+"""A larger number is not a line of a file."""
 _SPAN = re.compile(r"([0-9]{1,8})(?:-([0-9]{1,8}))?")
 _SPANS = re.compile(rf"{_SPAN.pattern}(?:, ?{_SPAN.pattern})*")
 

@@ -66,7 +66,8 @@ _BINDERS = {"exec", "eval", "globals", "locals", "vars", "setattr", "*"}
 
 @lru_cache(maxsize=256)
 def never_fails(code: str, functions: tuple[str, ...]) -> str:
-    """Why no answer can fail test code that calls these functions, in words; "" if one can, or if it is no Python.
+    """Why no answer can fail test code that calls these functions, in words; "" if one can, or if it is not valid
+    Python.
 
     It never comes to a call of the answer; or what it compares has no effect, always holds, or is caught.
     """

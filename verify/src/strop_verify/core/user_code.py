@@ -1,6 +1,6 @@
 """Code of the user's own: loading `file.py:Name`, its options, and saying a mistake in it with its file and line.
 
-Such a file imports the modules that lie beside it, as a script does: `import helper` finds helper.py in its folder.
+Such a file imports modules from its folder, as a script does: `import helper` finds helper.py in its folder.
 """
 
 import ast

@@ -35,13 +35,14 @@ def format_of(name: str) -> Format:
 
 
 _START = re.compile(r"^(?:[ \t]*<<<<<|### |diff --git |--- |@@ | {0,3}(?:```|~~~))", re.MULTILINE)
-"""Where an edit begins."""
+"""Lines where an edit begins."""
 
 
 def edit_in(answer: str) -> str:
-    """The edit in a model's answer: all that follows the thinking, or what the tags of an answer hold.
+    """The edit in a model's answer: everything after the thinking, or inside answer tags.
 
-    Such a tag counts at the start of a line above the first fence, header, marker or diff, for code may hold any tag.
+    Such a tag counts only at the start of a line above the first fence, header, marker or diff, since code may hold
+    any tag.
     """
     return in_answer_tags(without_thinking(answer), _START)
 
@@ -53,7 +54,7 @@ def apply_answer(answer: str, files: Files, format: str, tolerance: Tolerance = 
 
 
 def convert(text: str, files: Files, from_format: str, to_format: str, tolerance: Tolerance = EXACT) -> str:
-    """The smallest edit in another format that does to the files what this one does. Raises EditError."""
+    """The smallest edit in another format with the same effect on the files. Raises EditError."""
     chosen = format_of(from_format)
     return format_of(to_format).render(files, chosen.apply(chosen.parse(text), files, tolerance))
 

@@ -1,4 +1,5 @@
-"""Changes -> files. Places are looked up in the files as they were, then all changes are made; their order is free.
+"""Applies changes to files. Places are looked up in the original files, then all changes are made; their order does
+not matter.
 
 Renames and deletions come first, and the other changes use the new names. Nothing is ever guessed: a change with an
 uncertain place, one that touches another change, and an edit that changes nothing are EditErrors.
@@ -34,7 +35,7 @@ from strop_verify.edits.paths import check_path, names_a_file
 
 
 class Format(ABC):
-    """A way to write an edit down."""
+    """An edit format."""
 
     name: str
     """As in `FORMATS`."""
@@ -45,7 +46,7 @@ class Format(ABC):
 
     @abstractmethod
     def parse(self, text: str) -> Parsed:
-        """What the text says, in time linear in its length. Never raises."""
+        """The edit in a text, in time linear in its length. Never raises."""
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
         """The files after the edit. Raises EditError: a fatal mistake in it, or one of applying (docs/edits.md)."""
@@ -73,7 +74,7 @@ class Format(ABC):
 
 
 def _meant(change: Change, files: Files) -> Change:
-    """Of blocks without a header the one that is meant, see `whole-file` in docs/edits.md."""
+    """The intended one of several blocks without headers, see `whole-file` in docs/edits.md."""
     if not isinstance(change, OneOf) or len(files) != 1:
         return change
     ((path, text),) = files.items()
@@ -97,7 +98,7 @@ def _meant(change: Change, files: Files) -> Change:
 
 
 def _named(change: Change, files: Files) -> Change:
-    """The change with its path: the only file's where it names none."""
+    """The change with its path: the only file's if it names none."""
     if isinstance(change, Rename):
         check_path(change.to)
     if change.path:
@@ -112,7 +113,7 @@ def _named(change: Change, files: Files) -> Change:
 
 
 def _target(change: Change, tree: Files) -> str:
-    """The path of a file that is changed: the only one's, where a line that is no path was taken for one."""
+    """The path of a changed file: the only one's, if its path was read from prose."""
     makes = isinstance(change, Replace) and not change.search.strip()
     if change.loose and change.path not in tree and not makes and len(tree) == 1:
         only = next(iter(tree))
@@ -122,7 +123,7 @@ def _target(change: Change, tree: Files) -> str:
 
 
 def _moved(changes: Sequence[Change], files: Files, tolerance: Tolerance) -> dict[str, str]:
-    """The tree after deletions and renames, which all happen at once, so that two files can change names."""
+    """The tree after deletions and renames, which happen at once, so two files can swap names."""
     tree = dict(files)
     arrived: dict[str, str] = {}
     for change in changes:
@@ -185,7 +186,7 @@ def _edited(path: str, text: str | None, edits: list[Change], tolerance: Toleran
 
 
 def _placed(source: FileLines, edit: Replace, tolerance: Tolerance) -> tuple[int, int, str]:
-    """See `place`; lines of an indented block that are not there are looked for with their indentation."""
+    """See `place`; lines of an indented block that are not found are looked for with their indentation."""
     try:
         return place(source, edit, tolerance)
     except EditError as error:
@@ -202,7 +203,8 @@ def _placed(source: FileLines, edit: Replace, tolerance: Tolerance) -> tuple[int
 
 
 def _is_new(change: Replace, text: str | None) -> bool:
-    """Whether a change that searches for nothing makes a file; SWE-RL's blocks write nothing as an empty line."""
+    """Whether a change with an empty search creates a file; SWE-RL's blocks write an empty search as an empty
+    line."""
     return not change.search or (not text and change.search in ("\n", "\r\n"))
 
 

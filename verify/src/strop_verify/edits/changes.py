@@ -1,4 +1,4 @@
-"""What an edit is: changes to named texts, what is wrong with how they were written, and why they do not apply.
+"""Edits: changes to named texts, mistakes in their notation, and errors of applying them.
 
 A file is its text; a path that is not there is no file. Only `\\n` ends a line; a `\\r` before it belongs to the line,
 and nothing else (form feed, U+0085, U+2028) ends one. A text whose last line has no line end keeps it so.
@@ -44,29 +44,29 @@ class Replace(_FileChange):
     """Empty: the file is new or empty."""
     replace: str
     line: int | None = None
-    """Where the first line of `search` is, from 1; None = not said."""
+    """Line of the file where `search` begins, from 1; None = not stated."""
     indent: str = field(default="", compare=False, kw_only=True)
-    """What was taken off each line, since the whole block is indented by it. Where the lines are not in the file so,
-    they are looked for as they were written: then only the markers stood in line with the code."""
+    """Indentation removed from each line of an indented block. If the lines are not found that way, they are looked
+    for as written: then only the markers were indented."""
 
 
 @dataclass(frozen=True, slots=True)
 class Create(_FileChange):
-    """A file that must not be there yet."""
+    """A new file; it must not exist."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Delete(_FileChange):
-    """A file goes; where the edit shows its text, it must be that."""
+    """A deleted file; if the edit shows its text, it must match."""
 
     text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rename(_FileChange):
-    """A file gets another name, before any other change; those speak of it by the new one."""
+    """A renamed file; other changes use the new name."""
 
     to: str
 
@@ -89,17 +89,17 @@ class Whole(_FileChange):
 
 @dataclass(frozen=True, slots=True)
 class Fill(_FileChange):
-    """Text for a hole: at `span`, or where the file says `HOLE`."""
+    """Text for a hole: at `span`, or at `HOLE` in the file."""
 
     text: str
     span: Span | None = None
     literal: bool = False
-    """Whether the last line end of `text` counts in any case; else only where a line ends there."""
+    """Whether the last line end of `text` always counts; else only if a line ends there."""
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf(_FileChange):
-    """Fenced blocks without a header, of which one is meant: (language that the fence names, change) of each."""
+    """Fenced blocks without a header, one of which is intended: (language that the fence names, change) of each."""
 
     options: tuple[tuple[str, Whole | ReplaceLines | Fill], ...]
 
@@ -118,29 +118,29 @@ class EditError(StropError):
 
 @dataclass(frozen=True, slots=True)
 class EditFault:
-    """One thing that is wrong with how an edit is written."""
+    """One mistake in the notation of an edit."""
 
     code: str
     text: str
     line: int
-    """Of the parsed text, from 1."""
+    """Line of the parsed text, from 1."""
     fatal: bool = False
-    """Whether the edit cannot be applied because of it; else it only costs marks."""
+    """Whether it makes the edit inapplicable; else it only lowers the format score."""
 
 
 def too_many(line: int) -> EditFault:
-    """What is wrong with an edit that goes on and on; nothing after the line is read."""
+    """The mistake of an oversized edit; nothing after the line is read."""
     return EditFault("too-many", f"over {MOST_CHANGES} changes or mistakes in one edit", line, fatal=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What an answer says: the changes in its order, and its mistakes (`faults`)."""
+    """A parsed edit: the changes in order, and the mistakes (`faults`)."""
 
     changes: tuple[Change, ...]
     faults: tuple[EditFault, ...] = ()
     series: tuple[int, ...] = ()
-    """Indices of changes with which a further patch begins, to files that an earlier one changed."""
+    """Indices of changes that begin a further patch to files that an earlier one changed."""
 
     @property
     def fatal(self) -> EditFault | None:
@@ -155,15 +155,15 @@ class Tolerance:
     line_ends: bool = False
     """`\\r\\n` and `\\n` are the same; new lines get the ends of their place."""
     trailing_space: bool = False
-    """Blanks and tabs at the end of a line do not count."""
+    """Ignore blanks and tabs at the end of a line."""
     indentation: bool = False
-    """All lines may be shifted by the same blanks or tabs; new lines are shifted back."""
+    """Allow all lines to be shifted by the same blanks or tabs; new lines are shifted back."""
     offset: bool = False
-    """A hunk of a diff may be on other lines than it says, if its lines are found only once."""
+    """Allow a hunk on other lines than stated, if its lines are found only once."""
 
     @classmethod
     def of(cls, *names: str) -> "Tolerance":
-        """The tolerance with these switches on; ValueError for a name that is none."""
+        """The tolerance with these switches on; ValueError for an unknown name."""
         known = [f.name for f in fields(cls)]
         for name in names:
             if name not in known:

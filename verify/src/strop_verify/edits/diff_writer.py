@@ -1,4 +1,4 @@
-"""Writes a unified diff that git apply and patch -p1 take."""
+"""Writes unified diffs that git apply and patch -p1 accept."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ _CONTEXT = 3
 _NO_END = "\\ No newline at end of file\n"
 _MODE = "100644"
 _FUNCTION = re.compile(r"[A-Za-z_$]")
-"""git's mark of a line that a hunk is said to belong to, without a driver for the language."""
+"""git's pattern for the line shown after `@@`, without a driver for the language."""
 _FUNCTION_BYTES = 80
 
 
@@ -34,7 +34,7 @@ def write_diff(before: Files, after: Files, *, full: bool = False) -> str:
 
 
 def _part(old_path: str | None, new_path: str | None, old: str, new: str, full: bool) -> str:
-    """One file's; None = there is no such file on that side."""
+    """The diff of one file; None = no such file on that side."""
     path = old_path or new_path or ""
     kind = "new" if old_path is None else "deleted" if new_path is None else ""
     mode = f"{kind} file mode {_MODE}\n" if kind else ""
@@ -49,7 +49,7 @@ def _index(old: str | None, new: str | None, mode: bool) -> str:
 
 
 def _blob(text: str | None) -> str:
-    """git's id of a file's content, as short as it is shown; zeros where there is no file."""
+    """git's abbreviated id of a file's content; zeros if there is no file."""
     if text is None:
         return "0" * 7
     data = text.encode("utf-8", "surrogatepass")
@@ -71,7 +71,7 @@ def _renamed(move: Rename, old: str, new: str, full: bool) -> str:
 
 
 def _likeness(old: str, new: str) -> int:
-    """Share of the characters that are in lines of both, in percent; 100 only for equal texts."""
+    """Percentage of characters in common lines; 100 only for equal texts."""
     if old == new:
         return 100
     lines = split(old)
@@ -80,7 +80,7 @@ def _likeness(old: str, new: str) -> int:
 
 
 def _body(old_name: str, new_name: str, old: str, new: str, full: bool) -> str:
-    """File names and hunks; nothing where both texts are equal."""
+    """File names and hunks; empty if both texts are equal."""
     if old == new:
         return ""
     a, b = split(old), split(new)
@@ -100,7 +100,7 @@ def _function(lines: list[str], first: int) -> str:
 
 
 def _name(name: str) -> str:
-    """A name with a blank ends in a tab, so that readers that expect a date find its end."""
+    """A name with a blank ends in a tab, so readers that expect a date find its end."""
     shown = quoted(name)
     return shown + "\t" if " " in shown and not shown.startswith('"') else shown
 

@@ -90,14 +90,14 @@ def read_header(line: str) -> Header | None:
 
 
 def moved(header: Header, line: int) -> Change | None:
-    """The change that a header alone says: its file is deleted or renamed; None for other headers."""
+    """The change of a header alone (a deleted or renamed file); None for other headers."""
     if header.renamed_to is not None:
         return Rename(header.path, header.renamed_to, at=line)
     return Delete(header.path, at=line) if header.notes == ("deleted",) else None
 
 
 def fenced(text: str) -> str:
-    """The text, whose lines all have ends, between fences that are longer than any that it holds."""
+    """The text, whose lines all have ends, between fences longer than any in it."""
     inner = [line.lstrip(" ") for line in split(text)]
     longest = max((len(line) - len(line.lstrip("`")) for line in inner), default=0)
     fence = "`" * max(3, longest + 1)
@@ -107,7 +107,7 @@ def fenced(text: str) -> str:
 def sections(text: str, *, fragments: bool) -> list[FileSection]:
     """The fenced blocks of a text in order, each with the header above it, blank lines allowed. Stops at too many.
 
-    A header whose path is a plain word counts only if it is surely a path: headings of prose are not. The ending of
+    A header whose path is a plain word counts only if it is clearly a path, not a heading of prose. The ending of
     its path is the language of a block that names none. `fragments` is as of `FenceReader`.
     """
     reader, found, at, number = FenceReader(text, fragments=fragments), list[FileSection](), 0, 1
@@ -136,7 +136,7 @@ def sections(text: str, *, fragments: bool) -> list[FileSection]:
 
 
 def sure_header(line: str) -> Header | None:
-    """The header that a line is, if no heading of prose reads like it."""
+    """The header in a line, unless it may be a heading of prose."""
     header = read_header(line.rstrip("\r\n"))
     if header is None or not header.path:
         return header
@@ -145,7 +145,7 @@ def sure_header(line: str) -> Header | None:
 
 
 def named_file(line: str) -> str | None:
-    """The path that a heading, a label or a fence names in another way than a header does; None where none does.
+    """The path in a heading, a label or a fence that is not a header; None if there is none.
 
     `# b.py`, `File: b.py`, `**b.py**`, ```` ```python b.py ````: a word that is surely a path, and marks, label,
     language.
@@ -161,7 +161,7 @@ def named_file(line: str) -> str | None:
 
 
 def without_end(text: str, header: Header | None) -> tuple[str, tuple[str, ...]]:
-    """A section's text, its last line end gone where the header notes it, and the notes that are left."""
+    """A section's text, without its last line end if the header says so, and the remaining notes."""
     notes = header.notes if header else ()
     if "no newline" in notes:
         return text.removesuffix("\n"), tuple(note for note in notes if note != "no newline")
@@ -169,7 +169,7 @@ def without_end(text: str, header: Header | None) -> tuple[str, tuple[str, ...]]
 
 
 def section(path: str, text: str, *notes: str) -> str:
-    """A header, if there is something to say in it, and the fenced text; a text with an open end is noted as such."""
+    """A header, if needed, and the fenced text; a missing last line end is noted."""
     if text and not text.endswith("\n"):
         text, notes = text + "\n", (*notes, "no newline")
     header = write_header(path, *notes) + "\n" if path or notes else ""
@@ -177,7 +177,7 @@ def section(path: str, text: str, *notes: str) -> str:
 
 
 def moves(changes: Iterable[Create | Delete | Rename], *new: str) -> list[str]:
-    """The sections of files that came, went or got another name; `new` are the notes of those that came."""
+    """The sections of new, deleted and renamed files; `new` are the notes of new ones."""
     out = []
     for change in changes:
         if isinstance(change, Create):
@@ -189,10 +189,10 @@ def moves(changes: Iterable[Create | Delete | Rename], *new: str) -> list[str]:
 
 
 class Sectioned(Format):
-    """A format of fenced sections; a subclass says what a section with these notes means."""
+    """A format of fenced sections; a subclass interprets a section's notes."""
 
     created: tuple[str, ...] = ("new",)
-    """Notes of a file that is not there yet."""
+    """Notes of a new file."""
     fragments = True
     """Whether a block holds a part of a file."""
 
@@ -211,7 +211,7 @@ class Sectioned(Format):
 
     @abstractmethod
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """The change of a section; or, in words, what is wrong with its header."""
+        """The change of a section, or the mistake in its header as text."""
 
     def parse(self, text: str) -> Parsed:
         """The sections with a header; without any, the fenced block that fits the only file, see `OneOf`."""
@@ -242,7 +242,7 @@ class Sectioned(Format):
         return Parsed(tuple(changes), tuple(faults))
 
     def _one_of(self, found: Sequence[FileSection], faults: list[EditFault]) -> list[Change]:
-        """The change that blocks without headers mean, as soon as the only file is known."""
+        """The change of blocks without headers, once the only file is known."""
         if len(found) > 1:
             faults.append(
                 EditFault("several-blocks", "one of several fenced blocks is taken", found[-1].line)
@@ -337,11 +337,11 @@ class Infill(Sectioned):
         parsed = super().parse(text)
         if parsed.changes or not text or any(fault.code != "no-edit" for fault in parsed.faults):
             return parsed
-        fault = EditFault("no-fence", "the text stands in no fence and is taken as it is", 1)
+        fault = EditFault("no-fence", "the text is in no fence and is taken as it is", 1)
         return Parsed((Fill("", text, literal=True, at=1),), (fault,))
 
     def change(self, path: str, notes: tuple[str, ...], text: str, line: int) -> Change | str:
-        """What fills the hole."""
+        """The text for the hole."""
         if not notes:
             return Fill(path, text, at=line, loose=True)
         match = _SPAN.fullmatch(notes[0])

@@ -1,4 +1,4 @@
-"""Where the lines of an edit are in a file, exactly or as a tolerance allows, and how new lines are fitted in.
+"""Finds the lines of an edit in a file, exactly or within a tolerance, and fits new lines in.
 
 Levels of tolerance are tried from the strictest on; the first at which the lines are found decides. Two matches at that
 level are ambiguous: a laxer level would not help. A file's last line without a line end is found as if it had
@@ -15,18 +15,18 @@ from strop_verify.edits.lines import opcodes, split, starts
 _BLANK = " \t\r"
 _MOST_SHOWN = 5
 _MOST_SHIFTED = 100
-"""Places whose indentation is looked at; with more, the search says too little."""
+"""Maximum places to compare by indentation; with more, the search is too unspecific."""
 
 
 class Level(NamedTuple):
-    """What does not count when lines are compared."""
+    """What comparing lines ignores."""
 
     ends: bool = False
     trailing: bool = False
     indent: bool = False
 
     def key(self, line: str) -> str:
-        """The line as it is compared, without its line end."""
+        """The line in compared form, without its line end."""
         text = line[:-1] if line.endswith("\n") else line
         if self.ends:
             text = text.removesuffix("\r")
@@ -83,7 +83,7 @@ class FileLines:
         )
 
     def is_unique(self, first: int, last: int) -> bool:
-        """Whether lines `first` to `last`, from 0, the end not included, are only there; exactly compared."""
+        """Whether lines `first` to `last`, from 0, the end not included, occur only there; exact comparison."""
         text, offsets = self._at(Level())
         pattern = text[offsets[first] : offsets[last] + 1]
         return text.find(pattern) == offsets[first] and text.find(pattern, offsets[first] + 1) < 0
@@ -115,7 +115,7 @@ def place(source: FileLines, change: Replace, tolerance: Tolerance) -> tuple[int
 
 
 def _pattern(search: str, level: Level) -> tuple[str, int]:
-    """What is looked for in the joined keys, and how many lines it has."""
+    """The text to find in the joined keys, and its number of lines."""
     wanted = split(search)
     return "\n" + "".join(level.key(line) + "\n" for line in wanted), len(wanted)
 
@@ -138,7 +138,7 @@ def _candidates(
 
 
 def _shift(there: list[str], wanted: list[str]) -> tuple[str, str] | None:
-    """(what to take from the front of each wanted line, what to put there); None if lines are shifted unlike."""
+    """(prefix to remove from each wanted line, prefix to add); None if lines are shifted differently."""
     shift: tuple[str, str] | None = None
     for file_line, line in zip(there, wanted, strict=True):
         if not line.strip():
@@ -161,7 +161,7 @@ def _indent(line: str) -> str:
 
 
 def _fitted(source: FileLines, change: Replace, wanted: list[str], first: int, level: Level) -> str:
-    """What replaces the lines found: lines that stay are the file's own, new ones get its ends and indentation."""
+    """The replacement of the found lines: kept lines are the file's, new ones get its line ends and indentation."""
     there = source.lines[first : first + len(wanted)]
     at_end = first + len(wanted) == len(source.lines)
     new = split(change.replace)
@@ -204,7 +204,7 @@ def _adapter(source: FileLines, there: list[str], wanted: list[str], level: Leve
         if not line.strip():
             return line
         if not line.startswith(take):
-            raise EditError("not-found", "the new lines are not indented as those that were searched for")
+            raise EditError("not-found", "the new lines are not indented like those that were searched for")
         return put + line[len(take) :]
 
     return adapt
@@ -222,7 +222,7 @@ def _several(change: Replace, found: list[int]) -> str:
 
 
 def _nowhere(source: FileLines, change: Replace, tolerance: Tolerance) -> str:
-    """Why nothing was found, with the place where a switch would have helped."""
+    """Why nothing was found, with the place that a switch would have found."""
     where = "" if change.line is None else f" at line {change.line}"
     text = f"what {_told(change)} searches for does not stand in {change.path!r}{where}"
     if change.line is not None and not tolerance.offset and (found := source.find(change.search, Level(), 2)):

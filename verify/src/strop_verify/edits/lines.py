@@ -9,7 +9,7 @@ Opcode = tuple[bool, int, int, int, int]
 """Equal or not, lines of the first from-to, lines of the second from-to; from 0, the end not included."""
 
 _LARGEST_TABLE = 200_000_000
-"""Cells of the table of the longest common subsequence, a bit each: 25 MB."""
+"""Maximum cells of the table of the longest common subsequence, a bit each: 25 MB."""
 
 
 def split(text: str) -> list[str]:
@@ -27,7 +27,7 @@ def starts(lines: Sequence[str]) -> list[int]:
 def opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
     """The runs of equal and of changed lines, in order and without gaps, by a longest common subsequence.
 
-    Where its table would be too large, the lines between the common head and tail are one change.
+    If its table would be too large, the lines between the common head and tail are one change.
     """
     ids: dict[str, int] = {}
     a, b = ([ids.setdefault(line, len(ids)) for line in lines] for lines in (before, after))
@@ -51,7 +51,7 @@ def _common(a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def _joined(codes: list[Opcode]) -> list[Opcode]:
-    """Neighbours of one kind (a deletion and an insertion) as one."""
+    """Joins neighbours of one kind (a deletion and an insertion)."""
     joined: list[Opcode] = []
     for code in codes:
         if joined and joined[-1][0] == code[0]:

@@ -1,4 +1,5 @@
-"""From two versions of a tree to the smallest edit: which files came, went, moved or changed, and in which lines."""
+"""The smallest edit between two versions of a tree: new, deleted, renamed and changed files, and the changed
+lines."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -10,9 +11,9 @@ from strop_verify.edits.lines import opcodes, split
 from strop_verify.edits.paths import check_path
 
 _MOST_PAIRS = 10_000
-"""Pairs of a deleted and a new file whose likeness is looked at."""
+"""Maximum pairs of deleted and new files to compare for renames."""
 _ALIKE = 0.5
-"""Share of common lines from which on a new file is a renamed one; git's own limit."""
+"""Minimum share of common lines of a renamed file; git's limit."""
 _MOST_HUNKS = 1_000
 """In one file; with more, its changed part is one hunk."""
 
@@ -27,14 +28,15 @@ class Hunk(NamedTuple):
 
 
 class TreeChanges(NamedTuple):
-    """What differs between two trees. `changed` holds (path in the new tree, old text, new text)."""
+    """The differences between two trees. `changed` holds (path in the new tree, old text, new text)."""
 
     moved: list[Create | Delete | Rename]
     changed: list[tuple[str, str, str]]
 
 
 def compare(before: Files, after: Files) -> TreeChanges:
-    """What differs, in the order of paths; EditError `no-change`, or `bad-path` for a path that no edit may name."""
+    """The differences, in the order of paths; EditError `no-change`, or `bad-path` for a path that no edit may
+    name."""
     gone = sorted(before.keys() - after.keys())
     new = sorted(after.keys() - before.keys())
     renames = _renames({p: before[p] for p in gone}, {p: after[p] for p in new})
@@ -96,7 +98,7 @@ def hunks(before: str, after: str, *, context: int = 0, gap: int = 0) -> list[Hu
 
 
 def merged(found: list[Hunk], gap: int = 0) -> list[Hunk]:
-    """Hunks in order; those that overlap, meet or have at most `gap` lines between them are one."""
+    """Hunks in order; those that overlap, touch or have at most `gap` lines between them are joined."""
     out: list[Hunk] = []
     for hunk in found:
         if out and hunk.first <= out[-1].last + gap:
@@ -139,7 +141,7 @@ def _grown(hunk: Hunk, source: FileLines) -> Hunk:
 
 
 def _least(most: int, enough: Callable[[int], bool]) -> int:
-    """The least number up to `most` that is enough; what is more than enough is enough, and `most` is."""
+    """The smallest number up to `most` that is enough; `enough` is monotonic, and `most` is enough."""
     step, low = 1, 0
     if enough(0):
         return 0

@@ -19,7 +19,7 @@ _ENDINGS = frozenset({
     "cc", "cfg", "cpp", "cs", "css", "go", "hpp", "html", "ini", "java", "js", "json", "jsx", "kt", "md", "mjs", "php",
     "py", "pyi", "rb", "rs", "rst", "sh", "sql", "toml", "ts", "tsx", "txt", "xml", "yaml", "yml",
 })  # fmt: skip
-"""Endings of files that no attribute is likely to have."""
+"""File endings that are unlikely as attribute names."""
 
 
 def check_path(path: str) -> str:
@@ -31,7 +31,7 @@ def check_path(path: str) -> str:
 
 
 def _fault(path: str) -> str:
-    """What is wrong with a path; "" = nothing."""
+    """The fault of a path; "" = none."""
     if not path:
         return "is empty"
     if _CONTROL.search(path):
@@ -55,7 +55,7 @@ def _fault(path: str) -> str:
 
 
 def looks_like_path(text: str) -> bool:
-    """Whether a word, where prose is possible, is surely a path: it has a folder or an ending."""
+    """Whether a word that could be prose is clearly a path: it has a folder or an ending."""
     if not _PLAIN.fullmatch(text):
         return False
     last = text.rsplit("/", 1)[-1]
@@ -66,7 +66,7 @@ def names_a_file(text: str, known: str) -> bool:
     """Whether a line that was read as a path can be one beside the file `known`, and is no attribute, module,
         fraction, tag or heading: it holds no blank, and ends as that file does or as files of code and text do.
 
-    One that no edit may name counts too: it is refused, not read as another.
+    Forbidden paths count too: they are refused, not read as something else.
     """
     if not _PLAIN.fullmatch(text) or "<" in text or ">" in text:
         return False
@@ -81,12 +81,12 @@ def _ending(path: str) -> str:
 
 
 def write_path(path: str) -> str:
-    """The path as a header line says it: as it is where that is surely a path, else as a JSON string."""
+    """The path for a header line: as it is if clearly a path, else as a JSON string."""
     return path if looks_like_path(path) and not path.startswith("./") else json.dumps(path)
 
 
 def read_path(text: str) -> tuple[str, str] | None:
-    """The path at the start of a header's text, and the rest; None where there is none.
+    """The path at the start of a header's text, and the rest; None if there is none.
 
     A JSON string, or everything up to ` (` or the end, without Markdown's marks, a colon at its end and `./`.
     """
@@ -108,13 +108,13 @@ _LETTERS = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b
 
 
 def quoted(path: str) -> str:
-    """The path as git writes it: in quotes where it holds one."""
+    """The path as git writes it: quoted if it holds a quote."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"' if escaped != path else path
 
 
 def unquoted(text: str) -> str:
-    """The path that a text in git's quotes means; a text without quotes is the path. Bytes that are not UTF-8 stay lone
+    """The path of a text in git's quotes; a text without quotes is the path. Bytes that are not UTF-8 stay lone
     surrogates, which no path may hold.
     """
     if len(text) < 2 or not (text.startswith('"') and text.endswith('"')):
@@ -150,7 +150,7 @@ def prefixed(name: str, path: str) -> bool:
 
 
 def git_names(text: str) -> tuple[str, str]:
-    """The two names after `diff --git`; ("", "") where they differ and hold blanks: then other lines decide."""
+    """The two names after `diff --git`; ("", "") if they differ and hold blanks: then other lines decide."""
     half, odd = divmod(len(text), 2)
     if odd and text[half] == " ":
         old, new = unquoted(text[:half]), unquoted(text[half + 1 :])

@@ -55,7 +55,7 @@ class _Marker(NamedTuple):
     open_end: bool
     tidy: bool
     indent: str
-    """What stands in front; the markers of a block have the same."""
+    """The indentation, the same for all markers of a block."""
 
 
 class SearchReplace(Format):
@@ -86,7 +86,7 @@ class SearchReplace(Format):
         return "\n".join(out)
 
     def parse(self, text: str) -> Parsed:
-        """The blocks and headers; what is around them is prose."""
+        """The blocks and headers; the rest is prose."""
         return _BlockParser(text).parse()
 
 
@@ -103,7 +103,7 @@ def _block(search: str, replace: str) -> str:
 
 
 def _width(text: str) -> int:
-    """The least width of markers that no line of the text can be taken for."""
+    """The smallest marker width that no line of the text can be confused with."""
     taken = {marker.width for line in split(text) if line[0] in _MARKS and (marker := _marker(line, 0))}
     width = _USUAL
     while width in taken:
@@ -129,7 +129,7 @@ def _marker(whole: str, number: int) -> _Marker | None:
 
 
 def _without(indent: str, line: str) -> str:
-    """The line less its block's indentation; a blank line may have less of it."""
+    """The line without its block's indentation; a blank line may have less."""
     return line[len(indent) :] if line.startswith(indent) else line.lstrip(" \t")
 
 
@@ -155,7 +155,7 @@ class _BlockParser:
 
     def parse(self) -> Parsed:
         done, behind, whole = 0, -1, True
-        """First line and last marker that are done with; whether the block there was one."""
+        """The first unread line, the last used marker, and whether the block there was valid."""
         while (index := self._next(_HEAD, 0, None, behind)) is not None:
             head = self.markers[index]
             if len(self.changes) + len(self.faults) > MOST_CHANGES:
@@ -171,7 +171,7 @@ class _BlockParser:
         if not self.changes and not any(fault.fatal for fault in self.faults):
             self._fault("no-edit", "there is no search/replace block", 0, fatal=True)
         elif not any(map(FENCE_LINE.match, self.lines)):
-            self._fault("no-fence", "the blocks stand in no fence", 0)
+            self._fault("no-fence", "the blocks are in no fence", 0)
         return Parsed(tuple(self.changes), tuple(self.faults))
 
     def _fault(self, code: str, text: str, line: int, *, fatal: bool = False) -> None:
@@ -184,7 +184,7 @@ class _BlockParser:
         return spots[at] if at < len(spots) else None
 
     def _outside(self, first: int, end: int, whole: bool) -> None:
-        """Lines between blocks: headers that delete and rename, and ends of blocks that were none."""
+        """Lines between blocks: headers that delete and rename, and stray ends of blocks."""
         for number in range(first, end):
             line = self.lines[number]
             if (
@@ -223,7 +223,7 @@ class _BlockParser:
                 near = False
 
     def _block(self, index: int) -> int | None:
-        """Reads the block whose head is a marker; its last marker, or None if it is not whole."""
+        """Reads the block whose head is a marker; returns its last marker, or None if it is incomplete."""
         head = self.markers[index]
         alike = head.width, head.indent
         divider, tail = (self._next(kind, *alike, index) for kind in (_DIVIDER, _TAIL))
@@ -275,6 +275,6 @@ class _BlockParser:
         if search and search == replace:
             self._fault("no-change", "the block replaces lines by themselves", line)
         if change in self.seen:
-            self._fault("repeated", "the block stands there twice; it is applied once", line)
+            self._fault("repeated", "the block occurs twice; it is applied once", line)
         self.seen.add(change)
         self.changes.append(change)

@@ -40,13 +40,13 @@ _FIRST_SECOND = re.compile(
 """How diff writes the date of a file that is not there, in any zone."""
 _MAIL = re.compile(r"From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\s*")
 _OUTSIDE = "-@dnrcGBF"
-"""First characters of lines that mean something outside of hunks."""
+"""First characters of meaningful lines outside hunks."""
 
 
 @dataclass(slots=True)
 class _Hunk:
     line: int | None
-    """Of the old file, from 1; None = not said."""
+    """Line of the old file, from 1; None = not stated."""
     old: list[str] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     at: int = 0
@@ -76,11 +76,11 @@ class UnifiedDiff(Format):
         return write_diff(before, after)
 
     def parse(self, text: str) -> Parsed:
-        """The hunks and file headers; what is around them is prose."""
+        """The hunks and file headers; the rest is prose."""
         return _DiffParser(text).parse()
 
     def apply(self, parsed: Parsed, files: Files, tolerance: Tolerance = EXACT) -> dict[str, str]:
-        """As for every format; patches of a series one after another, or, where that fails, all at once."""
+        """As for every format; patches of a series one after another, or, if that fails, all at once."""
         if parsed.fatal or not parsed.series:
             return super().apply(parsed, files, tolerance)
         tree, ends = dict(files), (*parsed.series, len(parsed.changes))
@@ -104,7 +104,7 @@ class _DiffParser:
         self.faults: list[EditFault] = []
         self.file: _File | None = None
         self.without_diff = len(self.lines)
-        """Line below which no `diff --git` stands."""
+        """Line below which there is no `diff --git`."""
         self.series: list[int] = []
         self.touched: set[str] = set()
         """Names of files in the patch that is being read."""
@@ -211,7 +211,7 @@ class _DiffParser:
     def _hunk(self, number: int, line: str) -> int:
         if self.file is None:
             self.file = _File(number + 1)
-            self._fault("no-header", "a hunk stands under no file header; it is for the only file", number)
+            self._fault("no-header", "a hunk has no file header; it is for the only file", number)
         match = _HUNK.match(line)
         hunk = _Hunk(int(match[1]) if match else None, at=number + 1)
         self.file.hunks.append(hunk)
@@ -238,7 +238,7 @@ class _DiffParser:
         return len(self.lines) if old == new == 0 else None
 
     def _surely_end(self, number: int) -> int:
-        """The first line that is surely none of a hunk; blank lines before it are none either."""
+        """The first line that cannot belong to a hunk; blank lines before it do not either."""
         last = number
         for at in range(number, len(self.lines)):
             if self.lines[at] in _EMPTY:
@@ -296,7 +296,7 @@ class _DiffParser:
         self.touched |= names
         for hunk in file.hunks:
             if hunk.old == hunk.new:
-                self._fault("no-change", "a hunk takes nothing away and adds nothing", hunk.at - 1)
+                self._fault("no-change", "a hunk neither removes nor adds lines", hunk.at - 1)
         old = "".join(line for hunk in file.hunks for line in hunk.old)
         new = "".join(line for hunk in file.hunks for line in hunk.new)
         if file.renamed:

@@ -84,7 +84,7 @@ class ServerVerifierConfig(Section):
 
 
 class RayVerifierConfig(Section):
-    """The nodes of a Ray cluster judge, by actors on each (docs/verifier.md)."""
+    """The nodes of a Ray cluster judge, by actors on each (docs/verify.md)."""
 
     engine: Literal["ray"] = "ray"
     """Which of them."""

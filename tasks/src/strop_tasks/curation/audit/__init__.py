@@ -1,7 +1,7 @@
-"""Is a task fit to train on? Its reference must pass every time, answers that know nothing must fail.
+"""Audits tasks: the reference must pass every time, and answers that ignore the task must fail.
 
-A trivial answer that passes is worse than a missing task: the policy finds it and learns it. `audit_tasks` is the door;
-docs/audit.md says what each code means and which figures decide.
+A trivial answer that passes is worse than a missing task: the policy finds it and learns it. `audit_tasks` is the
+entry point; docs/audit.md explains codes and thresholds.
 """
 
 from strop_tasks.curation.audit.audit import audit_tasks

@@ -1,9 +1,9 @@
-"""Answers that know nothing of the task, and must fail: empty, constants, echoes, exits, and ways to cheat.
+"""Answers that ignore the task and must fail: empty, constants, echoes, exits, and ways to cheat.
 
 For plain cases a constant, an echo or a table of the shown cases is decided here, by the comparison that verdicts use;
 only what needs a process is a `Probe` for the verifier. In such checks the grader compares plain data outside the
-answer's process, so that exits and odd objects cannot pass; they are tried where test code or a checker looks at them.
-Two plain assertions that demand different values rule out every constant answer, so that none need be run.
+answer's process, so exits and odd objects cannot pass; they are tried only against test code or a checker.
+Two plain assertions that demand different values rule out all constant answers, so none is run.
 """
 
 import ast
@@ -26,11 +26,11 @@ from strop_verify.verification.python.unordered_equality import matches_in_any_o
 
 CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
 PLACES = ("first", "second", "third")
-"""Arguments that an answer may just return."""
+"""Arguments that a trivial answer may return."""
 
 
 def decided(task: Task) -> Iterator[Finding]:
-    """What can be said of trivial answers to plain cases without running them."""
+    """Findings on trivial answers to plain cases, without running them."""
     calls, runs = task.check.maybe(CasesCheck), task.check.maybe(StdioCheck)
     if calls and not calls.checker and calls.cases:
         yield from _of_calls(calls)
@@ -87,7 +87,7 @@ def _echo(name: str, place: int) -> Probe:
 
 
 def _idle_edit(check: EditCheck) -> Iterator[Probe]:
-    """The files as they were but for an empty line at the end, or with nothing in the hole: the judge must fail it."""
+    """The original files with an empty line at the end, or with an empty hole: the judge must fail it."""
     path = check.path or next(iter(check.files), "")
     if check.judge is None or path not in check.files or check.format not in FORMATS:
         return
@@ -120,7 +120,7 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
 
 
 _Nothing = object()
-"""What a table answers to a case that it lacks; it equals no expected value."""
+"""A table's answer to a missing case; it equals no expected value."""
 
 
 def _of_programs(check: StdioCheck) -> Iterator[Finding]:

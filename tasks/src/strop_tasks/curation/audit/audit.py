@@ -1,8 +1,8 @@
-"""Audits of many tasks, streamed in order, a bounded number of them under way at a time.
+"""Audits of many tasks, streamed in order, with a bounded number in progress.
 
-Stages: what can be seen; the reference once; its other runs and, where it passed, variants that must pass and the first
-faulty versions, beside the answers that must fail; then the rest of the faulty versions. Every choice depends on the
-task and the settings alone.
+Stages: static checks; the reference once; its other runs and, if it passed, variants that must pass and the first
+faulty versions, in parallel with the answers that must fail; then the remaining faulty versions. Every choice depends
+only on the task and the settings.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -23,7 +23,7 @@ from strop_verify.core.verdict import Trust, Verdict
 from strop_verify.verification.strength import killed
 
 WINDOW = 48
-"""Tasks under way at a time. Each has a few dozen answers, so the verifier's queue has room for all."""
+"""Tasks in progress at a time. Each has a few dozen answers, so the verifier's queue has room for all."""
 
 
 def audit_tasks(
@@ -33,7 +33,7 @@ def audit_tasks(
     *,
     reseeded: Callable[[int], Verifier] | None = None,
 ) -> Iterator[TaskAudit]:
-    """One audit a task, in order; tasks are asked for as there is room.
+    """One audit per task, in order; tasks are read as there is room.
 
     `reseeded` opens a verifier whose Python runs under the given hash seed; None: `open_verifier` with one worker and
     its own limits. They are opened when a task needs them and closed at the end, or when the iterator is closed.
@@ -49,7 +49,7 @@ def audit_tasks(
 def paired(
     tasks: Iterable[Task], audit: Callable[[Iterable[Task]], Iterator[TaskAudit]]
 ) -> Generator[tuple[Task, TaskAudit], None, None]:
-    """Each task with its audit, in order; `audit` gives one audit a task."""
+    """Each task with its audit, in order; `audit` returns one audit per task."""
     first, second = tee(tasks)
     for found, task in zip(audit(first), second, strict=False):
         yield task, found
@@ -63,7 +63,7 @@ def _open_reseeded(seed: int) -> Verifier:
 
 @dataclass
 class _Audit:
-    """The audit of one task under way: what was found, in order, without what is not looked for."""
+    """The audit of one task in progress: findings in order, without ignored codes."""
 
     task: Task
     verifier: Verifier
@@ -73,7 +73,7 @@ class _Audit:
     trust: Trust | None = None
 
     def whole(self) -> Work[TaskAudit]:
-        """Everything. Raises UserError where tree-sitter is missing and mutants are asked for."""
+        """Runs all stages. Raises UserError if mutants are requested and tree-sitter is missing."""
         task = self.task
         for findings in (
             form_findings(task, self.settings),
@@ -94,7 +94,7 @@ class _Audit:
 
     @property
     def _enough(self) -> bool:
-        """Whether nothing more need be looked at."""
+        """Whether the audit can stop."""
         return self.settings.quick and any(f.severity == "fatal" for f in self.found)
 
     def _submit(self, answer: str) -> "Future[Verdict]":
@@ -110,7 +110,7 @@ class _Audit:
             runs = flakiness.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
             passes, self.trust = first.result().passed, first.result().trust
             others = [(shown, self._submit(answer)) for shown, answer in (variants(task) if passes else ())]
-            # Where one value is asked, another one that passes is as right.
+            # If a single value is asked, another one that passes is right too.
             wanted = passes and "weak-tests" not in settings.ignore and not task.check.takes_nothing()
             faulty = strength.faulty_versions(task, settings) if wanted else []
             tried = [self._submit(text) for text in faulty[: strength.FIRST]]
@@ -118,7 +118,7 @@ class _Audit:
             found = list(flakiness.run_findings(first.result(), runs, settings))
             self._add(found)
             self._add(flakiness.use_findings(first.result(), runs, settings))
-            if any(f.code == "flaky" for f in found):  # what its versions do is chance
+            if any(f.code == "flaky" for f in found):  # its versions' results are random
                 passes, self.trust = False, None
             else:
                 self._add(shown for shown, future in others if _failed(future.result()))
@@ -128,7 +128,7 @@ class _Audit:
             yield from self._strength(faulty, tried)
 
     def _strength(self, faulty: list[str], tried: "list[Future[Verdict]]") -> Work[None]:
-        """The remaining faulty versions, if some of the first went unnoticed, and whether those matter."""
+        """The remaining faulty versions, if the tests missed some of the first, and whether those matter."""
         if strength.all_noticed([f.result() for f in tried]):
             return
         tried += map(self._submit, faulty[strength.FIRST :])

@@ -1,6 +1,6 @@
-"""Ways to pass without an answer, as texts: exits, objects that equal everything, changed builtins, files nearby.
+"""Cheating answers as texts: exits, objects that equal everything, changed builtins, nearby files.
 
-The verifier is built against all of them (docs/attacks.md); a task's own test code, checker or steps may let them in.
+The verifier resists all of them (docs/attacks.md); a task's own test code, checker or steps may not.
 """
 
 import ast
@@ -54,7 +54,7 @@ for folder in (".", "..", "/tmp", os.path.dirname(os.path.abspath(sys.argv[0])))
 
 
 def functions(name: str) -> Iterator[Probe]:
-    """For a function that test code or a checker looks at."""
+    """Cheats for a function that test code or a checker judges."""
     head = f"def {name}(*args, **kwargs):\n"
     yield _exit("sys.exit(0) in the function", f"{head}    import sys\n    sys.exit(0)\n")
     yield _exit("os._exit(0) in the function", f"{head}    import os\n    os._exit(0)\n")
@@ -64,7 +64,7 @@ def functions(name: str) -> Iterator[Probe]:
 
 
 def modules(reference: str) -> Iterator[Probe]:
-    """For a module that a suite of tests imports: its names, with nothing in them."""
+    """Cheats for a module that a test suite imports: its names, with nothing in them."""
     yield _exit("exit(0) at the top", "raise SystemExit(0)\n")
     yield _exit("os._exit(0) at the top", "import os\nos._exit(0)\n")
     names = defined(reference, ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
@@ -77,7 +77,7 @@ def modules(reference: str) -> Iterator[Probe]:
 
 
 def programs(shown: list[str]) -> Iterator[Probe]:
-    """For a program whose output a checker or a command looks at."""
+    """Cheats for a program whose output a checker or a command judges."""
     yield _exit("a program that does nothing", "pass\n")
     yield _exit("os._exit(0)", "import os\nos._exit(0)\n")
     for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", *shown[:1]]):
@@ -89,7 +89,7 @@ def programs(shown: list[str]) -> Iterator[Probe]:
 
 
 def rust(task: Task) -> Iterator[Probe]:
-    """For a Rust crate: its functions, as the reference has them, with bodies that do nothing."""
+    """Cheats for a Rust crate: the reference's functions, with bodies that do nothing."""
     if not task.reference.strip():
         return
     for what, body, make in (

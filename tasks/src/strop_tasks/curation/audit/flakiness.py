@@ -1,11 +1,12 @@
-"""Runs of the reference: does it pass, every time, in every process, on every day?
+"""Runs of the reference: does it pass every time, in every process, on every day?
 
 The verifier's Python workers fork every answer from a process with one fixed hash seed, so that verdicts repeat; a
-result that depends on the order of a set of texts would look sound there. So the reference also runs under other seeds,
-and, where it reads a clock, with that clock set forward. The pool keeps verdicts: line ends make each run a new text.
+result that depends on the order of a set of texts would look stable there. So the reference also runs under other
+seeds, and, if it reads a clock, with that clock set forward. The pool caches verdicts, so line ends make each run a
+new text.
 
-Sources of chance in a program, what may make it give another result in another run, day or process, are seen by name,
-in the parse tree. This errs towards chance: a module that is not known to be free of it counts as one.
+Sources of nondeterminism across runs, days or processes are found by name in the parse tree. This errs on the safe
+side: a module that is not known to be deterministic counts as one.
 """
 
 import ast
@@ -52,7 +53,7 @@ _RUST = re.compile(
 
 @lru_cache(maxsize=64)
 def sources_of_chance(code: str, language: str) -> frozenset[Source]:
-    """What the code touches; all of it for a language that is not known, nothing for code that cannot be parsed."""
+    """The sources in the code; all of them for an unknown language, none for code that cannot be parsed."""
     if language == "rust":
         return frozenset({"chance"}) if _RUST.search(code) else frozenset()
     if language != "python":
@@ -96,7 +97,7 @@ def _is_view_algebra(node: ast.AST) -> bool:
 
 
 def moved_clock(code: str, seconds: float) -> str | None:
-    """The program with its clocks set forward; None where its first line must stay first."""
+    """The program with its clocks set forward; None if its first line must stay first."""
     if "__future__" in code:
         return None
     return _CLOCKS.replace("SECONDS", repr(seconds)) + code
@@ -140,11 +141,11 @@ _strop_move(SECONDS)
 
 
 SEEDS = 8
-"""Hash seeds besides the verifier's own. Two texts swap places in a set for about every second one."""
+"""Hash seeds besides the verifier's. Two texts swap places in a set for about every second one."""
 _ADDRESS = re.compile("0x[0-9a-f]+")
 _USED_UP = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY)
 RUST_RUNS, RUST_CHANCE_RUNS = 2, 8
-"""Runs of a Rust reference, each of which is a build; without and with a source of chance."""
+"""Runs of a Rust reference, each with a build; without and with a source of nondeterminism."""
 
 
 class Reseeded(dict[int, Verifier]):
@@ -165,15 +166,15 @@ class Reseeded(dict[int, Verifier]):
 
 @dataclass
 class Runs:
-    """The runs of one reference, the first one apart."""
+    """The runs of one reference after the first."""
 
     plain: "list[Future[Verdict]]" = field(default_factory=list)
     unmoved: "Future[Verdict] | None" = None
-    """With a clock that is replaced and goes right."""
+    """A run with a replaced clock that is right."""
     moved: "list[Future[Verdict]]" = field(default_factory=list)
 
     def futures(self) -> "Iterator[Future[Verdict]]":
-        """All of them."""
+        """All runs."""
         yield from self.plain
         yield from self.moved
         if self.unmoved is not None:
@@ -183,7 +184,7 @@ class Runs:
 def more_runs(
     task: Task, first: Verdict, verifier: Verifier, reseeded: Reseeded, settings: AuditSettings
 ) -> Runs:
-    """Starts the runs after the first; only one where the first was slow."""
+    """Starts the runs after the first; only one if the first was slow."""
     sources = _sources(task)
     if first.outcome in _USED_UP or first.cpu_seconds > settings.cpu_share * settings.cpu_seconds:
         return Runs([verifier.submit(task, _again(task, 1))])
@@ -207,7 +208,7 @@ def more_runs(
 
 def _sources(task: Task) -> frozenset[Source]:
     found = sources_of_chance(task.reference, task.language)
-    if task.check.answer == "function":  # its `random` is seeded by the tester
+    if task.check.answer == "function":  # the tester seeds its `random`
         found |= sources_of_chance(task.check.test_code(), "python") & {"order", "clock"}
     return found
 
@@ -238,7 +239,7 @@ def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterato
         code: Code = "slow" if failed[0].outcome is Outcome.TIMED_OUT else "heavy"
         yield fatal(code, "the reference uses up its limits in some runs")
     elif _differ(verdicts, runs, settings):
-        yield fatal("flaky", "the reference gives other results in other runs, or at another time")
+        yield fatal("flaky", "the reference gives different results in different runs, or at another time")
     elif failed:
         yield fatal("reference-fails", _why(verdicts))
 
@@ -255,22 +256,22 @@ def _differ(verdicts: list[Verdict], runs: Runs, settings: AuditSettings) -> boo
     replaced = [future.result() for future in (runs.unmoved, *runs.moved)]
     replaced = [v for v in replaced if v.scored and not _waited(v, settings)]
     if passed and not any(v.passed for v in replaced):
-        return False  # with its clock replaced it does not run at all
+        return False  # with a replaced clock it does not run at all
     return any(v.passed is not passed for v in replaced)
 
 
 def _waited(verdict: Verdict, settings: AuditSettings) -> bool:
-    """Whether wall time ended the run: says nothing of the reference if other runs gave a result."""
+    """Whether wall time ended the run, which proves nothing if other runs gave a result."""
     return verdict.outcome is Outcome.TIMED_OUT and verdict.cpu_seconds < settings.cpu_seconds / 2
 
 
 def _results(verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    """What each test gave; addresses in messages are none of it."""
+    """The result of each test, without addresses in messages."""
     return tuple((test.outcome.value, _ADDRESS.sub("", test.message)) for test in verdict.tests)
 
 
 def _why(verdicts: list[Verdict]) -> str:
-    """The first run's cause, where the runs agree on it."""
+    """The first run's cause, if the runs agree on it."""
     causes = {_cause(v) for v in verdicts}
     outcomes = sorted({str(v.outcome) for v in verdicts})
     cause = f": {causes.pop()}" if len(causes) == 1 else ""
@@ -283,7 +284,7 @@ def _cause(verdict: Verdict) -> str:
 
 
 def use_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterator[Finding]:
-    """`slow` and `heavy`, from the least that any run took: a busy machine adds to it, nothing takes from it."""
+    """`slow` and `heavy`, from the minimum over runs, since a busy machine can only add."""
     verdicts = [first, *(future.result() for future in runs.plain)]
     if min(v.cpu_seconds for v in verdicts) > settings.cpu_share * settings.cpu_seconds:
         text = f"the reference needs more than {settings.cpu_share:.2g} of the CPU limit of {settings.cpu_seconds:g} s"

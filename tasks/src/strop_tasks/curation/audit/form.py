@@ -1,7 +1,7 @@
-"""What can be seen without running anything: the statement, the tests, and whether the text gives an answer away.
+"""Static checks: the statement, the tests, and whether the text leaks an answer.
 
 A leak is the reference in the text, or hidden tests with their results. Texts are compared without white space,
-comments and docstrings, so indentation, fences and line ends do not matter. A leak under other names is not seen.
+comments and docstrings, so indentation, fences and line ends do not matter. A leak under other names is not detected.
 """
 
 import ast
@@ -19,19 +19,19 @@ from strop_verify.core.text import squeeze
 from strop_verify.sandbox.limits import Limits
 
 FEWEST_ASSERTS = 3
-"""Fewest assertions of test code, each of which may test more than one thing."""
+"""Minimum assertions of test code, each of which may test more than one thing."""
 _SHORT = 12
 """Lines with fewer characters (white space excluded) may occur in any text by chance."""
 _WHOLE = 16
 """The same of a whole program."""
 _HEAD = re.compile(r"\s*(async\s+)?(def|class|import|from|fn|pub|use|impl|struct|enum|func|package)\b")
-"""Lines that say what there is, not how it is done."""
+"""Lines that declare names, without logic."""
 _SHARE = 0.6
-"""Share of the reference's telling lines that is a leak."""
+"""Share of the reference's distinctive lines that counts as a leak."""
 
 
 def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
-    """Statement, reference, and the number of tests and what they repeat."""
+    """Findings on statement, reference, and number and repetition of tests."""
     asked = (task.statement, task.prompt, *map(task.metadata.get, ("prefix", "suffix")))
     if not any(str(text or "").strip() for text in asked):
         yield fatal("no-statement", "nothing says what is asked")
@@ -81,7 +81,7 @@ def leak_findings(task: Task) -> Iterator[Finding]:
     """`leak-answer` and `leak-tests`."""
     texts = [task.statement, task.prompt or ""]
     if not task.check.takes_nothing() and answer_leaks(task, texts):
-        yield fatal("leak-answer", "the reference stands in what is asked")
+        yield fatal("leak-answer", "the reference is in the statement or prompt")
     tests = task.check.revealed("\n".join(texts))
     if tests.found:
         severity: Any = "fatal" if tests.marked or 2 * tests.found >= tests.hidden else "warning"
@@ -90,19 +90,17 @@ def leak_findings(task: Task) -> Iterator[Finding]:
 
 
 def answer_leaks(task: Task, texts: list[str]) -> bool:
-    """Whether any text holds the whole reference, or most of its telling lines that the task does not show by right.
+    """Whether any text holds the whole reference, or most of its distinctive lines that the task need not show.
 
-    By right: the signature, the prompt that the reference continues, the text around a gap (metadata `prefix`,
-    `suffix`), a buggy version (`broken`) and the files that an edit is of; its reference is then what they are after
+    The task may show the signature, the prompt that the reference continues, the text around a gap (metadata
+    `prefix`, `suffix`), a buggy version (`broken`) and the files of an edit, whose reference is then the files after
     the oracle's.
     """
     reference, files = task.reference, list[str]()
     if task.edit is not None:
         reference = "\n".join(text or "" for text in task.edit.oracle.values())
         files = list(task.edit.files.values())
-    elif (
-        task.language != "python" and task.prompt
-    ):  # in Python the signature holds what stands above the body
+    elif task.language != "python" and task.prompt:  # in Python the signature holds everything above the body
         reference = reference.removeprefix(task.prompt)
     shown = [str(task.metadata.get(name) or "") for name in ("prefix", "suffix", "broken")]
     given = [*files, task.signature, *shown]
@@ -136,7 +134,7 @@ def code_lines(code: str, language: str) -> list[str]:
 
 
 def _uncommented(code: str) -> str:
-    """Python without comments and docstrings; as it is where it cannot be read."""
+    """Python without comments and docstrings; unchanged if it cannot be parsed."""
     lines = list(io.StringIO(code))
     try:
         for token in reversed(list(tokenize.generate_tokens(io.StringIO(code).readline))):

@@ -1,6 +1,6 @@
-"""Audits that are done, kept beside the output while the rest is under way, so that a killed audit goes on.
+"""Finished audits, kept beside the output during an audit, so a killed one can resume.
 
-They are known again by the task, the settings and the version. From the first task that is not known, all are audited.
+They are identified by task, settings and version. From the first unknown task on, all are audited.
 """
 
 import json
@@ -22,7 +22,7 @@ from strop_verify.core.task import Task
 
 @contextmanager
 def audits_beside(output: Path) -> Iterator[Memory]:
-    """The audits beside an output that is under way; taken away when the block ends well. Raises UserError in use."""
+    """The audits beside an unfinished output; removed when the block succeeds. Raises UserError if in use."""
     path = output.with_name(f"{output.name}.journal")
     lock = try_lock(path)
     if lock is None:
@@ -41,7 +41,7 @@ def resumed(
     settings: AuditSettings,
     audit: Callable[[Iterable[Task]], Iterator[TaskAudit]],
 ) -> Generator[tuple[Task, TaskAudit], None, None]:
-    """(task, audit) of every task; those that are not known are audited and added."""
+    """(task, audit) of every task; unknown ones are audited and added."""
 
     def key(task: Task) -> str:
         text = json.dumps(task.model_dump(mode="json"), sort_keys=True)

@@ -1,8 +1,8 @@
-"""Does the task need its own judge: would answers that are as right as the reference fail?
+"""Does the task need a special judge: would answers as right as the reference fail?
 
 Three kinds of evidence: what the task says (any order, any of several answers, a tolerance), what the reference does
-(it puts a set into an order that nobody asked for), and further answers that are known to be right. Where a variant of
-the reference can show it, it is run, and counts only when it fails.
+(it orders a set arbitrarily), and further answers known to be right. If a variant of the reference can show it, it is
+run, and counts only if it fails.
 """
 
 import ast
@@ -33,7 +33,7 @@ _ANY_ORDER = _pattern(
     rf"any order {_FINE}",
     r"order is (not important|irrelevant)",
 )
-"""Says that the items of a result may come in any order."""
+"""Phrases for results in any order."""
 _SEVERAL = _pattern(
     rf"{_SAY} any( one)?( of (them|these|those|the)| {_KIND}| such| {_WHAT}|\.|,|$)",
     rf"any ({_KIND} |of (these |the |your )?)?{_WHAT}( \w+){{0,4}} {_FINE}",
@@ -56,7 +56,7 @@ _PLACES = re.compile(r"\b(decimal|digits? after|places|rounded|round)\b|%\.\d|\.
 
 
 def wording_findings(task: Task) -> Iterator[Finding]:
-    """`special-judge` from what the task says, and from results that no two programs give alike."""
+    """`special-judge` by the task's text, and by results that differ between programs."""
     calls, runs = task.check.maybe(CasesCheck), task.check.maybe(StdioCheck)
     check = calls or runs
     if check is None or check.checker:
@@ -91,7 +91,7 @@ def _finding(severity: Any, text: str) -> Finding:
 
 
 def variants(task: Task) -> Iterator[tuple[Finding, str]]:
-    """(what it shows when it fails, answer): the reference, made to differ in ways that do no harm."""
+    """(finding if it fails, answer): the reference, changed in harmless ways."""
     check = task.check
     if task.language == "python" and check.answer in ("function", "program") and not check.is_lenient():
         function = check.answer == "function"
@@ -136,7 +136,7 @@ _TURN = """def _strop_turn(items):
 
 
 def _turned(code: str) -> str | None:
-    """The program with sets walked the other way round; None where it walks none, or cannot be parsed."""
+    """The program with sets iterated in reverse; None if it iterates none, or cannot be parsed."""
     if "set" not in code and "{" not in code:
         return None
     turn = _Turn()
@@ -150,7 +150,7 @@ def _turned(code: str) -> str | None:
 
 
 class _Turn(ast.NodeTransformer):
-    """Puts a turn around what a loop, a comprehension, `list`, `tuple`, `join` or `enumerate` walks."""
+    """Reverses the iterable of a loop, a comprehension, `list`, `tuple`, `join` or `enumerate`."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""An audit's findings and settings, and what many audits come to: counts by code, the unfit ones by name, a table."""
+"""An audit's findings and settings, and summaries of many audits: counts by code, unfit tasks by name, a table."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ CODES: tuple[Code, ...] = get_args(Code)
 
 
 class Finding(Record):
-    """One thing that is wrong with a task, or may be."""
+    """One actual or possible fault of a task."""
 
     code: Code
     severity: Severity
     """`fatal`: not to be trained on. `warning`: worth a look."""
     text: str
-    """One line without measured numbers, so that a repeated audit gives the same text."""
+    """One line without measured numbers, so a repeated audit gives the same text."""
 
 
 def fatal(code: Code, text: str) -> Finding:
@@ -50,14 +50,14 @@ class Probe:
     """An answer that must not pass."""
 
     code: Code
-    """What is wrong with the task when it passes."""
+    """The task's fault if it passes."""
     name: str
     """The answer in words."""
     answer: str
 
 
 class TaskAudit(Record):
-    """What an audit says of one task."""
+    """The audit of one task."""
 
     task_id: str
     source: str = ""
@@ -65,7 +65,7 @@ class TaskAudit(Record):
     """Whether there is no fatal finding."""
     findings: list[Finding] = Field(default_factory=list)
     trust: Trust | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Of the reference's pass; left out where it was not run or did not pass."""
+    """Trust of the reference's pass; left out if it was not run or did not pass."""
 
     @property
     def reasons(self) -> list[str]:
@@ -79,31 +79,31 @@ class TaskAudit(Record):
 
 
 class AuditOptions(Section):
-    """How closely to look, as a pipeline says it; docs/audit.md says what each code means."""
+    """Settings of an audit in a pipeline; docs/audit.md explains the codes."""
 
     runs: int = Field(default=5, ge=1)
-    """Runs of a reference in which no source of chance is seen."""
+    """Runs of a reference without a visible source of nondeterminism."""
     # 5 runs miss a failure of every second run once in 32.
     chance_runs: int = Field(default=24, ge=1)
-    """Runs of a reference that touches one."""
+    """Runs of a reference with one."""
     min_tests: int = Field(default=5, ge=1)
-    """Fewest different tests."""
+    """Minimum number of different tests."""
     # DeepCoder keeps no task with fewer than 5 (Together AI, "DeepCoder", 2025).
     mutants: int = Field(default=12, ge=0)
-    """Most faulty versions of a reference that are tried; 0 turns it off."""
+    """Maximum faulty versions of a reference to try; 0 turns it off."""
     weak_below: float = Field(default=0.5, ge=0, le=1)
-    """Share of faulty versions that the tests must notice."""
-    # Below it `weak-tests` is fatal. Equivalent versions, which no test can notice, lower the share of sound tests.
+    """Share of faulty versions that the tests must catch."""
+    # Below it `weak-tests` is fatal. Equivalent versions, which no test can catch, lower the share of sound tests.
     doubt_below: float = Field(default=0.75, ge=0, le=1)
     """The same for a warning."""
     quick: bool = False
     """Stop looking at a task after the stage that found something fatal."""
     ignore: tuple[Code, ...] = ()
-    """Codes that are not looked for."""
+    """Codes to ignore."""
 
 
 class AuditSettings(AuditOptions):
-    """The same, and the verifier's limits."""
+    """These settings, and the verifier's limits."""
 
     cpu_seconds: float = Field(default=SandboxConfig().cpu_seconds, gt=0)
     """CPU time for one answer."""
@@ -119,7 +119,7 @@ _SAID = 160
 
 
 class Summary:
-    """Takes audits one by one; keeps counts and a few examples, so memory does not grow."""
+    """Collects audits one by one; keeps counts and a few examples, so memory does not grow."""
 
     def __init__(self, show: int) -> None:
         """`show`: unfit tasks that are kept by name."""
@@ -150,7 +150,7 @@ class Summary:
         return bool(self._counts)
 
     def table(self) -> "Table":
-        """One row a code and severity: tasks, their share, the first of them."""
+        """One row per code and severity: tasks, their share, the first of them."""
         from rich.table import Table
         from rich.text import Text
 
@@ -170,7 +170,7 @@ class Summary:
         return [*found, f"... and {more} more unfit tasks"] if more and self.listed else found
 
     def verdict(self) -> str:
-        """The whole in one line."""
+        """The summary in one line."""
         fit = self.tasks - self.unfit
         trusts = "".join(f"; trust {name}: {count}" for name, count in self.trusts.most_common())
         fits = f"{fit} fit ({self.warned} of them with warnings), {self.unfit} not fit"

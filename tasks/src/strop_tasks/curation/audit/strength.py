@@ -1,12 +1,12 @@
-"""Would the tests notice a fault? Small faults are put into a Python reference; the tests must fail on most of them.
+"""Test strength: small faults are put into a Python reference; the tests must fail on most of them.
 
-Some faults have no effect. One in a function counts against the tests only when inputs like the task's own tell it from
-the reference (`told_apart`); a program has no such inputs, so more of its faults are needed. Below a share
-`weak_below` of noticed faults the tests are weak, below `doubt_below` worth a look. If the first few are all noticed,
+Some faults have no effect. A fault in a function counts against the tests only if inputs like the task's own
+distinguish it from the reference (`told_apart`); a program has no such inputs, so more faults are needed. Below a
+share `weak_below` of caught faults the tests are weak, below `doubt_below` doubtful. If the first few are all caught,
 no more are tried. A reference with little to change gets versions that are wrong always, or on about half the inputs.
 
-Whether a faulty version makes a difference to anybody is seen where both are run on inputs made from the task's own, on
-which the reference gives a result. This runs as an answer in the jail: its cases ask "do they differ?" and expect no.
+To see whether a faulty version differs, both run on inputs made from the task's own, on which the reference returns a
+result. This runs as an answer in the jail: its cases ask "do they differ?" and expect no.
 """
 
 import ast
@@ -53,7 +53,7 @@ def strop_differs(args, kwargs):
 
 
 def question(task: Task, faulty: str) -> tuple[Task, str] | None:
-    """(task, answer) that passes when no input tells the version from the reference; None when no input is known."""
+    """(task, answer) that passes if no input distinguishes the version from the reference; None without inputs."""
     inputs = list(more_inputs(task))
     if not inputs:
         return None
@@ -69,22 +69,22 @@ def told_apart(verdict: Verdict) -> bool:
 
 
 FIRST = 6
-"""Faults that are tried first; tests that notice half of all would notice all of these once in 64 times."""
+"""Faults to try first; tests that catch half of all faults would catch all of these once in 64 times."""
 FEWEST = 3
-"""Fewest faults with a result for a meaningful share."""
+"""Minimum faults with a result for a meaningful share."""
 _ENOUGH = 6
 """Faults below which wrong results are tried too."""
 _FEWEST_UNPROVEN, _UNPROVEN = 5, 2 / 3
-"""Where missed faults may not matter: fewest for which a share is fatal, and the factor of `weak_below`."""
+"""If missed faults may not matter: minimum for a fatal share, and the factor of `weak_below`."""
 _INDENT = "    "
 _STRICT = "strict=True"
-"""Of `zip`: on sound input it makes no difference, so a fault there tells nothing."""
+"""Argument of `zip` without effect on valid input, so a fault there proves nothing."""
 
 
 def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
     """Texts of the reference with one small fault each, in random order that is the same every time.
 
-    Only Python. Raises UserError where tree-sitter is missing (extra `strength`).
+    Only Python. Raises UserError if tree-sitter is missing (extra `strength`).
     """
     if task.language != "python" or not settings.mutants:
         return []
@@ -106,7 +106,7 @@ def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
 
 
 def _of_functions(code: str, names: Sequence[str], seed: int, limit: int) -> list[str]:
-    """Faults in what these names lead to: a test that names them is added, and taken off again."""
+    """Faults in code that these names reach; a test that names them is added temporarily."""
     suffix = "\n\ndef test_of_all():\n" + "".join(f"    {name}\n" for name in names or ["0"])
     made = mutants(code + suffix, "python", seed=seed, limit=limit)
     return [m.text.removesuffix(suffix) for m in made if m.text.endswith(suffix)]
@@ -124,7 +124,7 @@ def _of_program(code: str, seed: int, limit: int) -> list[str]:
 
 
 def _wrong_results(code: str, name: str) -> list[str]:
-    """The program with an entry point whose result is wrong always, and on inputs whose text is of even, odd length."""
+    """The program with an entry point that is always wrong, and wrong on inputs whose text has even or odd length."""
     if not re.search(rf"^def {re.escape(name)}\b", code, re.MULTILINE):
         return []
     wrong = code + _WRONG.replace("NAME", name)
@@ -168,12 +168,12 @@ NAME = _strop_wrong(NAME)
 
 
 def survivors(texts: list[str], verdicts: list[Verdict]) -> list[int]:
-    """Places of the faults that the tests did not notice."""
+    """Places of the faults that the tests missed."""
     return [n for n, verdict in enumerate(verdicts) if killed(verdict) is False and n < len(texts)]
 
 
 def all_noticed(verdicts: list[Verdict]) -> bool:
-    """Whether the tests noticed every fault with a result, and there were enough."""
+    """Whether the tests caught every fault with a result, and there were enough."""
     told = [dead for dead in map(killed, verdicts) if dead is not None]
     return len(told) >= FEWEST and all(told)
 

@@ -1,4 +1,4 @@
-"""The bug factory: faults put into code that has tests, kept where the tests notice them."""
+"""Makes bugs: faults put into code that has tests, kept if the tests catch them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BugSettings:
-    """Which bugs are made."""
+    """Options of the bugs."""
 
-    seed: Annotated[int, Option(help="decides which bugs are made")] = 0
+    seed: Annotated[int, Option(help="seed of the choice of bugs")] = 0
     per_task: Annotated[
         int | None,
         Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
@@ -38,18 +38,18 @@ class BugSettings:
 
 @dataclass(frozen=True)
 class ProjectChoice:
-    """What is made of a project."""
+    """Options for projects."""
 
     count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
     pairs: Annotated[
         int,
-        Option(min=0, help="for a project: and this many tasks, at most, with two of the bugs in one file"),
+        Option(min=0, help="for a project: maximum further tasks with two of the bugs in one file"),
     ] = 0
     undo: Annotated[
         str | None,
         Option(
             metavar="HISTORY",
-            help="for a Python project: no other bugs than fixes of this git repository or bundle, undone one by one",
+            help="for a Python project: only undo fixes of this git repository or bundle, one by one",
         ),
     ] = None
     language: Annotated[
@@ -57,21 +57,21 @@ class ProjectChoice:
         Option(help="for a project; default: rust if there is a Cargo.toml"),
     ] = None
     max_file_chars: Annotated[
-        int | None, Option(min=1, help="for a project: only files of at most this many characters")
+        int | None, Option(min=1, help="for a project: maximum characters of a file")
     ] = None
 
 
 @dataclass(frozen=True)
 class TaskChoice(ChosenTasks):
-    """Which tasks bugs are made of."""
+    """Options for tasks."""
 
     min_passing: Annotated[int, Option(min=0, help="minimum number of tests that pass despite the bug")] = 0
-    max_lines: Annotated[int | None, Option(min=1, help="only references of at most this many lines")] = None
+    max_lines: Annotated[int | None, Option(min=1, help="maximum lines of a reference")] = None
 
 
 @dataclass(frozen=True)
 class BugModels:
-    """Models that write bugs and statements, and how they are asked."""
+    """Options of models that write bugs and statements."""
 
     rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
         ""
@@ -87,7 +87,7 @@ class BugModels:
         "OPENAI_API_KEY"
     )
     concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
-    timeout: Annotated[float, Option(min=1.0, help="seconds one call may take")] = 600.0
+    timeout: Annotated[float, Option(min=1.0, help="maximum seconds of a call")] = 600.0
 
     @property
     def named(self) -> bool:
@@ -95,7 +95,7 @@ class BugModels:
         return bool(self.rewrite_model or self.issue_model)
 
     def told(self) -> dict[str, Any]:
-        """What the manifest says of the options."""
+        """The manifest's entries of the options."""
         names = ("rewrite_model", "rewrite_share", "issue_model")
         return {name: getattr(self, name) for name in names} if self.named else {}
 

@@ -1,7 +1,7 @@
-"""What a task says of its bug: what the code should do, and a shown call that fails. Nothing of hidden tests.
+"""The statement of a bug: what the code should do, and a shown call that fails. Reveals no hidden tests.
 
-A model may write the text: it is given what fails and what the function is for, never the code. A text that is empty or
-long, or gives the repair away by a line of the right code or a diff, is not used: the template's statement stays.
+A model may write the text: it gets what fails and what the function is for, never the code. The template's statement
+is kept if the model's text is empty, long, or reveals the repair by a line of the right code or a diff.
 """
 
 import ast
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
 _LINE = re.compile(r", line \d+$")
-"""Where an exception was raised: an issue does not give the place of the bug away."""
+"""The place of an exception, which an issue must not reveal."""
 _HINT = re.compile(r"\n?^note: run with `RUST_BACKTRACE=.*", re.MULTILINE)
 MOST_CHARACTERS = 300
-"""Of a call or a value; longer ones are not shown."""
+"""Maximum characters of a call or a value; longer ones are not shown."""
 MOST_WRITTEN = 3_000
-"""Of a statement's text; longer ones are not used."""
+"""Maximum characters of a statement's text; longer ones are not used."""
 MOST_PURPOSE = 4_000
 _DIFF = re.compile(r"^(?:@@ |diff --|--- \S.*\n\+\+\+ |<{5,} |>{5,} |```(?:diff|patch)\b)", re.MULTILINE)
 _WORD = re.compile(r"\w*")
@@ -63,7 +63,7 @@ def failing_call(task: Task, verdict: Verdict) -> str:
 
 
 def project_issue(name: str, path: str, failing: list[str], message: str) -> str:
-    """The statement of a repair in a project: the function, a failing test, what it says without passing numbers."""
+    """The statement of a repair in a project: the function, a failing test, and its message."""
     more = f" {len(failing) - 1} other tests fail too." if len(failing) > 2 else ""
     steady = _steady(message)[:MOST_CHARACTERS]
     message = "\n".join(f"    {line}" for line in steady.splitlines())
@@ -72,7 +72,7 @@ def project_issue(name: str, path: str, failing: list[str], message: str) -> str
 
 
 def same_message(first: str, second: str) -> str:
-    """What two runs of one failing test say alike: all, its first line, or the kind of error."""
+    """The common part of two runs' messages: all, the first line, or the type of error."""
     first, second = _steady(first), _steady(second)
     if first == second:
         return first
@@ -84,7 +84,7 @@ def same_message(first: str, second: str) -> str:
 
 
 def _steady(message: str) -> str:
-    """Without addresses, numbers of threads and advice."""
+    """The message without addresses, thread numbers and hints."""
     return _HINT.sub("", _THREAD.sub(r"\1", _ADDRESS.sub("0x...", message)))
 
 
@@ -135,7 +135,7 @@ class IssueWriter:
 
 
 def unfit(text: str, task: Task) -> str:
-    """Why a text is no statement of this task; empty for one that is."""
+    """Why a text is not a valid statement of this task; empty if it is."""
     check = task.check.only(EditCheck)
     if not text:
         return "it is empty"
@@ -154,7 +154,7 @@ def unfit(text: str, task: Task) -> str:
 
 
 def docstring(task: Task) -> str:
-    """What the function of a project's task is for, by its docstring; empty where there is none."""
+    """The purpose of a project task's function, by its docstring; empty without one."""
     path, _, name = str(task.metadata["original"]).partition(":")
     text = task.check.only(EditCheck).oracle.get(path) or ""
     if task.language == "rust":

@@ -1,4 +1,4 @@
-"""The models that a build of bugs asks: one that writes bugs, one that writes statements, or neither."""
+"""The models of a build of bugs: one that writes bugs, one that writes statements, or neither."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,27 +22,27 @@ class Models:
     """Models that can be asked."""
 
     servers: dict[str, Server]
-    """By what they are asked for: "rewrite", "issue"."""
+    """By purpose: "rewrite", "issue"."""
     rewriter: Rewriter | None
     issues: IssueWriter | None
 
     @property
     def ahead(self) -> int:
-        """Bugs to look at before they are judged."""
+        """Bugs to request before they are judged."""
         return AHEAD if self.rewriter is not None else 1
 
     def told(self, tasks: Iterator[Task], purpose: Callable[[Task], str]) -> Iterator[Task]:
-        """The tasks, with a model's statements where one is asked for them."""
+        """The tasks, with a model's statements if requested."""
         return self.issues.written(tasks, purpose) if self.issues is not None else tasks
 
     def manifest(self) -> dict[str, Any]:
-        """Models, calls and tokens; empty where none is asked."""
+        """Models, calls and tokens; empty without models."""
         models = {name: {"model": s.model, **s.usage()} for name, s in self.servers.items()}
         return {"models": models} if models else {}
 
 
 def _connection(models: BugModels) -> Connection:
-    """The server that is asked. Raises UserError, one line, for what cannot work."""
+    """The server to ask. Raises UserError, one line, for settings that cannot work."""
     connection = Connection(
         models.rewrite_url, concurrency=models.concurrency, timeout_seconds=models.timeout,
         api_key_env=models.api_key_env,

@@ -1,13 +1,13 @@
-"""`bugs_of_project`: a project with tests in, verified tasks to repair out.
+"""`bugs_of_project` turns a project with tests into verified repair tasks.
 
 A bug is put into a function that tests reach and judged by those tests alone. It is kept when some of them fail, and
 
 1. the same ones fail again in a run with another hash seed and in `RERUNS` more, all others pass;
 2. the oracle's edit, applied as an answer would be, makes all of them pass.
 
-Bugs that fail every test come last; those with which tests run out of time or cannot be collected are none. Functions
-take turns. A pair are two such bugs in one file, each of which shows as it did alone: to repair one is not enough. What
-is tried depends on verdicts, never on when they come: the same project and seed give the same tasks.
+Bugs that fail every test come last; those with time-outs or uncollectable tests are discarded. Functions take turns.
+A pair is two such bugs in one file, each of which still shows as it did alone, so repairing one is not enough. The
+choice depends on verdicts, not on their timing: the same project and seed give the same tasks.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ RERUNS = 1
 MOST_TASK = 400_000
 """Characters of a task's files, names of tests and reference together."""
 WINDOW = 8
-"""Bugs under way at one time, in each of the two steps; the same on every machine, for what is tried depends on it."""
+"""Bugs in progress in each of the two steps; the same on every machine, because the choice depends on it."""
 MOST_MISSED = 15
 """Useless bugs in a row after which a function is skipped."""
 HELD_OUT = 0.35
@@ -58,13 +58,13 @@ class ProjectPlace:
     archive: str
     """The snapshot, while tasks are verified."""
     final: str
-    """What the tasks say: its name beside them, which is no part of their ids."""
+    """Its name in the tasks, which is not part of their ids."""
     digest: str
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A bug that tests noticed."""
+    """A bug that tests caught."""
 
     target: Target
     fault: Fault
@@ -78,7 +78,7 @@ class _Found:
 
 @dataclass
 class _Pair(Target):
-    """Two functions of a file with a bug each, which were kept by themselves."""
+    """Two functions of a file with a kept bug each."""
 
     of: tuple[_Found, ...] = ()
 
@@ -108,7 +108,7 @@ class Factory:
     format: str = "search-replace"
     per_function: int | None = None
     ahead: int = 1
-    """Bugs that are looked at before they are judged: more where a model writes some."""
+    """Bugs to prepare before they are judged; more if a model writes some."""
     done: Callable[[int], None] = lambda kept: None
     """Called after each bug that was judged, with the number of tasks so far."""
 
@@ -131,13 +131,13 @@ class Factory:
             task = self._confirmed(waiting)
             if task is not None:
                 made += 1
-                yield task  # before anything is said of it: an interrupt would lose it
+                yield task  # before any output: an interrupt would lose it
             self.done(self.tally.tasks)
             if made == count:
                 return
 
     def _found(self, faults: Iterator[tuple[Target, Fault]]) -> Iterator[_Found]:
-        """The bugs that tests notice; those that no test survives come last."""
+        """The bugs that tests catch; those that fail every test come last."""
         begun = (
             (target, fault, self.project.submit({target.path: fault.text}, target.tests))
             for target, fault in faults
@@ -159,7 +159,7 @@ class Factory:
         yield from spare
 
     def _faults(self) -> Iterator[tuple[Target, Fault]]:
-        """The candidates, with those that a model is asked for when their answers are in."""
+        """The candidates; a model's once their answers have arrived."""
         for target, offer in ahead(self._candidates(), self.ahead):
             if isinstance(offer, Fault):
                 yield target, offer
@@ -180,7 +180,7 @@ class Factory:
         yield from self._turns(few, None)
 
     def _turns(self, batch: list[Target], few: list[Target] | None) -> Iterator[tuple[Target, Offer]]:
-        """Bugs of these functions; those that turn out to have few steady tests are put off, where there is `few`."""
+        """Bugs of these functions; functions with few steady tests are postponed into `few`, if given."""
         left = list(batch)
         while left:
             for number, target in enumerate(list(left)):
@@ -198,7 +198,7 @@ class Factory:
                     yield target, fault
 
     def _noticed(self, target: Target, fault: Fault, future: "Future[dict[str, TestResult]]") -> _Found | str:
-        """The bug that tests notice, or why it is none."""
+        """The bug if tests catch it, else the reason against it."""
         try:
             results = future.result()
         except VerificationError as error:
@@ -235,7 +235,7 @@ class Factory:
         )
 
     def _confirmed(self, waiting: _Waiting) -> Task | None:
-        """The task, if every further run says what it should."""
+        """The task, if every further run agrees."""
         found, reason = waiting.found, ""
         for future in waiting.unrepaired:
             verdict = self.budget.see(future.result())
@@ -317,7 +317,8 @@ _JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
 
 def split_of(text: str) -> Split:
-    """The side of all bugs of a file, by a hash of its text: a task shows the right form of its other functions."""
+    """The split of all bugs of a file, by a hash of its text, because a task shows the right form of its other
+    functions."""
     return "held-out" if unit_interval("split", 0, content_hash(text)) < HELD_OUT else "train"
 
 
@@ -326,7 +327,7 @@ def _parts(target: Target) -> tuple[_Found, ...]:
 
 
 def _hidden(one: _Found, results: Results) -> bool:
-    """Whether a bug does not show in its test as it did alone."""
+    """Whether a bug no longer shows in its test as it did alone."""
     test = results.get(one.failing[0])
     return (
         test is None

@@ -1,4 +1,4 @@
-"""Bugs that a model writes: it rewrites a given function with one subtle bug.
+"""Bugs by a model, which rewrites a given function with one subtle bug.
 
 Function and kind of bug depend on the seed alone. As for any other bug, the tests decide whether it is one.
 """
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 OPERATOR = "rewrite"
 MOST_REWRITES = 10
-"""Of one function of a project; those of tasks end with the bugs that are asked for."""
+"""Maximum requests for one function of a project; for tasks the number of bugs limits them."""
 MOST_SHOWN = 8_000
 """Longest function shown to a model, in characters."""
 MOST_ANSWER = 40_000
-"""Characters of an answer that are looked at."""
+"""Examined characters of an answer."""
 KINDS = (
     "a boundary that is one off",
     "a condition that is too wide or too narrow",
@@ -48,13 +48,13 @@ class Subject:
     name: str
     language: str
     code: str
-    """As the model sees it."""
+    """The function as the model sees it."""
     placed: Callable[[str], Fault]
     """The bug that a response holds. Raises NoFault."""
 
 
 class RequestedFault:
-    """A bug that a model was asked for."""
+    """A requested bug of a model."""
 
     def __init__(
         self, server: Server, response: "Future[Response]", subject: Subject, seen: set[str]
@@ -62,7 +62,7 @@ class RequestedFault:
         self._server, self.future, self._subject, self._seen = server, response, subject, seen
 
     def fault(self) -> Fault:
-        """The bug. Raises NoFault, and UserError when the server fails for good."""
+        """The bug. Raises NoFault, and UserError if the server fails for good."""
         text = self._server.text(self.future)
         if text is None:
             raise NoFault("the server refuses it")
@@ -76,11 +76,11 @@ class RequestedFault:
 
 
 Offer = Fault | RequestedFault
-"""A bug, or one that is asked for."""
+"""A bug, or a requested one."""
 
 
 class Rewriter:
-    """Asks one model for bugs. `share`: of the bugs that are tried, those that the model writes."""
+    """Asks one model for bugs. `share`: the model's share of the tried bugs."""
 
     def __init__(self, server: Server, share: float, seed: int) -> None:
         self._server, self._share, self._seed = server, share, seed
@@ -88,7 +88,7 @@ class Rewriter:
     def offers(
         self, subject: Subject | None, key: str, others: Iterator[Fault], most: int = MOST_REWRITES
     ) -> Iterator[Offer]:
-        """Bugs of a function by model and by operators, in turns that the seed decides; at the end what is left.
+        """Bugs of a function by model and by operators, in an order that the seed decides, then the rest.
 
         subject  None, or longer than `MOST_SHOWN`: nothing is asked
         key      names the function among those of the build

@@ -1,7 +1,7 @@
-"""One model on an OpenAI-compatible server, asked from ordinary code; paid answers stay in a folder.
+"""A model on an OpenAI-compatible server, with a synchronous interface; paid answers are kept in a folder.
 
-The calls and what is kept of them are `engine.paid_calls`: a question that was answered once is read back, in this run
-and in any later one that names the same folder.
+The calls and what is kept of them are `engine.paid_calls`: an answered question is read back, in this run and in any
+later one with the same folder.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ from strop_verify.core.ids import content_hash, derive_seed
 _COMMAND = "strop build bugs"
 MAX_TOKENS, TEMPERATURE = 4096, 1.0
 AHEAD = 32
-"""Answers that are asked for before they are needed; the same on every machine, for what is tried depends on it."""
+"""Answers requested in advance; the same on every machine, because the choice depends on it."""
 
 
 @contextmanager
 def open_server(connection: Connection, model: str, path: Path) -> "Iterator[Server]":
-    """A model whose answers are kept in a folder. Raises UserError when that is in use or holds something else.
+    """A model whose answers are kept in a folder. Raises UserError if the folder is in use or holds something else.
 
-    At the end what is not sent yet is given up; calls under way come to their end, for a few seconds, and are kept.
+    At the end unsent calls are dropped; calls in flight get a few seconds to finish, and are kept.
     """
     connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
     with opened(path, {"calls": _COMMAND}, _COMMAND), Calls(connection, path) as calls:
@@ -56,7 +56,7 @@ class Server:
         return self._asked[known]
 
     def text(self, response: "Future[Response]") -> str | None:
-        """The answer, None where the server refuses this question. Raises UserError or StropError when it fails."""
+        """The answer, None if the server refuses this question. Raises UserError or StropError if it fails."""
         try:
             return response.result().text
         except QuestionRefused:
@@ -67,7 +67,7 @@ class Server:
             raise self._failure() from None
 
     def usage(self) -> dict[str, int]:
-        """Calls that are paid, and their tokens, of all runs with this folder."""
+        """Paid calls and their tokens over all runs with this folder."""
         paid = self._calls.usage
         return {
             "calls": paid.calls.total(),

@@ -1,9 +1,9 @@
 """The functions of a project that its tests reach, and the tests to judge each by.
 
-Which tests reach a function is found by running them once, in waves until there are enough functions. Its judges are
-those that call the least code first, from as many test functions as possible; a test judges if it passes in three
-runs, one in another order and one with another hash seed, and neither measures time nor waits. Nothing of this hangs
-on how fast the machine is.
+To find which tests reach a function, they run once, in waves until there are enough functions. A function is judged
+by the tests that call the least code, from as many test functions as possible; a test judges if it passes in three
+runs, one in another order and one with another hash seed, and neither measures time nor waits. None of this depends
+on the machine's speed.
 """
 
 from collections import defaultdict
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from strop_verify.verification.project.runs import TestReach
 
 MOST_TESTS = 50
-"""Tests that judge one function."""
+"""Maximum tests that judge one function."""
 LEAST_TESTS = 3
 """Functions with fewer come last."""
 MOST_CALLS = 2_000_000
-"""Calls of the project's code that they may make together: a few seconds."""
+"""Maximum calls of the project's code by these tests together: a few seconds."""
 MOST_NAME = 400
-"""Characters of the name of a test that judges."""
+"""Maximum characters of a judging test's name."""
 MOST_FILE = 60_000
-"""Characters of a file, unless another number is asked for: a task holds it twice."""
+"""Default maximum characters of a file, which a task holds twice."""
 BATCH = 32
-"""Functions whose tests are found steady together."""
+"""Functions whose tests are checked for steadiness together."""
 _EXAMPLES = frozenset(
     {"example", "examples", "demo", "demos", "sample", "samples", "benchmark", "benchmarks"}
 )
 _BESIDE = frozenset({"doc", "docs", "scripts", "script", "tools", "bench", "tasks", "ci", "admin"})
-"""Folders at the top of a project."""
+"""Top-level folders without source code of the project."""
 
 
 @dataclass
@@ -53,11 +53,11 @@ class Target:
     text: str
     """Of the whole file."""
     tests: list[str]
-    """Those that may judge; once it is `ready`, those that do."""
+    """Tests that may judge; once `ready`, the judging ones."""
     order: Iterator[Offer]
     ready: bool = True
     missed: int = 0
-    """Bugs that were no use since the last one that was."""
+    """Useless bugs since the last kept one."""
     kept: int = 0
     commit: str = ""
     """Whose fix is undone."""
@@ -106,10 +106,10 @@ class Targets:
     undo: str = ""
     """A git history whose fixes are undone, in place of any other bug."""
     tell: Callable[[str], None] = lambda text: None
-    """Gets, every second, what is being done."""
+    """Gets the current activity, every second."""
 
     def batches(self) -> Iterator[list[Target]]:
-        """The functions in the order in which they take turns, the next ones when those before have no more bugs.
+        """The functions in turn order; further ones when the earlier ones have no more bugs.
 
         Raises UserError for a project without tests.
         """
@@ -134,7 +134,7 @@ class Targets:
         yield self._mixed([target for _, target in poor])
 
     def prepare(self, targets: list[Target]) -> None:
-        """Leaves the functions the tests that are steady."""
+        """Removes unsteady tests from the functions."""
         asked = {name: None for target in targets for name in target.tests}
         steady = self.project.steady(asked, self.tell)
         for target in targets:
@@ -188,7 +188,7 @@ class Targets:
     def _spots(
         self, known: Mapping[str, list[RoutinePlace]], files: Mapping[str, str]
     ) -> dict[str, list[_Spot]]:
-        """By file where bugs may be put."""
+        """Sites for bugs by file."""
         if not self.undo:
             return {path: [_Spot(place.first, [place]) for place in found] for path, found in known.items()}
         self.tell("reading history")
@@ -220,7 +220,7 @@ class Targets:
 
 
 def judges(tests: set[str], reached: "Mapping[str, TestReach]") -> list[str]:
-    """Those of the tests that are to judge: few calls first, each test function once before any twice."""
+    """The judging tests: fewest calls first, each test function once before any twice."""
     rounds: dict[str, int] = defaultdict(int)
     ranked: list[tuple[int, int, str]] = []
     for calls, name in sorted((reached[name].calls, name) for name in tests):
@@ -244,7 +244,7 @@ def _order(
     subject: Callable[[], Subject | None],
     rewriter: Rewriter | None,
 ) -> Iterator[Offer]:
-    """Drawn when the first is asked for: a large project has thousands of functions."""
+    """Drawn on first use: a large project has thousands of functions."""
     yield from drawn() if rewriter is None else rewriter.offers(subject(), key, drawn())
 
 

@@ -1,9 +1,8 @@
-"""`bugs_of_tasks`: Python tasks with references in, verified tasks to repair out.
+"""`bugs_of_tasks` turns Python tasks with references into verified repair tasks.
 
-A bug is put into the reference and kept when the task's own check fails it; the reference itself must pass. Bugs that
-fail every test come last, and those that run out of time or memory are none. What is tried depends on verdicts, never
-on when they come: the same tasks and seed give the same tasks again. Of several faults at once each need not matter
-alone.
+A bug is put into the reference and kept if the task's own check fails it; the reference itself must pass. Bugs that
+fail every test come last; those that run out of time or memory are discarded. The choice depends on verdicts, not on
+their timing: the same tasks and seed give the same result. Of several faults at once each need not matter alone.
 """
 
 from collections import Counter
@@ -30,21 +29,21 @@ FAMILY = "repair"
 PER_TASK = 6
 PATH = "solution.py"
 IN_FLIGHT = 48
-"""Originals whose bugs are judged at one time."""
+"""Originals judged at a time."""
 MOST_TRIED = 3
-"""Bugs that are tried for each one that is asked for."""
+"""Bugs to try per wanted bug."""
 _Trials = list[tuple[Fault, Future[Verdict]]]
 
 
 @dataclass
 class _Original:
-    """A task and what has become of its bugs so far."""
+    """A task and the state of its bugs."""
 
     task: Task
     order: Iterator[Offer]
     kept: list[Task] = field(default_factory=list)
     spare: list[Task] = field(default_factory=list)
-    """Those that fail every test."""
+    """Bugs that fail every test."""
     tried: int = 0
 
 
@@ -89,7 +88,7 @@ class _BugMaker:
         self.budget = ErrorBudget()
 
     def made(self, task: Task) -> Work[list[Task]]:
-        """The bugs of one original, those that fail every test last; none where it has no use."""
+        """The bugs of one original, those that fail every test last; none if it is unusable."""
         if reason := _unusable(task, self.choice):
             self.tally.unusable[reason] += 1
             return []
@@ -117,7 +116,7 @@ class _BugMaker:
         return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.per_task)
 
     def _begun(self, original: _Original) -> Work[_Trials | None]:
-        """The next bugs on their way to the verifier, those that a model writes once they are in; None: no more."""
+        """The next bugs for the verifier, a model's once they have arrived; None: no more."""
         missing = self.per_task - len(original.kept)
         wanted = min(missing, MOST_TRIED * self.per_task - original.tried)
         offers = list(islice(original.order, max(wanted, 0)))
@@ -149,7 +148,7 @@ class _BugMaker:
             (original.spare if spare else original.kept).append(task)
 
     def unlike_others(self, made: list[Task]) -> list[Task]:
-        """Those that no task before is like, as many as are asked for, counted."""
+        """The new ones, up to the wanted number, counted."""
         for task in made[self.per_task :]:
             self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
         kept: list[Task] = []

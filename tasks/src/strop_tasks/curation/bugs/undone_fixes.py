@@ -1,9 +1,9 @@
-"""Fixes undone on today's tree: what commits did to one file is taken back where their lines still stand there.
+"""Undoes fixes on today's tree: a commit's change of one file is reversed if its lines are still there.
 
 SWE-smith's "PR mirroring" (Yang et al., arXiv 2504.21798), with these deviations:
-1. commits, not pull requests: a history alone has nothing else;
-2. hunks are reversed where the lines around them, three or else one, still stand once; a model rewrites the file there;
-3. the statement is that of every other bug, not the commit's message: today's tests say what fails.
+1. commits instead of pull requests, which a history lacks;
+2. hunks are reversed if the lines around them, three or else one, still occur once; there a model rewrites the file;
+3. the statement is that of other bugs, not the commit's message: today's tests show what fails.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from strop_verify.edits.minimal_diff import hunks
 
 OPERATOR = "undone"
 NEWEST = 10_000
-"""Commits that are looked at."""
+"""Maximum commits to examine."""
 _AROUND = (3, 1)
 """Lines around a hunk by which it is found."""
 _DIFF = FORMATS["unified-diff"]
@@ -34,13 +34,13 @@ _DIFF = FORMATS["unified-diff"]
 
 @dataclass(frozen=True)
 class Undone:
-    """A fix that today's text of a file can be without."""
+    """A fix that can be undone in today's text of a file."""
 
     commit: str
     text: str
-    """Of the file without it."""
+    """The file's text without it."""
     lines: list[Range]
-    """Of today's text, that differ; those around the place where lines come back."""
+    """The differing lines of today's text; for restored lines, the lines around their place."""
 
     def touches(self, place: RoutinePlace) -> bool:
         """Whether some of the lines are a function's."""
@@ -48,13 +48,13 @@ class Undone:
         return any(a <= last and place.first <= b for a, b in self.lines)
 
     def fault(self, name: str) -> Fault:
-        """As a bug of the functions `name`."""
+        """The fix as a bug of the functions `name`."""
         lines = self.lines[0][0], self.lines[-1][1]
         return Fault((OPERATOR,), name, lines, self.text, content_hash(self.text))
 
 
 def undone_fixes(history: str, files: Mapping[str, str], tally: Tally) -> dict[str, list[Undone]]:
-    """By path the fixes of a git repository or bundle that these Python files can be without, newest first.
+    """Undoable fixes of a git repository or bundle in these Python files, by path, newest first.
 
     Commits that give none are counted by reason under `skipped`. Raises UserError.
     """
@@ -101,7 +101,7 @@ def _undone(commit: Commit, diffs: list[str], files: Mapping[str, str]) -> tuple
 
 
 def _of_programs(diff: Parsed) -> Iterator[Replace]:
-    """The hunks of Python files that are no tests, turned around. Raises LeftOut for files that come, go or move."""
+    """The reversed hunks of Python files that are not tests. Raises LeftOut for new, deleted or renamed files."""
     for change in diff.changes:
         if not change.path.endswith(".py") or is_test(change.path) or is_packaging(change.path):
             continue

@@ -1,4 +1,4 @@
-"""`strop audit`: is every task of a set fit to train on? Exit code 1 if one is not."""
+"""`strop audit`: checks that tasks are fit to train on. Exit code 1 if one is not."""
 
 import sys
 from collections.abc import Generator, Iterable, Iterator
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
 _WIDTH = 140
-"""Columns of the table where there is no terminal."""
+"""Columns of the table without a terminal."""
 _BAD_SHOWN = 20
-"""Most unreadable rows that are named."""
+"""Maximum unreadable rows to name."""
 
 
 def audit(
@@ -68,9 +68,9 @@ def audit(
     jail: Jail = "auto",
     allow_unsafe: AllowUnsafe = False,
 ) -> None:
-    """Find tasks that teach the wrong thing: wrong, flaky or leaked references, tests that anything passes.
+    """Find tasks that teach the wrong thing: wrong, flaky or leaked references, tests that any answer passes.
 
-    With --output or --keep, a stopped audit resumes when you give the same command again.
+    With --output or --keep, the same command resumes a stopped audit.
     """
     from strop_tasks.curation.audit import AuditSettings
     from strop_tasks.curation.audit.audit import paired
@@ -105,7 +105,7 @@ def audit(
 def _audits(
     tasks: "Iterable[Task]", settings: "AuditSettings", workers: int | None, options: dict[str, Any]
 ) -> "Iterator[TaskAudit]":
-    """Audits tasks; opens the verifier, with `options`, when the first one is asked for."""
+    """Audits tasks; opens the verifier, with `options`, at the first one."""
     from strop_tasks.curation.audit import audit_tasks
     from strop_verify.verification import open_verifier
 
@@ -124,7 +124,7 @@ def _go(
     keep: Path | None,
     summary: "Summary",
 ) -> None:
-    """Audits all tasks. Audits and fit tasks go into files, which get their names when the last one is written."""
+    """Audits all tasks. Audits and fit tasks go into files, which get their names at the end."""
     from strop.reports.terminal.progress import Progress
     from strop.tasks.jsonl import whole_file
     from strop_verify.core.files import json_line, remove_parts
@@ -133,7 +133,7 @@ def _go(
         for path in filter(None, (output, keep)):
             remove_parts(
                 path.parent, path.name
-            )  # no other audit runs: an unfinished file is that of a killed one
+            )  # no other audit runs: an unfinished file is from a killed one
         audited, kept = (stack.enter_context(whole_file(path)) if path else None for path in (output, keep))
         progress = stack.enter_context(Progress("audited"))
         stack.enter_context(closing(pairs))
@@ -152,7 +152,7 @@ def _go(
 
 
 def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[Task]":
-    """The tasks of the source; a row that makes none is a line on stderr, and counted."""
+    """The tasks of the source; rows without a task are counted, with a line on stderr each."""
     from strop.tasks.sources import iter_tasks
 
     def report(line: str) -> None:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
 FUNCTIONS_PER_TASK = 5
-"""Functions of a project that are found for each task that is wanted, before the first is made."""
+"""Functions of a project to find per wanted task, before the first one is made."""
 TEST_SECONDS = 2.0
-"""CPU seconds that a test of a project may take; slower tests are not used."""
+"""Maximum CPU seconds of a project's test; slower tests are not used."""
 CPU_SECONDS, WALL_SECONDS = 1.0, 12.0
-"""For the tests of one program: a bug that makes them run longer makes no task."""
+"""Limits of the tests of one program; a bug that exceeds them makes no task."""
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")
 
 
@@ -43,8 +43,8 @@ def bugs(
 ) -> None:
     """Make repair tasks: put faults into code and keep those that its tests catch.
 
-    Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so running
-    the same command again pays for nothing twice. See docs/bugs.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. A model's answers are kept in OUTPUT.calls, so the same
+    command pays for no answer twice. See docs/build.md.
     """
     from strop_tasks.curation.bugs.models import open_models
     from strop_tasks.curation.bugs.project_bugs import judging
@@ -78,7 +78,7 @@ def bugs(
 
 
 def _is_project(source: str) -> bool:
-    """Whether the source is a project, as a folder or packed, rather than tasks."""
+    """Whether the source is a project (a folder or an archive), not tasks."""
     path = Path(source)
     if path.is_dir():
         return any((path / mark).exists() for mark in _MARKS)
@@ -98,7 +98,7 @@ def _from_tasks(
     source: str, build: Build, settings: BugSettings, task_choice: TaskChoice,
     verifying: Verifying, models: "Models",
 ) -> dict[str, Any]:  # fmt: skip
-    """Writes repair tasks made from a source of tasks; what the manifest says of the options. Raises UserError."""
+    """Writes repair tasks made from a source of tasks; returns the manifest's options. Raises UserError."""
     from strop.reports.terminal.progress import Progress
     from strop.tasks import load_tasks
     from strop_tasks.curation.bugs.task_bugs import PER_TASK, bugs_of_tasks
@@ -185,13 +185,13 @@ def _from_project(
             told = models.told(factory.tasks(project_choice.count, project_choice.pairs), docstring)
             _write(build, _then_in_place(_until_stopped(told), part, final, tally), source)
             if project.lost:
-                tally.skipped["files of tests that cannot be collected"] += project.lost
+                tally.skipped["test files that cannot be collected"] += project.lost
     finally:
         part.unlink(missing_ok=True)
 
 
 def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
-    """The tasks; Ctrl-C and SIGTERM end them, and those that were made are kept."""
+    """The tasks; Ctrl-C and SIGTERM end them and keep the finished ones."""
     passed_on = 0
     try:
         for task in tasks:
@@ -200,12 +200,14 @@ def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
     except (KeyboardInterrupt, SystemExit):
         if not passed_on:
             raise
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one, such as a group gets, would lose them
+        signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # a second signal, as to a process group, would lose them
         say(f"stopped: the {passed_on} tasks so far are written")
 
 
 def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: Tally) -> "Iterator[Task]":
-    """The tasks; after the last one the snapshot takes its name, before the file of tasks does."""
+    """The tasks; after the last one the snapshot gets its name, before the file of tasks does."""
     from strop_verify.core import files
 
     yield from tasks
@@ -217,4 +219,4 @@ def _then_in_place(tasks: "Iterator[Task]", part: Path, final: Path, tally: Tall
 
 
 def _write(build: Build, tasks: "Iterator[Task]", source: str) -> None:
-    build.write(tasks, f"no bug could be made from {source!r}", "no tested function has a place for one")
+    build.write(tasks, f"no bug could be made from {source!r}", "no tested function has a site for one")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from strop_tasks.curation.rust_build.build import Report
 
 CPU_SECONDS, WALL_SECONDS = 2.0, 20.0
-"""For the tests of one program: a fault that makes them run longer makes no task."""
+"""Limits of the tests of one program; a fault that exceeds them makes no task."""
 
 
 @grouped
@@ -44,7 +44,7 @@ def rust_fix(
     source: Annotated[
         str, Option("--source", "-s", help="Rust tasks with references and tests: a name or a file")
     ] = "rust-functions",
-    seed: Annotated[int, Option(help="decides which faults are made")] = 0,
+    seed: Annotated[int, Option(help="seed of the choice of faults")] = 0,
     per_task: Annotated[int, Option(min=1, max=100, help="maximum programs from one task")] = 6,
     kinds: Annotated[
         str | None, Option(help="only these kinds of fault, such as moves,types; default: all")
@@ -52,7 +52,7 @@ def rust_fix(
 ) -> None:
     """Make repair tasks: put faults into references and keep the programs that fail as intended.
 
-    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/rust-fix.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/rust.md.
     """
     from strop.reports.terminal.progress import Progress
     from strop.tasks import load_tasks
@@ -82,7 +82,7 @@ def rust_fix(
 
 
 def _kinds(text: str | None) -> "list[Kind]":
-    """The named kinds, in their own order; all if none is named."""
+    """The named kinds, in canonical order; all if none is named."""
     from strop.tasks.rows import unknown
     from strop_tasks.curation.faults.operators import KINDS
 
@@ -96,16 +96,19 @@ def _kinds(text: str | None) -> "list[Kind]":
 def demos(
     recipe: Annotated[
         list[str],
-        Argument(metavar="NAME|RECIPE.yaml... [KEY=VALUE...]", help="the recipe that will train on them"),
+        Argument(
+            metavar="NAME|RECIPE.yaml... [KEY=VALUE...]",
+            help="the recipe that will train on the demonstrations",
+        ),
     ],
     output: Annotated[Path, Option("--output", "-o", help="file of demonstrations to write: .jsonl")],
-    each: Annotated[int, Option(min=1, help="plays of one task, which differ by chance")] = 1,
-    limit: Annotated[int | None, Option(min=1, help="only this many of the training tasks")] = None,
+    each: Annotated[int, Option(min=1, help="plays per task, with different random choices")] = 1,
+    limit: Annotated[int | None, Option(min=1, help="maximum training tasks to play")] = None,
 ) -> None:
-    """Let an environment's own expert play the recipe's training tasks, and keep the plays that pass.
+    """Let an environment's expert play the recipe's training tasks, and keep the plays that pass.
 
-    Each becomes a conversation, one JSON object a line; one that is too long for the recipe is left out. Train on
-    them by sft.demos=FILE. See docs/plays.md.
+    Each becomes a conversation, one JSON object per line; those too long for the recipe are left out. Train on them
+    with sft.demos=FILE. See docs/plays.md.
     """
     from strop.reports.terminal.progress import Progress
     from strop.tasks.task_sets import task_sets
@@ -150,7 +153,7 @@ def demos(
 
 
 def _misfit(recipe: "Recipe") -> "Callable[[Demo], str]":
-    """Why a demonstration is too long for the recipe, in its model's tokens; "" for one that is not."""
+    """Why a demonstration is too long for the recipe, in its model's tokens; "" if it fits."""
     from strop.policies.model_files import ModelFiles
     from strop.policies.open import local_tokenizer
     from strop.rollouts.encoding import demo_misfit
@@ -189,7 +192,7 @@ app.command("preferences")(preferences)
 app.command("retrieval")(retrieval)
 app.command("rust-fix")(rust_fix)
 BUILDERS: Registry[Any] = Registry("builders", {})
-"""What packages add, each a function as for typer."""
+"""Builders that packages add, each a function for typer."""
 for _name in BUILDERS:
     app.command(_name)(BUILDERS[_name])
 
@@ -209,7 +212,7 @@ def rust(
 ) -> None:
     """Make Rust tasks from Python prompts: a model rewrites, solves and tests; what passes is kept and split.
 
-    After a kill or an interrupt, the same command resumes and pays for no answer twice. See docs/build.md.
+    After a kill or an interrupt, the same command resumes and pays for no answer twice. See docs/rust.md.
     """
     from strop.policies.connection import Usage
     from strop.reports.terminal.progress import Progress

@@ -1,4 +1,4 @@
-"""`strop build commits`: repair tasks out of histories, proved by the commits' own tests."""
+"""`strop build commits`: repair tasks from histories, verified by the commits' own tests."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 @grouped
 def commits(
-    sources: Annotated[list[str], Argument(help="git repositories and bundles; or rows of SWE-bench's kind")],
+    sources: Annotated[list[str], Argument(help="git repositories and bundles; or rows in SWE-bench's form")],
     output: Folder,
     settings: HistorySettings,
     split: HeldOut,
     verifying: Verifying,
     prompts: PromptLimit,
     repositories: Annotated[
-        Path | None, Option(help="folder of clones: the source is rows, such as swe-bench:FILE")
+        Path | None, Option(help="folder of clones, for a source of rows such as swe-bench:FILE")
     ] = (None),
 ) -> None:
-    """Make repair tasks of commits that change programs and tests, judged by these tests.
+    """Make repair tasks from commits that change programs and tests, judged by these tests.
 
-    With --repositories of issues instead, rows of SWE-bench, SWE-Gym, SWE-smith or R2E: where the project can be
-    installed here as of the issue's date, its own tests judge in the jail; of each other row it is said why not.
+    With --repositories from issues instead, rows of SWE-bench, SWE-Gym, SWE-smith or R2E: if the project can be
+    installed here as of the issue's date, its own tests judge in the jail; for every other row a line says why not.
 
     Writes OUTPUT/tasks.jsonl.gz, the snapshots that the tasks name beside it, and OUTPUT/manifest.json, with counts and
-    reasons. After a kill or an interrupt, the same command resumes. See docs/histories.md.
+    reasons. After a kill or an interrupt, the same command resumes. See docs/build.md.
     """
     from strop_tasks.curation.histories.build import manifest_of
     from strop_verify.core import files
@@ -60,7 +60,7 @@ def commits(
         for task in _made(sources, output, settings, verifying, tally, rows):
             made.append(task)
     except (KeyboardInterrupt, SystemExit) as stop:
-        say("stopped: what is known so far is written; the same command resumes")
+        say("stopped: results so far are written; the same command resumes")
         if not made:
             raise
         stopped = stop
@@ -82,13 +82,13 @@ def commits(
 
 
 def _fit(tasks: "list[Task]", settings: HistorySettings, tally: Tally) -> "Iterator[Task]":
-    """Those that the options let through."""
+    """The tasks that pass the options' filters."""
     for task in tasks:
         noticed, tried = task.metadata["strength"]
         if settings.untold and task.metadata.get("tells"):
-            tally.left_out["tells what only the patch has"] += 1
+            tally.left_out["reveals what only the patch has"] += 1
         elif tried and noticed < settings.min_noticed:
-            tally.left_out["its tests notice too few planted faults"] += 1
+            tally.left_out["its tests catch too few planted faults"] += 1
         else:
             yield task
 

@@ -31,7 +31,7 @@ def _steps(wanted: bool) -> None:
 
 def curate(
     pipeline: Annotated[
-        str, Argument(metavar="NAME|PIPELINE.yaml", help="sources and steps; see docs/curate.md")
+        str, Argument(metavar="NAME|PIPELINE.yaml", help="sources and steps; see docs/audit.md")
     ],
     out: Annotated[
         Path | None, Option("--output", "-o", help="folder for the tasks and the manifest")
@@ -55,8 +55,8 @@ def curate(
 ) -> None:
     """Filter, clean and split tasks by a pipeline of steps.
 
-    Writes tasks.jsonl, one file for each part of a split, dropped.jsonl, changes.jsonl and manifest.json. A stopped
-    run resumes when you give the same command again.
+    Writes tasks.jsonl, one file for each part of a split, dropped.jsonl, changes.jsonl and manifest.json. The same
+    command resumes a stopped run.
     """
     from strop_tasks.curation.pipeline.read import read_pipeline
     from strop_tasks.curation.pipeline.run import RunOptions
@@ -81,7 +81,7 @@ def curate(
 
 
 def _shown_stages(stack: ExitStack) -> "Watcher":
-    """Progress on stderr, with one line for each finished stage; `stack` ends the last one."""
+    """Progress on stderr, with one line per finished stage; `stack` ends the last one."""
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.pipeline.stage import StageCounts, Watcher
 

@@ -25,11 +25,11 @@ FORMAT = {
     "fix-compile": "search-replace",
     "infill": "infill",
 }
-"""The default form of an edit."""
+"""The default edit format."""
 CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
-"""For one program of families fix-compile and infill."""
+"""Limits of one program of families fix-compile and infill."""
 UNTOLD = ("workers", "allow_unsafe", "repositories")
-"""Settings that the manifest does not name."""
+"""Settings that the manifest omits."""
 
 
 @grouped
@@ -42,9 +42,9 @@ def edits(
     settings: EditSettings,
     prompts: PromptLimit,
 ) -> None:
-    """Make edit tasks from existing fixes; what no oracle or compiler confirms is left out.
+    """Make edit tasks from existing fixes; only those that an oracle or a compiler confirms are kept.
 
-    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edit-tasks.md.
+    Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edits.md.
     """
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.edits.program_pairs import pairs
@@ -65,7 +65,7 @@ def edits(
             made = pairs(_reported(source, tally), tally, done)
         else:
             made = _of_programs(source, family, settings, tally, done, stack)
-        progress = stack.enter_context(Progress("looked at"))  # reading the source is no part of it
+        progress = stack.enter_context(Progress("looked at"))  # without reading the source
         build.write(islice(made, settings.limit), f"no task could be made from {source!r}", "it is empty")
     told = {name: value for name, value in asdict(settings).items() if name not in UNTOLD}
     build.finish(
@@ -83,7 +83,7 @@ def _of_repositories(
     done: Callable[[int], None],
     total: list[int],
 ) -> "Iterator[Task]":
-    """Its tasks; the number of commits, where it is known, is put into `total`."""
+    """The tasks; sets `total` to the number of commits, if known."""
     from strop_tasks.curation.edits.file_pairs import of_history, of_rows
     from strop_tasks.curation.edits.repository import Repository
 
@@ -117,7 +117,7 @@ def _of_programs(
     from strop_verify.sandbox.limits import Limits
     from strop_verify.verification import open_verifier
 
-    tasks = load_tasks(source)  # with its splits: tasks made from one task stay on its side
+    tasks = load_tasks(source)  # with splits: tasks made from one task stay on its side
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     verifier = stack.enter_context(open_verifier(limits=limits, **settings.verifying()))
     make = infill if family == "infill" else fix_compile
@@ -125,7 +125,7 @@ def _of_programs(
 
 
 def _reported(source: str, tally: Tally) -> "Iterable[Task]":
-    """The tasks of a source; rows that make none are counted."""
+    """The tasks of a source; rows without a task are counted."""
     from strop.tasks.sources import iter_tasks
 
     def bad(_: str) -> None:

@@ -1,4 +1,4 @@
-"""`strop build env`: a project's environment, found by rules, built and proved."""
+"""`strop build env`: finds a project's environment by rules, builds it and runs the tests."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,28 +14,26 @@ if TYPE_CHECKING:
     from strop_tasks.curation.histories.environment import EnvironmentLock
     from strop_tasks.curation.histories.installation import ProjectInstall
 
-Folder = Annotated[Path, Option("--output", "-o", help="folder for the result; made where it is missing")]
+Folder = Annotated[Path, Option("--output", "-o", help="folder for the result; created if missing")]
 
 
 def env(
     repository: Annotated[
-        str, Argument(help="git repository or bundle; or a lock or list of packages that was written before")
+        str, Argument(help="git repository or bundle; or a lock or package list from an earlier run")
     ],
     output: Folder,
     rev: Annotated[str, Option(help="revision; default: HEAD")] = "",
-    container: Annotated[Path | None, Option(help="also write a Containerfile of it to this file")] = None,
+    container: Annotated[Path | None, Option(help="also write a Containerfile to this file")] = None,
     with_agent: Annotated[
         str,
-        Option(
-            metavar="MODEL", help="where the rules fail, a model that finds out, written as for strop eval"
-        ),
+        Option(metavar="MODEL", help="model to ask where the rules fail, written as for strop eval"),
     ] = "",
     allow_unsafe: AllowUnsafe = False,
 ) -> None:
     """Find out how a project is installed and tested, fetch its packages, and run its tests twice in the jail.
 
-    Writes OUTPUT/NAME.lock.json. Packages come as wheels from the index that pip or uv uses, the only step that needs
-    the network; nothing of the project is run outside the jail. See docs/histories.md.
+    Writes OUTPUT/NAME.lock.json. Packages are installed as wheels from the index of pip or uv, the only step that
+    needs the network; nothing of the project is run outside the jail. See docs/build.md.
     """
     from strop_tasks.curation.histories.environment import containerfile, rebuilt
     from strop_verify.core.files import atomic, check_writable, writing
@@ -56,7 +54,9 @@ def env(
         with atomic(container) as file:
             file.write(containerfile(lock).encode())
     count = len(lock.installed)
-    packages = f"{count} packages in {lock.packages}" if lock.packages else "no packages beside this Python's"
+    packages = (
+        f"{count} packages in {lock.packages}" if lock.packages else "no packages besides this Python's"
+    )
     odd = f", {len(lock.flaky)} are flaky, {len(lock.failing)} fail" if lock.flaky or lock.failing else ""
     print(
         printable(

@@ -36,7 +36,7 @@ def implement(
     """Make implementation tasks: a function is masked in its file, and its docstring says what it does.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. Without --tests none of the source code is run; with
-    it a snapshot of the project is written, OUTPUT.project.tar.gz. See docs/implement.md.
+    it a snapshot of the project is written, OUTPUT.project.tar.gz. See docs/build.md.
     """
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.implement.build import tasks
@@ -74,7 +74,7 @@ def _tested(
     project: "Project", archive: Path, source: str, settings: ImplementSettings, tally: Tally,
     progress: "Progress",
 ) -> "Iterator[Task]":  # fmt: skip
-    """Tasks that the project's tests judge. Its snapshot is written after the last one."""
+    """Tasks judged by the project's tests. Its snapshot is written after the last one."""
     from strop_tasks.curation.implement.archive import stem
     from strop_tasks.curation.implement.build import tasks
     from strop_tasks.curation.implement.project import judged, project_files

@@ -1,4 +1,4 @@
-"""`strop build next-edit`: states of commits that are being made, from histories."""
+"""`strop build next-edit`: states of commits in progress, from histories."""
 
 import tempfile
 from collections.abc import Iterator
@@ -25,7 +25,8 @@ def next_edit(
     split: HeldOut,
     prompts: PromptLimit,
 ) -> None:
-    """Make next-edit tasks: a commit is cut into edits; what comes next after some of them, or silence?
+    """Make next-edit tasks: a commit is cut into edits, and a task asks what comes next after some of them, if
+    anything.
 
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/next-edit.md.
     """

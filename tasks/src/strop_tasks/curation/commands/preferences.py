@@ -24,15 +24,13 @@ def preferences(
     ] = None,
     pairs: Annotated[
         Path | None,
-        Option(
-            help="also write the training pairs, a line {prompt, chosen, rejected} each, as TRL reads them"
-        ),
+        Option(help="also write the training pairs for TRL, a line {prompt, chosen, rejected} each"),
     ] = None,
 ) -> None:
-    """Collect what runs have kept: each answer that passed is preferred to each of its task that failed.
+    """Collect answers of runs: each answer that passed is preferred to each that failed its task.
 
-    One task a line, with its different answers. Equal ones count once; training and held-out tasks stay apart. Train a
-    reward model on them: strop train-reward. See docs/learned-rewards.md.
+    One task per line, with its distinct answers. Training and held-out tasks stay apart. Train a
+    reward model on them: strop train-reward. See docs/rewards.md.
     """
     from strop.tasks.preferences import on_side
     from strop_tasks.curation.preferences import build_preferences
@@ -73,7 +71,7 @@ def preferences(
 
 
 def _tasks_of(runs: list[Path]) -> "Mapping[str, Task]":
-    """Every task that the runs' recipes name, with its split; one that any of them holds out is held out."""
+    """Every task of the runs' recipes, with its split; tasks that any of them holds out are held out."""
     from strop.config.load import load_recipe
     from strop.reports.run_folder import RECIPE, RunFolder
     from strop.tasks.task_sets import each, tasks_of
@@ -89,8 +87,8 @@ def _tasks_of(runs: list[Path]) -> "Mapping[str, Task]":
 
 
 def _kept(folder: Path) -> "Iterator[tuple[str, Rollout]]":
-    """(where it was sampled, the rollout) of every step and evaluation of a run. Of an evaluation's answers of one
-    index, a sampled and a greedy one, the first counts. What cannot be read is said.
+    """(where it was sampled, the rollout) of every step and evaluation of a run. If a sampled and a greedy answer of
+    an evaluation share an index, the first counts. Unreadable files are reported.
     """
     from strop.reports.rollout_files import WHOLE, evaluation_name, read_whole
     from strop.reports.run_folder import EVALUATION, RunFolder

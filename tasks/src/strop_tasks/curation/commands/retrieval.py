@@ -31,7 +31,7 @@ def retrieval(
     split: HeldOut,
     prompts: PromptLimit,
 ) -> None:
-    """Make search tasks: a commit's message is the request, and the lines that it changes are what to find.
+    """Make search tasks: a commit's message is the request, and the lines that it changes are to be found.
 
     Also writes OUTPUT.manifest.json, with counts and reasons, and OUTPUT.trees.git, which holds the files. See
     docs/search.md.

@@ -1,6 +1,6 @@
-"""Edit tasks out of known repairs: commits, rows with a patch, programs with a compiler's message.
+"""Edit tasks from known repairs: commits, rows with a patch, programs with a compiler's message.
 
-See docs/edit-tasks.md, "strop build edits".
+See docs/edits.md, "strop build edits".
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ LAYOUT = TallyLayout(
 
 @dataclass(frozen=True)
 class EditLimits:
-    """What an edit may have."""
+    """Limits of an edit."""
 
     context: Annotated[
         int, Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
@@ -40,7 +40,7 @@ class EditLimits:
 
 @dataclass(frozen=True)
 class EditSettings(Verifying, EditLimits):
-    """What edits a build makes."""
+    """Options of a build of edits."""
 
     repositories: Annotated[Path | None, Option(help="folder of clones that hold the files of the rows")] = (
         None
@@ -51,4 +51,4 @@ class EditSettings(Verifying, EditLimits):
     newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
     limit: Annotated[int | None, Option(min=1, help="maximum number of tasks")] = None
     holes: Annotated[int, Option(min=1, help="infill: maximum tasks from one program")] = 2
-    seed: Annotated[int, Option(help="decides which unchanged files are shown, and where holes are")] = 0
+    seed: Annotated[int, Option(help="seed of the choice of unchanged files and of holes")] = 0

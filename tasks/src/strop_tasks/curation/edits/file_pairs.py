@@ -1,4 +1,4 @@
-"""Tasks out of files before and after: `edit_task`, and where the files come from: commits, or rows with a patch."""
+"""Tasks from files before and after an edit (`edit_task`), taken from commits or rows with a patch."""
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from strop_verify.edits.languages import language_of
 from strop_verify.edits.lines import split
 
 Done = Callable[[int], None]
-"""Gets, after each commit or row, the number of tasks made of it."""
+"""Gets the number of tasks after each commit or row."""
 
 
 def edit_task(
@@ -42,7 +42,7 @@ def edit_task(
 ) -> Task:
     """A task that the oracle's files solve. `after`: of changed files, None = deleted. Raises LeftOut.
 
-    Verified: the reference, which is the oracle's edit in its format, is applied and gives the oracle's files.
+    Verified: applying the reference, the oracle's edit in its format, gives the oracle's files.
     """
     placed = format in ("search-replace", "unified-diff")
     check = EditCheck(
@@ -71,7 +71,7 @@ def of_history(
     tally: Tally,
     done: Done,
 ) -> Iterator[Task]:
-    """A task a commit: of family "patch" what the message asks for, of "swe-rl" what it reports."""
+    """One task per commit: family "patch" takes the message as an instruction, "swe-rl" as a report."""
     for commit in commits:
         yield from _one(partial(_of_commit, repository, commit, family, settings), tally, done)
 
@@ -79,7 +79,7 @@ def of_history(
 def of_rows(
     tasks: Iterable[Task], clones: Path, settings: EditSettings, tally: Tally, done: Done
 ) -> Iterator[Task]:
-    """A task of family "swe-rl" a row of SWE-bench, SWE-smith or their kin, with files out of local clones."""
+    """One task of family "swe-rl" per row of SWE-bench, SWE-smith or similar sets, with files from local clones."""
     opened: dict[str, Repository | None] = {}
     for task in tasks:
         yield from _one(partial(_of_row, task, clones, opened, settings), tally, done)

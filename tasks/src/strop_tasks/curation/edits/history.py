@@ -1,13 +1,13 @@
-"""Which commits make tasks: filters on who wrote them, what they say and change; and which other files are shown.
+"""Filters commits by author, message and changes, and chooses further files to show.
 
 After the published seed data of SWE-RL (Wei et al., arXiv 2502.18449: pull requests of bots, empty and huge ones,
 version bumps and the like dropped, an issue about a bug linked, programming files changed). Deviations:
-1. A commit represents a pull request, its message the issue: a history alone has nothing else. So a message reveals
-more of the fix than an issue would.
-2. What names an issue is a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
+1. A commit stands for a pull request, and its message for the issue, which a history lacks. So a message reveals more
+   of the fix than an issue would.
+2. A commit counts as linked to an issue by a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
 3. The numbers of lines and words are ours; the paper gives none.
 
-Files that the edit leaves alone are shown too, so that not every shown file has to be changed. SWE-RL has a model name
+Unchanged files are shown too, so not every shown file has to be changed. SWE-RL has a model name
 them; here they are drawn, seeded, from the files closest to the changed ones: in the same folder, or with names that
 the issue or a changed file mentions.
 """
@@ -28,7 +28,7 @@ FEWEST_WORDS = 3
 MOST_MESSAGE = 6000
 """Characters of a message."""
 POOL = 4
-"""How many of the closest files each wanted one is drawn from."""
+"""Number of closest files to draw each wanted one from."""
 SMALLEST = 40
 """Smallest file worth showing, in bytes."""
 _WORD = re.compile(r"[A-Za-z_]\w{2,60}")
@@ -62,14 +62,14 @@ _PACKAGING = re.compile(
     r"(?:^|/)(?:setup|versioneer|_?version|__version__|__about__)\.py$|(?:^|/)docs?/(?:.*/)?conf\.py$|"
     r"^(?:noxfile|fabfile|dodo|tasks|build)\.(?:py|rs)$|(?:^|/)(?:gulpfile|Gruntfile|[\w-]+\.config)\.[cm]?[jt]s$"
 )
-"""Files that say how a project is built, tested and named, not what it does."""
+"""Files about building, testing and naming a project."""
 _CLOSES = re.compile(
     r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
 )
 
 
 def said_of(commit: Commit, issues: Mapping[int, str]) -> tuple[str, int]:
-    """What a commit is for: text and number of the issue that it closes, else its message and 0. Raises LeftOut."""
+    """A commit's purpose: text and number of the issue that it closes, else its message and 0. Raises LeftOut."""
     issue = next((number for number in map(int, _CLOSES.findall(commit.message)) if number in issues), 0)
     return says_enough(commit._replace(message=issues[issue]) if issue else commit), issue
 
@@ -109,7 +109,7 @@ def is_test(path: str) -> bool:
 
 
 def is_packaging(path: str) -> bool:
-    """Whether a name is that of a file about building, testing or naming the project: setup.py and its kin."""
+    """Whether a name is that of a file about building, testing or naming the project, such as setup.py."""
     return _PACKAGING.search(path) is not None
 
 
@@ -144,7 +144,7 @@ def _plain(changes: Sequence[CommitFile]) -> list[CommitFile]:
 def akin(
     paths: Mapping[str, int], changed: Mapping[str, str], issue: str, count: int, room: int, *parts: int | str
 ) -> list[str]:
-    """Up to `count` files of `room` bytes together, in the language of the changed ones, that are none of them.
+    """Up to `count` unchanged files within `room` bytes together, in the language of the changed ones.
 
     paths    every file and its size in bytes
     changed  the texts of the changed files

@@ -1,11 +1,11 @@
-"""Programs with a fault and their repairs: those that do not build, with what the compiler says; programs with lines
-taken out; pairs of a vulnerable and a fixed function.
+"""Faulty programs and their repairs: programs that do not build, with the compiler's message; programs with removed
+lines; pairs of a vulnerable and a fixed function.
 
-The former come out of tasks with a reference and a broken program (`metadata.broken`): those of `strop build rust-fix`,
+The first come from tasks with a reference and a broken program (`metadata.broken`): those of `strop build rust-fix`,
 and any whose check has a build stage, such as C by a command check with `gcc`, and are judged by their own check.
-Verified: the broken program fails in the build stage, and the oracle's edit passes. Lines are taken out of references,
-as HumanEval-Infilling has it (Bavarian et al., arXiv 2207.14255: single-line and multi-line); verified is that the rest
-fails and the lines pass. The pairs are neighbouring rows of PrimeVul's paired files.
+Verified: the broken program fails in the build stage, and the oracle's edit passes. Lines are removed from references
+as in HumanEval-Infilling (Bavarian et al., arXiv 2207.14255: single-line and multi-line); verified: the rest fails
+and the lines pass. The pairs are neighbouring rows of PrimeVul's paired files.
 """
 
 import random
@@ -26,11 +26,11 @@ from strop_verify.core.verdict import Verdict
 
 FAMILY = "fix-compile"
 IN_FLIGHT = 64
-"""Programs that are judged at one time."""
+"""Programs judged at a time."""
 MOST_LINES = 4
 """Of a hole."""
 LONGEST_MESSAGE = 4000
-"""Characters of a compiler's message that are shown."""
+"""Shown characters of a compiler's message."""
 
 
 class _Work(NamedTuple):
@@ -71,7 +71,7 @@ def _verified(
     tally: Tally,
     done: Callable[[int], None],
 ) -> Iterator[Task]:
-    """What is made of pairs of a task and a program that fails it; `made` may raise LeftOut."""
+    """Makes tasks from pairs of a task and a program that fails it; `made` may raise LeftOut."""
     budget = ErrorBudget()
     for work in ahead(_all_begun(pairs, verifier, settings, tally, done), IN_FLIGHT):
         broken, mended = work.broken.result(), work.mended.result()
@@ -117,8 +117,8 @@ def _around(hole: Task) -> str:
 
 
 def _holes(task: Task, settings: EditSettings) -> Iterator[Task]:
-    """The task with some of its reference's lines taken out, below the line that says what it is called: one, or a run
-    of up to `MOST_LINES`, by turns. The task itself where it has no such lines.
+    """The task with lines of its reference removed below the line of its name: alternately one, or a run of up to
+    `MOST_LINES`. The task itself if it has no such lines.
     """
     lines = task.reference.splitlines(keepends=True)
     name = task.check.function
@@ -139,7 +139,7 @@ def _holes(task: Task, settings: EditSettings) -> Iterator[Task]:
 
 
 def _uncompiled(work: _Work, broken: Verdict) -> Task:
-    """The task that a broken program makes. Raises LeftOut."""
+    """The task of a broken program. Raises LeftOut."""
     build = broken.stage("build")
     if build is None or build.passed:
         raise LeftOut("the broken program builds")
@@ -164,8 +164,8 @@ def _statement(task: Task, message: str) -> str:
 def pairs(tasks: Iterable[Task], tally: Tally, done: Callable[[int], None]) -> Iterator[Task]:
     """Both tasks of each pair, with numbered lines and the lines of the fix; see `strop_tasks.formats.vulnerability`.
 
-    A pair are two neighbours, one vulnerable and one not, of one commit and one weakness, with different codes. Others
-    are left out and counted.
+    A pair is two neighbouring rows, one vulnerable and one not, of one commit and one weakness, with different code.
+    Others are left out and counted.
     """
     waiting: Task | None = None
     for task in chain(tasks, [None]):

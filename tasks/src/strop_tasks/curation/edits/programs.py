@@ -1,4 +1,4 @@
-"""Whether two texts of a file are the same program: Python by its syntax tree, kin of C by what is no comment."""
+"""Whether two texts of a file are the same program: Python by its syntax tree, C-like languages by their tokens."""
 
 import ast
 import re
@@ -18,7 +18,7 @@ _WORDS = re.compile(r"\w+|[^\w\s]")
 
 
 def same_program(path: str, before: str | None, after: str | None) -> bool:
-    """Whether a change touches comments, docstrings and layout alone. False where the language is not read here."""
+    """Whether a change touches only comments, docstrings and layout. False for unknown languages."""
     if before is None or after is None:
         return False
     language = LANGUAGES.get(path.rpartition(".")[2].lower(), "")
@@ -49,7 +49,7 @@ def _same_python(before: str, after: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _statements(text: str) -> list[tuple[ast.stmt, str]]:
-    """The statements of a module, with their lines. Kept for a while: a commit's text before is its parent's after."""
+    """The statements of a module, with their lines. Cached: a commit's old text is its parent's new one."""
     lines = re.split(r"\r\n?|\n", text)
     return [
         (part, "\n".join(lines[part.lineno - 1 : part.end_lineno]))

@@ -35,7 +35,7 @@ class Commit(NamedTuple):
     author: str
     """`NAME <MAIL>`."""
     date: str
-    """Of committing, YYYY-MM-DD."""
+    """Commit date, YYYY-MM-DD."""
     message: str
 
 
@@ -46,11 +46,11 @@ class CommitFile(NamedTuple):
     """git's letter: A added, M modified, D deleted, R renamed, T another kind of file, ..."""
     path: str
     regular: bool
-    """Whether it is a plain file, no link or submodule, on the sides on which it is there."""
+    """Whether it is a plain file, not a link or submodule, wherever it exists."""
 
 
 class Repository:
-    """Reads a clone, bare or not. Raises UserError for a folder that is none, and for what git refuses."""
+    """Reads a clone, bare or not. Raises UserError for other folders and for git's errors."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -65,7 +65,7 @@ class Repository:
         self._empty = self._call("hash-object", "-t", "tree", "/dev/null")
 
     def resolve(self, name: str) -> str:
-        """The id of a commit; "" where there is none of that name, also as a branch of the remote."""
+        """The id of a commit; "" if there is none of that name, not even as a branch of the remote."""
         for spelt in (name, f"refs/remotes/origin/{name}"):
             try:
                 commit = f"{spelt}^{{commit}}"
@@ -109,7 +109,7 @@ class Repository:
                 "log", "--no-walk=unsorted", "--format=%x00%H", "-p", f"-U{around}", "-M", "--no-ext-diff",
                 "--no-textconv", "--no-color", "--no-show-signature", "--src-prefix=a/", "--dst-prefix=b/", *ids, "--",
             )  # fmt: skip
-            # no line of a diff begins with NUL
+            # no diff line begins with NUL
             parts = re.split(r"(?m)^\0([0-9a-f]{40,64})$", text)
             found = dict(zip(parts[1::2], parts[2::2], strict=True))
             yield from ((commit, found[commit.id]) for commit in some)
@@ -125,7 +125,7 @@ class Repository:
         return found
 
     def files(self, commit: str) -> Files:
-        """Path to content of every plain file at a commit. VerificationError where they are too many or large."""
+        """Path to content of every plain file at a commit. VerificationError if they are too many or large."""
         with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
             out = Path(folder) / "tree.tar"
             self._call("archive", "--format=tar", f"--output={out}", commit)

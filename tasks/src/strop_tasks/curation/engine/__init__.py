@@ -1,1 +1,1 @@
-"""What all builders, the audit and the pipeline share: from candidates to verified tasks."""
+"""Shared by the builders, the audit and the pipeline: from candidates to verified tasks."""

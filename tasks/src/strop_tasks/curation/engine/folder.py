@@ -1,4 +1,4 @@
-"""The folder of a build that can be taken up again: its owner, its lock, and the settings that made it."""
+"""The folder of a resumable build: its owner, its lock and its settings."""
 
 import json
 import os
@@ -14,9 +14,9 @@ from strop_verify.core.journal import try_lock
 
 @contextmanager
 def held(path: Path, command: str, ours: Callable[[], bool]) -> Iterator[None]:
-    """Makes the folder, and holds it for this process alone; files that a killed one left unfinished are removed.
+    """Creates the folder and locks it for this process; unfinished files of a killed process are removed.
 
-    ours  whether a folder that is not empty was made by this command
+    ours  whether a non-empty folder was made by this command
     Raises UserError for a folder that holds something else or is in use.
     """
     try:

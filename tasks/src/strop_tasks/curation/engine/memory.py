@@ -1,4 +1,4 @@
-"""What a costly build, step or audit has found so far, on disk, so that a killed one loses little."""
+"""Results so far of a costly build, step or audit, on disk, so that a killed one loses little."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

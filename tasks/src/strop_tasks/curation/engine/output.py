@@ -1,4 +1,4 @@
-"""What the commands of `strop build` share: options, the file of tasks, the manifest beside it, and the last line."""
+"""Shared by the commands of `strop build`: options, the task file, its manifest and the last line of output."""
 
 import os
 import time
@@ -24,7 +24,7 @@ File = Annotated[Path, Option("--output", "-o", help="file of task lines to writ
 
 @dataclass(frozen=True)
 class Verifying:
-    """How what is made is verified."""
+    """Settings of verification."""
 
     workers: Annotated[
         int | None, Option(min=1, help="batches verified at a time; one per core by default")
@@ -49,7 +49,7 @@ class Verifying:
 
 @dataclass(frozen=True)
 class ChosenTasks:
-    """Which tasks of a source are taken."""
+    """Selection of a source's tasks."""
 
     limit: Annotated[int | None, Option(min=1, help="read only this many tasks of the source")] = None
     topic: Annotated[list[str] | None, Option("--topic", help="only this topic; repeatable")] = None
@@ -63,14 +63,14 @@ class ChosenTasks:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What is held out."""
+    """Selection of held-out tasks."""
 
     held_out: Annotated[
-        list[str] | None, Option(help="repository whose tasks are all held out; may be repeated")
+        list[str] | None, Option(help="hold out all tasks of this repository; repeatable")
     ] = None
     newest_share: Annotated[
         float,
-        Option(min=0.0, max=1.0, help="share of each other repository's commits, the newest, to hold out"),
+        Option(min=0.0, max=1.0, help="share of the newest commits of every other repository to hold out"),
     ] = 0.2
 
     def sides(self, tasks: "Sequence[Task]") -> "list[Task]":
@@ -80,19 +80,19 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class PromptLimit:
-    """Which tasks are left out because their prompts are too long."""
+    """The limit on prompt length."""
 
     max_prompt_tokens: Annotated[
         int | None,
-        Option(min=1, help="leave out tasks whose prompt, as a chat, has more tokens of --tokenizer"),
+        Option(min=1, help="leave out tasks whose chat prompt has more tokens, counted by --tokenizer"),
     ] = None
     tokenizer: Annotated[
         str | None,
-        Option(metavar="MODEL", help="whose tokens --max-prompt-tokens counts: a model's name or folder"),
+        Option(metavar="MODEL", help="model name or folder whose tokenizer --max-prompt-tokens uses"),
     ] = None
 
     def fits(self) -> "Callable[[Task], bool] | None":
-        """Whether a task's prompt is short enough; None where nothing is asked. Raises UserError."""
+        """A test of whether a task's prompt is short enough; None without a limit. Raises UserError."""
         most, name = self.max_prompt_tokens, self.tokenizer
         if most is None and name is None:
             return None

@@ -1,4 +1,4 @@
-"""Calls of a model's server, each paid for once: a response is on the disk before it is used, and read back later.
+"""Calls of a model's server, each paid for once: a response is stored before it is used, and read back on resuming.
 
 Limit: killing the build loses the calls in flight. They are sent again with the same `Idempotency-Key`, by which a
 server that supports it recognises them.
@@ -22,16 +22,16 @@ CALLS, BUILD = "calls.jsonl", "build.json"
 FINISH_SECONDS = 15.0
 """How long an interrupted build waits for calls in flight."""
 MOST_REFUSED = 8
-"""Refusals after which a build ends when nothing has been answered: the settings are wrong, not the prompts."""
+"""Number of refusals without an answer that ends a build: the settings are wrong, not the prompts."""
 
 
 class Question(NamedTuple):
     """One call."""
 
     key: str
-    """By which a paid response is known again."""
+    """Identifies a paid response."""
     stage: str
-    """What is asked: usage is counted by it."""
+    """The prompt; usage is counted by it."""
     attempt: int
     """From 1."""
     prompt_id: str
@@ -40,7 +40,7 @@ class Question(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What the model said."""
+    """The response's text."""
 
     text: str
     finish: str
@@ -68,7 +68,7 @@ class Calls:
         for line in self._paid.values():
             self.usage.add(line)
         self.failure: StropError | None = None
-        """What ended the calls, if anything did."""
+        """What stopped the calls, or None."""
         self.out_of_money = self._closing = False
         self._refused = 0
         self._guard = threading.Lock()
@@ -114,7 +114,7 @@ class Calls:
         await self._caller.close()
 
     async def _call(self, question: Question) -> Response:
-        """Calls, and writes the response down."""
+        """Calls the server and stores the response."""
         async with self._room:
             limit = self._server.max_cost
             if limit is not None and self.usage.cost(self._server.prices) >= limit:
@@ -159,7 +159,7 @@ class Calls:
 
 
 def _line(question: Question, answer: Any) -> dict[str, Any]:
-    """What is kept of a response."""
+    """The stored part of a response."""
     choice, usage = answer.choices[0], answer.usage
     text = choice.message.content or ""
     asked = sum(len(message["content"]) for message in question.messages)
@@ -180,7 +180,7 @@ def _response(line: Mapping[str, Any]) -> Response:
 
 @contextmanager
 def opened(path: Path, identity: dict[str, Any], command: str) -> Iterator[None]:
-    """Creates or takes up the folder of a build that asks a model, and holds it for this process.
+    """Creates or resumes the folder of a build that calls a model, and locks it for this process.
 
     Raises UserError for a folder that holds something else, a build of another identity, or is in use.
     """

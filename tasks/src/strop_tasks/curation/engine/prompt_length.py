@@ -1,4 +1,4 @@
-"""How long a task's prompt is, in a model's tokens."""
+"""The length of a task's prompt in a model's tokens."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a build examined, left out and made, and why; and how many verdicts may be *error*.
+"""Counts of what a build examined, left out and made; and the limit on *error* verdicts.
 
 All tasks of a build: each once (`once`), and their split by repository, and by date within one (`split_of`).
 """
@@ -31,7 +31,7 @@ class TallyLayout:
 
 
 class LeftOut(Exception):
-    """Why something makes no task: a few words, which are counted."""
+    """The reason why something makes no task, in a few words that are counted."""
 
 
 class Tally:
@@ -57,21 +57,21 @@ class Tally:
         """By operator. What changes several things at once counts under each of its operators."""
 
     def keep(self, task: "Task") -> "Task":
-        """Counts a task that was made, and gives it back."""
+        """Counts a task and returns it."""
         self.tasks += 1
         for name, key in self._layout.marks(task):
             self.counts[name][key] += 1
         return task
 
     def take_back(self, task: "Task", reason: str) -> None:
-        """Counts a task that was made as one that is none."""
+        """Moves a counted task to the rejected ones."""
         self.tasks -= 1
         for name, key in self._layout.marks(task):
             self.counts[name] -= Counter({key: 1})
         self.counts["left_out" if "left_out" in self._layout.names else "unusable"][reason] += 1
 
     def drop(self, operators: Iterable[str], reason: str) -> None:
-        """Counts what was judged and is no task."""
+        """Counts a candidate that was judged and rejected."""
         for name in operators:
             self.dropped[name][reason] += 1
 
@@ -120,7 +120,7 @@ class Tally:
 
 
 class ErrorBudget:
-    """Watches the share of what could not be verified.
+    """Limits the share of what could not be verified.
 
     share   that is too large when it is passed
     fewest  seen before the share counts
@@ -133,7 +133,7 @@ class ErrorBudget:
         self._seen = self._errors = 0
 
     def see(self, verdict: "Verdict") -> "Verdict":
-        """Counts a verdict and gives it back. Raises TooManyErrors when too many of them are errors."""
+        """Counts a verdict and returns it. Raises TooManyErrors when too many are errors."""
         self.count(None if verdict.scored else verdict.detail)
         return verdict
 

@@ -37,7 +37,7 @@ class Fault:
     text: str
     """The whole file."""
     shape: str
-    """By what faults of one function count as the same."""
+    """The key by which faults of one function count as equal."""
 
 
 class Pool(Generic[Text]):

@@ -1,4 +1,4 @@
-"""Faults that people write, their kinds, and the tables of the operators that make them, one a language.
+"""Kinds of faults that people write, and one table per language of the operators that make them.
 
 An operator is a function from a parsed text to the edits that would each put one fault there, or rules of the form
 "where this query of tree-sitter holds, write that". An edit replaces one span, all else stays byte for byte. An
@@ -46,16 +46,16 @@ Finder = Callable[[Text], Iterator[Edit]]
 
 @dataclass(frozen=True, slots=True)
 class Operator(Generic[Text]):
-    """A way to go wrong."""
+    """A kind of fault and how to make it."""
 
     name: str
     kinds: tuple[Kind, ...]
-    """What its faults may end in, the likeliest first."""
+    """Error kinds that its faults may cause, the most likely first."""
     find: Finder[Text]
 
     @property
     def builds(self) -> bool:
-        """Whether its faults are for the tests to find, not for the compiler."""
+        """Whether tests find its faults, not the compiler."""
         return self.kinds[0] in BEHAVIOUR
 
     def changes(self, text: Text) -> list[Change]:
@@ -118,7 +118,7 @@ class OperatorTable(dict[str, Operator[Text]]):
         self._extend(name, kinds, find)
 
     def swap(self, name: str, *kinds: Kind, at: str) -> None:
-        """Registers a rule that puts the captures `a` and `b` into each other's place."""
+        """Registers a rule that swaps the captures `a` and `b`."""
         self._extend(
             name, kinds, lambda text: (swapped(text, one["a"], one["b"]) for one in matches(text, at))
         )
@@ -155,7 +155,7 @@ def replace(node: Node, text: str) -> Edit:
 
 
 def swapped(source: Routine | Source, left: Node, right: Node) -> Edit:
-    """The two nodes in each other's place, with what is between them kept."""
+    """The two nodes swapped, with the text between them kept."""
     between = source.data[left.end_byte : right.start_byte].decode("utf-8", "surrogatepass")
     return left.start_byte, right.end_byte, f"{source.string(right)}{between}{source.string(left)}"
 

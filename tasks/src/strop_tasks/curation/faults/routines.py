@@ -43,7 +43,7 @@ class Routine:
 
     @cached_property
     def shape(self) -> str:
-        """By what changes of it count as none."""
+        """The key by which a change counts as no change."""
         return shape(self.tree)
 
     @cached_property
@@ -143,7 +143,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def shape(tree: ast.AST) -> str:
-    """By what two programs count as the same: the tree without positions."""
+    """The key by which two programs count as equal: the tree without positions."""
     return ast.dump(tree, annotate_fields=False)
 
 

@@ -1,8 +1,8 @@
-"""Histories as tasks: a project's environment, built by rules, and its commits, judged by their own tests.
+"""Tasks from histories: a project's environment, built by rules, and its commits, judged by their own tests.
 
-`installation` reads how a project is installed, `environment` builds and proves that, `commits` finds those that
-change programs and tests, `trial` runs these tests on both sides of one, `build` does so for whole histories. See
-docs/histories.md.
+`installation` reads how a project is installed, `environment` builds it and runs the tests, `commits` finds those
+that change programs and tests, `trial` runs these tests on both sides of one, `build` does so for whole histories.
+See docs/build.md.
 """
 
 from collections.abc import Iterator
@@ -21,29 +21,29 @@ FAMILY = "repair"
 
 @dataclass(frozen=True)
 class HistorySettings:
-    """Which commits are tried, and how."""
+    """Options of the commits to try."""
 
     newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
     limit: Annotated[int | None, Option(min=1, help="maximum tasks of one repository")] = None
-    max_files: Annotated[int, Option(min=1, help="program files that a commit changes, at most")] = 5
-    max_lines: Annotated[int, Option(min=1, help="lines of programs that it adds and removes, at most")] = 400
-    seconds: Annotated[float, Option(min=1.0, help="CPU seconds that the runs of one commit may take")] = 90.0
-    mutants: Annotated[int, Option(min=0, help="faults in the changed lines that its tests are tried on")] = 4
+    max_files: Annotated[int, Option(min=1, help="maximum source files that a commit changes")] = 5
+    max_lines: Annotated[int, Option(min=1, help="maximum source lines that it adds and removes")] = 400
+    seconds: Annotated[float, Option(min=1.0, help="maximum CPU seconds of the runs of one commit")] = 90.0
+    mutants: Annotated[int, Option(min=0, help="faults in the changed lines to try its tests on")] = 4
     format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
-    seed: Annotated[int, Option(help="decides which tests of other files judge, and about faults")] = 0
+    seed: Annotated[int, Option(help="seed of the choice of other files' tests and of faults")] = 0
     untold: Annotated[
         bool,
         Option("--untold", help="leave out tasks whose statement quotes or names what only the patch has"),
     ] = False
     min_noticed: Annotated[
-        int, Option(min=0, help="planted faults that a task's tests notice, at least, where some were tried")
+        int, Option(min=0, help="minimum planted faults that a task's tests catch, if some were tried")
     ] = 0
     issues: Annotated[
         list[str] | None,
         Option(
             metavar="REPOSITORY=FILE.json",
-            help="texts of its issues, as gh issue list --json number,title,body writes them: the statement where a "
-            "commit closes one; may be repeated",
+            help="its issues, as gh issue list --json number,title,body writes them: the statement of "
+            "commits that close one; may be repeated",
         ),
     ] = None
 

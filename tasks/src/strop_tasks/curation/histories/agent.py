@@ -1,6 +1,7 @@
-"""Where the rules fail: a policy looks at the project in a workspace, says what it needs, and the tests judge that.
+"""For projects where the rules fail: a policy examines the project in a workspace and states its needs, and the tests
+judge them.
 
-It has tools in a jailed folder without a network. What it says is a file, `environment.json`: packages, which are
+It has tools in a jailed folder without a network. Its answer is a file, `environment.json`: packages, which are
 installed after the play as for the rules, and texts of files that an installation would write. Nothing else counts.
 """
 

@@ -1,4 +1,5 @@
-"""Whole histories: every commit is tried once, newest first; what came of it is in a journal: a kill loses no work."""
+"""Builds tasks from whole histories: every commit is tried once, newest first; a journal keeps outcomes, so a kill
+loses no work."""
 
 import os
 import tempfile
@@ -34,18 +35,18 @@ JOURNAL = ".journal.jsonl"
 
 @dataclass(frozen=True)
 class HistoryProgress:
-    """How far a build is."""
+    """Progress of a build."""
 
     repository: str
     done: int
-    """Commits that were tried by this run."""
+    """Commits tried by this run."""
     total: int
-    """Commits that this run will have tried at its end, as the share of tasks so far has it where there is a limit."""
+    """Expected commits of this run; with a limit, by the share of tasks so far."""
     tasks: int
 
 
 class HistoryBuild:
-    """One build in its folder. Raises UserError where another one runs there, or one of other settings did."""
+    """One build in its folder. Raises UserError if another one runs there, or one with other settings did."""
 
     def __init__(
         self, sources: Sequence[str], folder: Path, settings: HistorySettings, verifier: Verifier, tally: Tally,
@@ -105,7 +106,7 @@ class HistoryBuild:
                             waiting_for.cancel()
                         break
                 left[name] = 0
-        except BaseException:  # no trial is waited for
+        except BaseException:  # no trial is pending
             self._verifier.close()
             raise
         finally:
@@ -114,14 +115,14 @@ class HistoryBuild:
             threads.shutdown(wait=True)
 
     def _to_try(self, left: Mapping[str, int], name: str, kept: int, share: float) -> int:
-        """Commits that are still to be tried. `share`: tasks of a commit so far."""
+        """Commits still to be tried. `share`: tasks per commit so far."""
         if self._settings.limit is None:
             return sum(left.values())
         tasks = {other: self._settings.limit - kept * (other == name) for other in left}
         return sum(min(many, ceil(tasks[other] / max(share, 0.01))) for other, many in left.items())
 
     def close(self) -> None:
-        """Closes the journal, removes snapshots that no task of it names, and gives the folder free."""
+        """Closes the journal, removes unused snapshots, and releases the folder."""
         self._journal.close()
         tasks = [line["task"] for line in self._known.values() if "task" in line]
         named = {task["check"]["judge"]["project"] for task in tasks}
@@ -137,7 +138,7 @@ class HistoryBuild:
         found: Sequence[HistoryCommit],
         futures: "list[Future[dict[str, Any]]]",
     ) -> "Iterator[tuple[HistoryCommit, Future[dict[str, Any]]]]":
-        """The commits with their outcomes to come, which are begun when they are asked for."""
+        """The commits with their pending outcomes, started on demand."""
         for one in found:
             futures.append(threads.submit(self._outcome, trial, one))
             yield one, futures[-1]
@@ -149,7 +150,7 @@ class HistoryBuild:
                 yield candidate(name, commit, diff, self._settings, self._issues.get(name, {}))
 
     def _outcome(self, trial: CommitTrial, one: HistoryCommit) -> dict[str, Any]:
-        """What the journal says of a commit: its task, or why there is none."""
+        """A commit's entry in the journal: its task, or why there is none."""
         if (known := self._known.get(one.key)) is not None:
             return known
         try:
@@ -160,7 +161,7 @@ class HistoryBuild:
             return {"commit": one.key, "error": str(error)}
 
     def _taken(self, one: HistoryCommit, future: "Future[dict[str, Any]]") -> Task | None:
-        """Notes the outcome; the task, where it is one."""
+        """Records the outcome; returns the task, if any."""
         outcome = future.result()
         self._budget.count(outcome.get("error"))
         if "error" in outcome:  # tried again by the next run
@@ -181,7 +182,7 @@ class HistoryBuild:
         return Task.model_validate(outcome["task"])
 
     def _key(self) -> str:
-        """Of the settings on which a commit's outcome depends."""
+        """Digest of the settings on which a commit's outcome depends."""
         settings = self._settings
         trial = {name: getattr(settings, name) for name in ("format", "mutants", "seconds", "seed")}
         issues = sorted((name, sorted(texts.items())) for name, texts in self._issues.items())
@@ -202,7 +203,7 @@ class HistoryBuild:
 
 
 def manifest_of(tasks: Sequence[Task], folder: Path) -> dict[str, Any]:
-    """What the manifest says of the tasks beside their counts: bytes, environments, strength."""
+    """Entries of the manifest besides counts: bytes, environments, strength."""
     archives = [folder / task.check.effective().only(ProjectCheck).project for task in tasks]
     strength = [task.metadata["strength"] for task in tasks]
     return {

@@ -1,4 +1,5 @@
-"""Which commits may become tasks: those that change programs and tests, and say what for. Nothing is run here."""
+"""Selects commits that may become tasks: those that change programs and tests, with a usable message. Runs
+nothing."""
 
 import ast
 import re
@@ -27,15 +28,15 @@ class HistoryCommit:
     repository: str
     commit: Commit
     said: str
-    """Its message, or that of the issue that it closes."""
+    """Its message, or the text of the issue that it closes."""
     issue: int
-    """Number of that issue; 0 where it is the message."""
+    """Number of that issue; 0 if it is the message."""
     lines: Mapping[str, list[Range]]
-    """Changed file to its lines that are new, as the commit has them."""
+    """Changed file to its new lines in the commit."""
     tests: Sequence[str] = ()
-    """Of a row of SWE-bench, those that its patch mends, as pytest names them without parameters."""
+    """For a row of SWE-bench, the tests that its patch fixes, as pytest names them without parameters."""
     instance: str = ""
-    """Of a row, what it is called."""
+    """For a row, its name."""
 
     @property
     def key(self) -> str:
@@ -44,7 +45,7 @@ class HistoryCommit:
 
 
 def judges(path: str, language: str = "python") -> bool:
-    """Whether a file stands as the commit has it, on both sides: tests, what they need, what says how they run."""
+    """Whether both sides have the commit's version of a file: tests, what they need, what configures them."""
     return is_test(path) or is_protected(path, language)
 
 
@@ -77,7 +78,7 @@ def candidate(
 ) -> HistoryCommit:
     """The commit as a candidate; `diff`: what it changes, without lines around it. Raises LeftOut.
 
-    Of a row that was made a commit its issue is what is said, as it is.
+    For a commit made from a row, the issue is used as it is.
     """
     if not commit.parent:
         raise LeftOut("the first commit")
@@ -99,9 +100,10 @@ def candidate(
 
 
 def new_lines(diff: str) -> tuple[dict[str, list[Range]], dict[str, int]]:
-    """Of a diff without context: path to its changed lines after it, and to how many lines come and go.
+    """For a diff without context: path to its changed lines afterwards, and to the numbers of added and removed
+    lines.
 
-    Where lines only go, those on both sides count. Binary files have none.
+    For pure deletions the lines on both sides count. Binary files have none.
     """
     found: dict[str, list[Range]] = {}
     count: dict[str, int] = {}
@@ -129,7 +131,7 @@ def new_lines(diff: str) -> tuple[dict[str, list[Range]], dict[str, int]]:
 def touched_tests(path: str, text: str, spans: Collection[Range]) -> list[str]:
     """The tests of a Python file that lie in changed lines, as pytest names them without parameters.
 
-    A class where something else of it changes, the file where nothing but its top level does.
+    A class if other parts of it change, the file if only its top level does.
     """
     try:
         tree = tree_of(text)

@@ -1,7 +1,7 @@
-"""A project's environment: its packages in a folder, its tests proved by two runs, and a lock that makes it again.
+"""A project's environment: its packages in a folder, its tests run twice, and a lock that reproduces it.
 
-A folder of packages is named after the text of what is asked for and the Python: commits that ask for the same share
-it. Where the Python that runs Strop has all of it already, there is none.
+A folder of packages is named after the requirements and the Python; commits with the same requirements share it.
+There is none if the Python that runs Strop has everything.
 """
 
 import hashlib
@@ -39,23 +39,23 @@ _ORDER = 48
 
 @dataclass(frozen=True)
 class EnvironmentLock:
-    """What makes an environment again, and what its tests said."""
+    """Everything needed to reproduce an environment, and its test results."""
 
     repository: str
     revision: str
     language: str
     python: str
     found: Sequence[str]
-    """Files that say how the project is installed."""
+    """Files that describe the installation."""
     requirements: Sequence[str]
     packages: str
-    """Name of the folder of packages; empty where this Python has all that is asked for."""
+    """Name of the folder of packages; empty if this Python has everything."""
     installed: Mapping[str, str]
     """Package to version."""
     written: Mapping[str, str]
     """Files that an installation writes and the checkout lacks."""
     command: Sequence[str]
-    """What runs the tests, where the packages are on PYTHONPATH."""
+    """The command that runs the tests, with the packages on PYTHONPATH."""
     passing: Sequence[str] = ()
     """Tests that pass in two runs, the second in another order and with another hash seed."""
     flaky: Sequence[str] = ()
@@ -68,7 +68,7 @@ class EnvironmentLock:
 
 
 class PackageFolders:
-    """The folders of packages below one folder, made when they are asked for. From any thread."""
+    """The package folders below one folder, made on demand. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -76,7 +76,7 @@ class PackageFolders:
         self._failed: dict[str, str] = {}
         self._alone: dict[str, bool] = {}
         self.built = 0
-        """Folders that were made, not found."""
+        """Folders that were newly made."""
 
     @property
     def failures(self) -> list[str]:
@@ -84,17 +84,17 @@ class PackageFolders:
         return sorted(self._failed.values())
 
     def named(self, requirements: Sequence[str], day: str = "", tree: Files | None = None) -> str:
-        """The name of the folder that holds these; "" where this Python has them all. Raises UserError.
+        """The name of the folder with these packages; "" if this Python has them all. Raises UserError.
 
-        If they cannot be installed together, their newest versions are, else those that can be by themselves: the
-        tests say whether that is enough.
+        If they cannot be installed together, their newest versions are, else those that can be installed alone; the
+        tests decide whether that is enough.
 
         day   YYYY-MM-DD of the commit: packages are those of the first of its month, else of the day, else of the
               first year after it with wheels for this Python; where what installs knows no dates, those of today
         tree  the project's files: what is the project itself in whatever release is taken out of the folder
         """
         cause: UserError | None = None
-        with self._lock:  # one at a time: others that ask for the same wait for it
+        with self._lock:  # one at a time: other requests for it wait
             for asked in self._ways(requirements):
                 for before in _days(day):
                     try:
@@ -139,7 +139,7 @@ class PackageFolders:
 
 
 def _days(day: str) -> list[str]:
-    """Days as of which packages are tried, the best first; "" is today."""
+    """Days to try for package versions, best first; "" is today."""
     if not day or not knows_dates():
         return [""]
     later = (f"{int(day[:4]) + years}{day[4:8]}01" for years in range(1, _YEARS + 1))
@@ -169,7 +169,7 @@ def package_folder(requirements: Sequence[str]) -> str:
 
 
 def rebuilt(path: Path, folder: Path) -> str:
-    """Makes the folder of packages that a lock names again, in its own versions; its name. Raises UserError."""
+    """Makes a lock's package folder again, with its versions; returns its name. Raises UserError."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         name, installed = data["packages"], dict(data["installed"])
@@ -203,7 +203,8 @@ def environment_of(
     settings: Settings,
     day: str = "",
 ) -> EnvironmentLock:
-    """The environment of a tree, built and proved. UserError for what is not here, StropError if no test passes."""
+    """The environment of a tree, built and tested. UserError if it cannot be installed, StropError if no test
+    passes."""
     if installation.refused:
         raise UserError(f"{name}: {installation.refused}")
     packages = ""
@@ -262,7 +263,7 @@ def _bare(requirement: str) -> str:
 
 
 def containerfile(lock: EnvironmentLock) -> str:
-    """A Containerfile of the same: the repository is what it is built beside."""
+    """A Containerfile with the same versions; it is built inside the repository."""
     if lock.language == "rust":
         return 'FROM docker.io/library/rust:slim\nWORKDIR /project\nCOPY . .\nCMD ["cargo", "test", "--offline"]\n'
     pins = shlex.join(
@@ -281,5 +282,5 @@ def containerfile(lock: EnvironmentLock) -> str:
 
 
 def _printed(text: str) -> str:
-    """A text on one line, as printf takes it."""
+    """A text on one line for printf."""
     return shlex.quote(text.replace("\\", "\\\\").replace("%", "%%").replace("\n", "\\n"))

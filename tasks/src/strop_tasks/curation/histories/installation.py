@@ -1,8 +1,9 @@
-"""How a project is installed, read from its files by rules. Nothing of it is run: no setup.py, no build backend.
+"""How a project is installed, read from its files by rules. Nothing of it is run, neither setup.py nor a build
+backend.
 
-What its tests import comes from the declared dependencies, and from those extras, groups and files that are for tests.
-Programs that lint, build or publish are left out, and so are pytest and its plugins, which the jail's own pytest does
-not load. What an installation would write and a checkout lacks, the version and the metadata, is written too.
+The tests' imports come from the declared dependencies, and from extras, groups and files for tests. Programs that
+lint, build or publish are left out, and so are pytest and its plugins, which the jail's pytest does not load. Files
+that an installation would write and a checkout lacks, the version and the metadata, are written too.
 """
 
 import ast
@@ -35,9 +36,9 @@ _TOOLS = (
 )  # fmt: skip
 _VERSION = re.compile(r"^__version__\s*(?::\s*\w+\s*)?=\s*[\"']([^\"'\n]+)[\"']", re.MULTILINE)
 _NUMBER = re.compile(r"[0-9]{1,18}")
-"""A longer one is not read as a number: Python refuses it from 4,300 digits on."""
+"""Maximum digits read as a number: Python refuses 4,300 and more."""
 _LONGEST = 1000
-"""Characters of a requirement."""
+"""Maximum characters of a requirement."""
 _UNKNOWN = "0.0.0"
 _VERSION_FILE = '__version__ = version = "{}"\n__version_tuple__ = version_tuple = {!r}\n'
 _COMPILED = ("maturin", "scikit_build_core", "mesonpy", "setuptools_rust")
@@ -45,18 +46,18 @@ _COMPILED = ("maturin", "scikit_build_core", "mesonpy", "setuptools_rust")
 
 @dataclass(frozen=True)
 class ProjectInstall:
-    """What a project needs, and what is written beside its files."""
+    """A project's requirements, and the files to write beside its own."""
 
     language: str
     found: tuple[str, ...]
-    """Files that say so."""
+    """Files it was read from."""
     requirements: tuple[str, ...] = ()
-    """Sorted, as pip takes them; markers that do not hold here are left out."""
+    """Sorted requirements for pip; those whose markers do not hold here are left out."""
     written: Mapping[str, str] = field(default_factory=dict)
     refused: str = ""
     """Why it cannot be installed here."""
     lacks: str = ""
-    """What may be why its tests do not run."""
+    """Possible reasons why its tests do not run."""
 
 
 def installation_of(files: Files) -> ProjectInstall:
@@ -141,8 +142,8 @@ class _InstallReading:
         self._want(_listed(_ini(self._text("tox.ini")).get("testenv", {}).get("deps", "")))
 
     def installation(self) -> ProjectInstall:
-        """What was read, in one."""
-        lacks = "it has compiled extensions, which are not built here" if self.compiled else ""
+        """Merges the parts."""
+        lacks = "it has compiled extensions, which are not built" if self.compiled else ""
         if ".gitmodules" in self.files:
             lacks = lacks or "its submodules are not there"
         refused = "" if _python_fits(self.python) else f"it needs Python {self.python}; this is {_here()}"
@@ -161,7 +162,7 @@ class _InstallReading:
         return {path: text for path, text in texts.items() if path not in self.files}
 
     def _told(self) -> str:
-        """The version that a module at the top tells."""
+        """The version in a top-level module."""
         for path in sorted(self.files, key=lambda path: (path.count("/"), path)):
             tells = path.endswith(("__init__.py", "version.py")) and path.count("/") < 3
             if tells and (told := _VERSION.search(self.files[path].decode(errors="replace"))):
@@ -190,7 +191,7 @@ class _InstallReading:
 
 
 def _of_cargo(files: Files) -> ProjectInstall:
-    """A cargo project: it may ask for no crate that is not in it."""
+    """A cargo project; it may need no external crates."""
     found = tuple(path for path in ("Cargo.toml", "Cargo.lock") if path in files)
     outside = set[str]()
     for path in (path for path in files if PurePosixPath(path).name == "Cargo.toml"):
@@ -218,7 +219,7 @@ def wanted(words: Iterable[str], own: str) -> Iterator[str]:
         try:
             asked = Requirement(word.partition(" #")[0])
             holds = asked.marker is None or asked.marker.evaluate({"extra": ""})
-        except (ValueError, RecursionError):  # no requirement, or a marker that means nothing
+        except (ValueError, RecursionError):  # not a requirement, or an invalid marker
             continue
         name = canonicalize_name(asked.name)
         if (
@@ -237,7 +238,7 @@ def _python_fits(asked: str) -> bool:
 
     try:
         return _here() in SpecifierSet(asked)
-    except ValueError:  # no specifier, or one with a number without end
+    except ValueError:  # not a specifier, or one with an oversized number
         return True
 
 
@@ -257,7 +258,7 @@ def _inside(path: str) -> bool:
 def _toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError):  # numbers and nesting without end are no TOMLDecodeError
+    except (ValueError, RecursionError):  # oversized numbers and nesting raise no TOMLDecodeError
         return {}
 
 
@@ -285,7 +286,7 @@ def _group(groups: Mapping[str, Any], name: str, above: tuple[str, ...]) -> Iter
 
 
 def _of_poetry(name: str, value: Any) -> str:
-    """A requirement of Poetry's in the usual form; "" for one that is optional or lies in a folder."""
+    """A Poetry requirement in standard form; "" for optional and path ones."""
     if isinstance(value, dict):
         if value.get("optional") or not isinstance(value.get("version"), str):
             return ""

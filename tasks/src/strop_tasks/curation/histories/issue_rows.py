@@ -1,6 +1,6 @@
-"""Rows of SWE-bench and its kin as commits: each is put on its base commit, with its tests and its patch, in a
-repository of our own, and is then tried as any commit is. Its issue is the message, and its FAIL_TO_PASS the tests that
-are looked at first.
+"""Rows of SWE-bench and similar sets as commits: each becomes a commit on its base commit, with its tests and its
+patch, in a new repository, and is then tried like any commit. Its issue is the message; its FAIL_TO_PASS tests run
+first.
 """
 
 import tempfile
@@ -22,7 +22,7 @@ from strop_verify.sandbox.git import Git, GitError
 
 
 class IssueRows:
-    """The rows of a source that name an issue, a repository and a patch, and where its clones are."""
+    """The rows of a source with an issue, a repository and a patch, and the folder of clones."""
 
     def __init__(self, tasks: Iterable[Task], clones: Path, tally: Tally) -> None:
         self._tally = tally
@@ -53,7 +53,7 @@ class IssueRows:
         self._tally.left_out[why] += 1
 
     def candidates(self, store: Path, settings: HistorySettings) -> dict[str, list[HistoryCommit]]:
-        """By repository the rows as commits in a new bare repository."""
+        """The rows by repository, as commits in a new bare repository."""
         names = list(self._clones)
         if not names:
             return {}

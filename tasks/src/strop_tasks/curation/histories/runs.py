@@ -1,6 +1,6 @@
 """Runs of tests on many trees: one warm jailed process for each folder of packages and hash seed, and a fresh tree each
-time. Each thread has its own. What some runs compile others take, where path and content of a source are the same, and
-the modules that they import from outside are imported once, by a process that begins anew.
+time. Each thread has its own. Runs share compiled files of sources with equal path and content, and imports from
+outside the project are done once, by a restarted process.
 """
 
 import threading
@@ -25,18 +25,18 @@ from strop_verify.verification.project.runs import (
 from strop_verify.verification.settings import Settings
 
 TEST_SECONDS = 2.0
-"""CPU seconds of one test; ten times as much wall time, as for imports."""
+"""CPU seconds of one test; the wall time is ten times that, as for imports."""
 _PATIENCE = 3
 _LOADING = 6.0
 _WALL = 10.0
-"""Wall seconds of a run for each of its CPU seconds: a busy machine changes nothing."""
+"""Wall seconds of a run per CPU second, so a busy machine does not matter."""
 _OPEN = 4
 _COMPILED = 3_000
-"""Sources whose compiled files are kept."""
+"""Maximum sources with kept compiled files."""
 _HEAVY = 30
-"""New modules from outside for which a process begins anew."""
+"""Number of new outside modules at which a process restarts."""
 _REFUSED = (3, 4)
-"""pytest's exit statuses: broken off, and not understood."""
+"""pytest's exit statuses: interrupted, and usage error."""
 DAY = "strop_another_day"
 ANOTHER_DAY = """import datetime
 import time
@@ -80,11 +80,11 @@ datetime.datetime = later(
 )
 datetime.date = later(plain, today=classmethod(lambda cls: plain.today() + days))
 """
-"""A plugin of pytest that moves the clocks of Python's library ahead."""
+"""A pytest plugin that moves the clocks of Python's library ahead."""
 
 
 class HistoryRuns:
-    """Runs tests on trees of Python or Rust. From any thread; close it at the end."""
+    """Runs tests on trees of Python or Rust. Thread-safe; close it at the end."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -103,7 +103,7 @@ class HistoryRuns:
     ) -> ProjectRun:  # fmt: skip
         """One run. `seed`: PYTHONHASHSEED; `room`: CPU seconds of it. WorkerDied when our process broke twice.
 
-        With `keep` in the request it also makes later runs quick.
+        With `keep` in the request it also speeds up later runs.
         """
         if language == "rust":
             backend = open_backend("rust", tree, self._settings, TEST_SECONDS)
@@ -117,7 +117,7 @@ class HistoryRuns:
         for options in (PLAIN, BARE):
             try:
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
-            except WorkerDied:  # such as one that a busy machine did not start in time
+            except WorkerDied:  # such as one that did not start in time on a busy machine
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
             if run.status not in _REFUSED or run.results or run.collected or run.uncollected:
                 break
@@ -204,6 +204,6 @@ def uncollected(run: ProjectRun) -> str:
 
 
 def applied(tree: Files, texts: Mapping[str, str | None]) -> Files:
-    """The tree with these texts in it; None: gone."""
+    """The tree with these texts; None: deleted."""
     new = {path: text.encode() for path, text in texts.items() if text is not None}
     return {path: data for path, data in {**tree, **new}.items() if texts.get(path, "") is not None}

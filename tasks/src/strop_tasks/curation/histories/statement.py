@@ -1,4 +1,4 @@
-"""What a task made of a commit says: the message, without what gives the patch away, and which test fails."""
+"""The statement of a commit's task: the message, without what reveals the patch, and a failing test."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from strop_tasks.curation.engine.tally import LeftOut
 from strop_verify.core.text import plain_text
 
 _SHORTEST = 8
-"""Characters of a line of the patch, without white space, by which it is looked for inside other text."""
+"""Minimum characters of a patch line, without white space, to search for it inside other text."""
 _MOST_MESSAGE = 400
 _NUMBER = re.compile(
     r"\s*\((?:#\d+|gh-\d+)(?:, *#\d+)*\)"
@@ -21,14 +21,14 @@ _DIFF = re.compile(
     r"^(?:@@ .*|diff --\S.*|(?:---|\+\+\+) \S.*|index [0-9a-f]+\.\..*|[+-]\s.*[(=:].*)$", re.MULTILINE
 )
 _LEFT = re.compile(r" ?[(\[] *(?:\0[ ,;]*)+[)\]]|\0")
-"""Brackets in which nothing is left but numbers taken out, and their marks."""
+"""Brackets left with only removed numbers and punctuation."""
 _DEBRIS = re.compile(
     r"^[ \t]*[*-]?[ \t]*(?:\[pre-commit\.ci\].*|apply suggestions from code review.*|update (?:changelog|authors)\S*"
     r"|(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by:.*|-{3,}"
     r"|for more information, see https?://\S*)[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Lines that speak to people who work on the project, and that bots leave."""
+"""Lines for the project's developers, and lines of bots."""
 _QUOTED = re.compile(
     r"(?<!`)(`{1,3})(?!`)(.{1,200}?)(?<!`)\1(?!`)|\"([^\"\n]{2,120})\"|(?<!\w)'([^'\n]{2,120})'(?!\w)"
 )
@@ -51,7 +51,7 @@ def cleaned(message: str, before: Mapping[str, str], after: Mapping[str, str | N
 
 
 def told_of(said: str, before: Mapping[str, str], after: Mapping[str, str | None]) -> list[str]:
-    """What a text quotes or names that only the patch has: quoted fragments, and names by their form."""
+    """Quotes and names in a text that only the patch has: quoted fragments, and names by their form."""
     old, new = _squeezed("\n".join(before.values())), _squeezed("\n".join(filter(None, after.values())))
     quoted = [next(filter(None, match.groups()[1:])) for match in _QUOTED.finditer(said)]
     words = [*quoted, *_NAME.findall(said)]

@@ -1,7 +1,7 @@
-"""`CommitTrial`: whether a commit makes a task, found by running its tests on both sides of it.
+"""`CommitTrial` decides whether a commit makes a task by running its tests on both sides of it.
 
-The tree is the parent's, with tests, what they need and what says how they run as the commit has them; the oracle is
-what the commit does to programs. First only tests in changed lines run: most commits end there. Of those that go on
+The tree is the parent's, with the commit's tests, what they need and what configures them; the oracle is the commit's
+change of programs. First only tests in changed lines run: most commits end there. For the others
 
 1. failing are tests of the changed files that fail in each of three runs without the oracle and pass in each with it;
    passing are others that pass in all of them, of changed files first, then drawn ones of other files;
@@ -41,27 +41,28 @@ from strop_verify.core.verdict import Outcome
 from strop_verify.verification.project.runs import ProjectRun, RunRequest
 
 WHOLE_SECONDS = 15.0
-"""CPU seconds in which tests of other files are looked at."""
+"""CPU seconds for tests of other files."""
 MOST_FAILING, MOST_PASSING, MOST_OTHERS = 60, 40, 30
 """Tests that judge a task: failing, passing ones of the changed files, and of others."""
 SLOW = 0.5
-"""CPU seconds above which a test judges only if it stands in changed lines."""
+"""CPU seconds above which a test judges only if it is in changed lines."""
 MOST_TASK = 600_000
 """Characters of a task's files, names of tests and reference together."""
 _WALL = 10.0
-"""How many times the CPU seconds of a commit its runs may take of wall time."""
+"""Wall seconds of a commit's runs per CPU second."""
 _ORDER = 48
 _UNKNOWN = 4
-"""pytest's exit status where a test is asked for that there is not, or whose file cannot be imported."""
+"""pytest's exit status for a requested test that does not exist, or whose file cannot be imported."""
 _CLOCKS = re.compile(rb"\b(?:time|datetime|date)\b")
 
 
 class _NothingFails(LeftOut):
-    """The tests say the same on both sides."""
+    """The tests give the same results on both sides."""
 
 
 class _JudgedWrong(LeftOut):
-    """Tests that pass with the oracle do not pass as an answer is judged, such as one that leaves something behind."""
+    """Tests that pass with the oracle do not pass as an answer is judged, for example because one leaves something
+    behind."""
 
     def __init__(self, tests: Sequence[str]) -> None:
         super().__init__("the commit's own change does not pass: failed")
@@ -104,10 +105,10 @@ class CommitTrial:
         self.repository, self.runs, self.folders, self.verifier = repository, runs, folders, verifier
         self.settings = settings
         self.overdue: dict[str, frozenset[str]] = {}
-        """By repository tests that took too long with an oracle: other commits do not wait for them."""
+        """Tests by repository that took too long with an oracle; other commits do not wait for them."""
 
     def task(self, candidate: HistoryCommit) -> Task:
-        """The task, its snapshot written. Raises LeftOut, and VerificationError when our processes broke."""
+        """The task, after writing its snapshot. Raises LeftOut, and VerificationError if our processes broke."""
         sides = self._sides(candidate)
         said = cleaned(candidate.said, sides.before, sides.after)
         files = [path for path in candidate.lines if _holds_tests(path, sides)]
@@ -128,7 +129,7 @@ class CommitTrial:
                 or all(path in files for path in candidate.lines if is_test(path))
             ):
                 raise
-            files = []  # what tests need has changed too, such as their data: any test may tell
+            files = []  # files that tests need have changed too, such as data: any test may show it
             wanted = self._sieved(sides, files, files, room=WHOLE_SECONDS)
         found = _JudgingTests(self, sides, files, wanted)
         found.look(candidate)
@@ -140,7 +141,7 @@ class CommitTrial:
             return self._made(candidate, sides, said, found, strength)
 
     def run(self, sides: _Sides, request: RunRequest, *, right: bool, **more: object) -> ProjectRun:
-        """One run on a side; `right`: with the oracle. Raises LeftOut where no time is left."""
+        """One run on a side; `right`: with the oracle. Raises LeftOut if no time is left."""
         if sides.budget.over:
             raise LeftOut("takes too long")
         tree = sides.solved if right else sides.tree
@@ -179,7 +180,7 @@ class CommitTrial:
         return _Sides(before, after, tree, applied(tree, after), language, packages, budget)
 
     def _sieved(self, sides: _Sides, touched: list[str], files: list[str], **more: object) -> set[str]:
-        """Tests in changed lines that pass with the oracle alone; of these files where pytest has no such test."""
+        """Tests in changed lines that pass only with the oracle; of these files if pytest has no such test."""
         request = RunRequest(within=touched, keep=True)
         without = self.run(sides, request, right=False, **more)
         if touched and without.status == _UNKNOWN and not without.results:
@@ -200,7 +201,7 @@ class CommitTrial:
         return wanted
 
     def _strength(self, candidate: HistoryCommit, sides: _Sides, failing: Sequence[str]) -> list[int]:
-        """[noticed, tried]: faults in the changed lines that the failing tests were run on."""
+        """[caught, tried]: faults in the changed lines, by the failing tests."""
         noticed = tried = 0
         if sides.language != "python":
             return [0, 0]
@@ -356,7 +357,7 @@ class _JudgingTests:
         self.leave_out([], "")
 
     def leave_out(self, tests: Sequence[str], why: str) -> None:
-        """Quarantines these, too. Raises LeftOut where no failing test is left."""
+        """Quarantines these too. Raises LeftOut if no failing test is left."""
         self.quarantined |= dict.fromkeys(tests, why)
         self.failing = [name for name in self.failing if name not in self.quarantined]
         self.passing = [name for name in self.passing if name not in self.quarantined]
@@ -364,11 +365,11 @@ class _JudgingTests:
             raise LeftOut("its tests are not steady")
 
     def _chosen(self, tests: list[str]) -> RunRequest:
-        """Where a changed file cannot be imported without the oracle, pytest refuses to look for single tests of it."""
+        """If a changed file cannot be imported without the oracle, pytest refuses to select single tests of it."""
         return RunRequest(tests=tests, beside=self.files)
 
     def _tells_time(self) -> bool:
-        """Whether a clock may matter: not where tests set their own."""
+        """Whether a clock may matter; not if tests set their own."""
         texts = [
             self.sides.solved[path] for path in (*self.sides.after, *self.files) if path in self.sides.solved
         ]

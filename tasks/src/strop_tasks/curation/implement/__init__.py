@@ -1,7 +1,7 @@
-"""Tasks to implement: a function of a Python source is masked in its file, and its docstring says what it does.
+"""Implement tasks: a Python function is masked in its file, and its docstring describes it.
 
 The form and the filters are those of the data set that CodeRepairRL was trained on (ASSERT-KTH/stack-smol-docstrings).
-Sources are only read and parsed, never run. See docs/implement.md.
+Sources are only read and parsed, never run. See docs/build.md.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Format = Literal["search-replace", "unified-diff", "whole-file", "line-range", "
 
 @dataclass(frozen=True)
 class ImplementSettings:
-    """What is made of which functions."""
+    """Settings of `strop build implement`."""
 
     format: Annotated[Format, Option(help="how the answer must write its edit")] = "search-replace"
     mask: Annotated[
@@ -34,10 +34,10 @@ class ImplementSettings:
     )
     limit: Annotated[int | None, Option(min=1, help="stop after this many tasks")] = None
     held_out: Annotated[float, Option(min=0.0, max=1.0, help="share of files to hold out")] = 0.35
-    seed: Annotated[int, Option(help="decides the split, and the tasks that --per-file keeps")] = 0
+    seed: Annotated[int, Option(help="seed for the split, and for the tasks that --per-file keeps")] = 0
     tests: Annotated[
         bool,
-        Option("--tests", help="the source is a project: its tests, run in the jail, judge the answers"),
+        Option("--tests", help="the source is a project; its tests, run in the jail, judge the answers"),
     ] = False
 
 

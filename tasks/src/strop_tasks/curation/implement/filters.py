@@ -1,7 +1,7 @@
-"""Which functions make tasks: the published filters, each a function that says what stays, and one of ours.
+"""Which functions make tasks: the published filters, one function each, and one additional filter.
 
 Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program that made the data set stack-smol-docstrings. Its
-description leaves open what these words mean; here they are read as that program reads them:
+description leaves these terms open; here they have the meaning that they have in that program:
 
 1. "docstring >= 50 characters": of the docstring without its indentation (`ast.get_docstring`); and 40 of them must
    be left when quotes and blanks are taken off both ends.
@@ -11,7 +11,7 @@ description leaves open what these words mean; here they are read as that progra
    word `Example`, anywhere, in any case; so NumPy's underlined headings do not count.
 5. ">= 3 sentences": pieces between `.`, `!` and `?` with more than 10 characters.
 6. "no properties": the decorator `property` by that name alone; no setters, no `cached_property`, no `async def`.
-7. "no bodies of <= 2 statements": statements directly in the body, the docstring counted; `async def` is not looked at.
+7. "no bodies of <= 2 statements": statements directly in the body, the docstring counted; `async def` is ignored.
 8. "SQL strings": one of 12 words anywhere in any string of the function, in any case, also as a part of a word. The
    docstring is such a string: one that says "from" or "selected" is refused.
 9. "> 15 variables": different names that are positional parameters, or bound by `=` (also in a tuple or list, one
@@ -20,8 +20,8 @@ description leaves open what these words mean; here they are read as that progra
 10. "< 4 statements without control flow": statements directly in the body, the docstring counted, and none of them an
     `if`, `for` or `while`.
 
-`sql-statement` is ours, and takes the place of `sql` in the set "sound": the docstring is left out, and a string is
-SQL when it begins with a statement of SQL. The filters are asked in their order; the first that refuses is the reason.
+`sql-statement` is an addition that replaces `sql` in the set "sound": it ignores the docstring, and a string is SQL
+when it begins with an SQL statement. The filters run in their order; the first that refuses gives the reason.
 """
 
 import ast
@@ -33,7 +33,7 @@ from strop_verify.code.python.source import PythonFunction
 from strop_verify.core.errors import UserError
 
 Filter = Callable[[PythonFunction], bool]
-"""Whether a function stays."""
+"""Whether a function is kept."""
 
 SHORTEST_DOCSTRING, SHORTEST_CONTENT, FEWEST_LINES = 50, 40, 2
 BOILERPLATE = ("# noqa", ":rtype:", "Gets the", "Sets the")
@@ -122,7 +122,7 @@ FILTERS: dict[str, Filter] = {
     "variables": few_variables,
     "simple": not_simple,
 }
-"""Every filter by its name, in the order in which they are asked."""
+"""The filters by name, in the order in which they run."""
 
 SETS: dict[str, list[str]] = {
     "published": [name for name in FILTERS if name != "sql-statement"],

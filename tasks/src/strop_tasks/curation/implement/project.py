@@ -1,4 +1,4 @@
-"""Tasks judged by a project's own tests: those that reach the function, and notice that it is masked.
+"""Tasks judged by those of a project's own tests that reach the function and fail when it is masked.
 
 A task is kept when, of the steady tests that run a line of the masked part, at least one fails in two runs with the
 mask, and passes with the oracle's text when only these tests are run. Those that pass in all three runs are `passing`.
@@ -17,13 +17,13 @@ from strop_verify.edits import HOLE
 from strop_verify.verification.project import Project
 
 MOST_TESTS = 50
-"""Of one task: with more that reach the function, these are chosen by the seed."""
+"""Maximum tests of one task; of more, the seed chooses."""
 _WINDOW = 16
-"""Tasks whose tests run at one time."""
+"""Tasks whose tests run at once."""
 
 
 def project_files(project: Project, origin: str, tally: Tally, max_chars: int) -> Iterator[SourceFile]:
-    """The project's sources that an edit may change: no tests, no configuration."""
+    """The project's sources that an edit may change, without tests and configuration."""
     for path in project.sources():
         try:
             text = project.text(path)

@@ -1,4 +1,4 @@
-"""Next-edit tasks: states of a commit that is being made, edit by edit. See docs/next-edit.md."""
+"""Next-edit tasks: states of a commit in progress, edit by edit. See docs/next-edit.md."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -15,20 +15,24 @@ FAMILY = "next-edit"
 
 @dataclass(frozen=True)
 class NextEditSettings:
-    """What is made."""
+    """Settings of `strop build next-edit`."""
 
     newest: Annotated[int, Option(min=1, help="number of commits of a repository to consider")] = 10_000
     lines: Annotated[int, Option(min=3, max=26, help="lines of the window around the cursor")] = 12
-    history: Annotated[int, Option(min=1, help="past edits that are shown, at most")] = 3
-    chars: Annotated[int, Option(min=100, help="characters of a prompt, at most")] = 900
+    history: Annotated[int, Option(min=1, help="maximum past edits to show")] = 3
+    chars: Annotated[int, Option(min=100, help="maximum characters of a prompt")] = 900
     answer_lines: Annotated[
-        int, Option(min=1, help="lines that an edit to be foreseen adds, at most; else silence is right")
+        int,
+        Option(
+            min=1,
+            help="maximum lines that a predicted edit adds; for larger ones the right answer is silence",
+        ),
     ] = 4
-    answer_chars: Annotated[int, Option(min=8, help="characters of its answer, at most")] = 160
+    answer_chars: Annotated[int, Option(min=8, help="maximum characters of an answer")] = 160
     silence: Annotated[
-        float, Option(min=0.4, max=0.95, help="share of the states in which silence is right")
+        float, Option(min=0.4, max=0.95, help="share of states whose right answer is silence")
     ] = 0.5
-    seed: Annotated[int, Option(help="decides about orders of edits, and where lines are cut")] = 0
+    seed: Annotated[int, Option(help="seed for the order of edits and where lines are cut")] = 0
 
 
 def _marks(task: "Task") -> list[tuple[str, str]]:

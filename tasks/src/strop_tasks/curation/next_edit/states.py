@@ -1,12 +1,13 @@
-"""States of a commit that is being made, at which a person may pause, as tasks: what comes next, or silence.
+"""Makes tasks from states of a commit in progress at which a person may pause: the answer is the next edit, or
+silence.
 
     next     the next edit is in the window
     finish   a line has been begun: its rest is next
     far      the next edit is not in the window, nor is any other that is left
-    large    the next edit is in the window, and too large to be foreseen
+    large    the next edit is in the window, but too large to predict
     over     the commit is done
 
-Silence is right in the last three. Nothing is foreseen before the first edit, so no state is without one. A person
+Silence is right in the last three. Nothing is predicted before the first edit, so every state has one. A person
 pauses after an edit, and within a line at a place where editors are waited for: after an opening bracket, a comma, an
 operator or a space, seldom inside a word (weights as Zed's `split-commit` has them).
 `balanced` has silence be right in a share of the states.
@@ -30,7 +31,7 @@ from strop_verify.edits.languages import LANGUAGES
 from strop_verify.edits.lines import opcodes
 
 MOST_EDITS = 40
-"""Of a commit; one with more is no work of a person's hands."""
+"""Maximum edits of a commit; a commit with more was not typed by a person."""
 _AROUND = 2 * MOST_LINES
 """Lines around a change that are read."""
 Edits = Sequence[HistoryEdit]

@@ -24,14 +24,14 @@ class CurationFolder:
         self.path = path
         self.work = path / _WORK
         self.carried: dict[Path, str] = {}
-        """What was copied into it, and the names that it has there."""
+        """Copied files and their names in the folder."""
 
     def manifest(self) -> dict[str, Any] | None:
         """The manifest of a finished curation, or None."""
         return read_object(self.path / MANIFEST)
 
     def write(self, name: str, lines: Iterable[bytes]) -> dict[str, Any]:
-        """Writes a result file, whole or not at all; returns what the manifest says of it."""
+        """Writes a result file, whole or not at all; returns its entry in the manifest."""
         with files.atomic(self.path / name) as file:
             hashed = files.HashedFile(file)
             for line in lines:
@@ -39,7 +39,7 @@ class CurationFolder:
         return hashed.entry()
 
     def carry(self, source: Path) -> str:
-        """Copies a file or folder into it, once; returns its name there. Another one of that name gets a number."""
+        """Copies a file or folder into it, once, and returns its name there; a number makes names unique."""
         if source not in self.carried:
             name, number = source.name, 1
             while name in self.carried.values():
@@ -64,7 +64,7 @@ class CurationFolder:
 
 @contextmanager
 def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> Iterator[CurationFolder]:
-    """Makes or takes up the folder and holds it for this process alone.
+    """Creates or resumes the folder and locks it for this process.
 
     Raises UserError for a folder that holds something else, another curation (unless `overwrite`), or is in use.
     """
@@ -84,7 +84,7 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
 
 
 def _ours(folder: CurationFolder) -> bool:
-    """Whether it has the marks of a curation."""
+    """Whether it is the folder of a curation."""
     return (folder.work / _PLAN).exists() or (folder.manifest() or {}).get("format") == FORMAT
 
 

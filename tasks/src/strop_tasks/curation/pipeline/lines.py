@@ -1,7 +1,7 @@
-"""Many lines in one file, each compressed on its own: read in turn, or one at a time by its offset.
+"""Many lines in one file, compressed separately: read in turn, or by offset.
 
-A record is its length, four bytes, and one zstd frame. One frame a line costs some of the ratio and buys access in
-any order without another copy of the file.
+A record is its length, four bytes, and one zstd frame. A frame per line costs compression and allows access in any
+order without a second file.
 """
 
 from array import array
@@ -62,7 +62,7 @@ def read_tasks(path: Path) -> Iterator[Task]:
 
 
 class Scratch:
-    """Tasks laid down once and taken up again in any order; only offsets are held, eight bytes a task."""
+    """Tasks written once and read in any order; memory holds only offsets, eight bytes per task."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

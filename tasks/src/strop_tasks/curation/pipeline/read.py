@@ -1,4 +1,4 @@
-"""A pipeline file: YAML with sources, steps and a seed, read with every mistake at once.
+"""A pipeline file: YAML with sources, steps and a seed; all mistakes are reported at once.
 
 The schema is `Pipeline`; a step is a name, or a mapping of one name to its settings.
 """
@@ -29,42 +29,41 @@ S = TypeVar("S", bound=Section)
 
 
 class SourceEntry(Section):
-    """Where tasks come from. A bare text in the list is short for `source`."""
+    """A source of tasks. A bare text in the list is short for `source`."""
 
     source: str = Field(min_length=1)
     """As `strop tasks list` takes it: a name, KIND:REST, or a path."""
     name: str = Field(default="", pattern=r"^[A-Za-z0-9._+-]*$")
-    """What the tasks' `metadata.set` says, and the prefix of ids that another source has too; "": from
-    `source`."""
+    """The tasks' `metadata.set`, and the prefix of colliding ids; "": from `source`."""
     columns: dict[str, str] = Field(default={})
-    """For foreign rows without an adapter: our field to their column."""
+    """For rows without an adapter: field to column."""
     limit: int | None = Field(default=None, ge=1)
-    """Read at most this many tasks, from the first."""
+    """Read at most this many tasks, from the start."""
     window: WindowConfig = WindowConfig()
-    """Only tasks published in these days, by `metadata.date`: {from: 2024-08-01, to: 2025-02-01}, both included."""
+    """Only tasks published in this window, by `metadata.date`: {from: 2024-08-01, to: 2025-02-01}, both included."""
 
 
 class Pipeline(Section):
     """A pipeline, complete."""
 
     about: str = ""
-    """What it reproduces or is for; goes into the manifest."""
+    """Its purpose; goes into the manifest."""
     source: list[SourceEntry] = Field(min_length=1)
     """One source or several, read in this order."""
     collisions: Literal["prefix", "drop"] = "prefix"
-    """A task whose id another source has as well: its id gets `NAME:` in front, or it is dropped. The same task under
-    the same id is dropped in any case."""
+    """For a task whose id another source has: prefix the id with `NAME:`, or drop the task. The same task under the
+    same id is always dropped."""
     steps: list[dict[str, Any]] = Field(default=[])
-    """What is done, in this order; settings of each step under its name."""
+    """The steps in order; each step's settings under its name."""
     seed: int = Field(default=0, ge=0)
-    """Every random choice comes from it."""
+    """Seed of every random choice."""
     sandbox: SandboxConfig = SandboxConfig()
     """The jail and the limits of one answer: all tests of a task together."""
     verifier: VerifierConfig = LocalVerifierConfig()
-    """Who judges, and where."""
+    """Who judges answers, and where."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Names tell sources apart."""
+        """Raises ValueError for repeated names."""
         given = [source.name for source in self.source if source.name]
         for name in sorted({name for name in given if given.count(name) > 1}):
             yield "source", f"two sources are named {name!r}; name them differently"
@@ -81,7 +80,7 @@ def settings_of(step: type[Step[Any]]) -> type[Section]:
 
 
 class Planned(NamedTuple):
-    """A valid pipeline with its steps made."""
+    """A valid pipeline with its steps."""
 
     pipeline: Pipeline
     steps: list[tuple[str, Step[Any]]]
@@ -96,7 +95,7 @@ class Planned(NamedTuple):
 def read_pipeline(word: FilePath | str, changes: dict[str, Any] | None = None) -> Planned:
     """The pipeline of a file or of a packaged one's name; `changes` replaces keys at its top.
 
-    Raises ConfigError with one line for each mistake: the place, what is wrong, what to do.
+    Raises ConfigError with one line per mistake: place, cause, remedy.
     """
     path = find_recipe(word, "curate")
     try:
@@ -161,7 +160,7 @@ def _steps(items: Any, origins: dict[Path, Origin], faults: list[str]) -> Iterat
 def _validated(
     section: type[S], data: Any, path: Path, origins: dict[Path, Origin], faults: list[str]
 ) -> S | None:
-    """Strictly, as JSON: text is never taken for a number."""
+    """Validates strictly, as JSON: text is never read as a number."""
     try:
         return section.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
@@ -189,7 +188,7 @@ def _fault(
 
 
 def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:
-    """The keys of the section at a path below `section`; none where they are not known."""
+    """The keys of the section at a path below `section`; none if unknown."""
     here: type[Section] | None = section
     for part in path:
         if isinstance(part, str) and here is not None and part in here.model_fields:

@@ -1,7 +1,7 @@
 """Runs a pipeline: one stage after the other, each on disk before the next begins, then the results and the manifest.
 
-A run that was killed goes on after the last stage that was done, and inside a costly stage after what it remembers;
-what it writes then is, but for the seconds, what an unbroken run writes.
+A killed run resumes after the last finished stage, and inside a costly stage after its remembered results; its files
+equal those of an unbroken run, except for seconds.
 """
 
 from collections.abc import Collection, Iterator
@@ -45,7 +45,7 @@ from strop_verify.verification.verifier import OpenVerifier
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What may change between two runs of one curation."""
+    """Options that may change between two runs of one curation."""
 
     workers: int | None = None
     allow_unsafe: bool = False
@@ -57,7 +57,7 @@ def curate(
 ) -> dict[str, Any]:
     """Runs a pipeline into a folder and returns its manifest; a finished run is only read.
 
-    Raises UserError, one line, for what the user can mend; then and after any kill the same call goes on.
+    Raises UserError, one line, for the user's mistakes; then and after any kill the same call resumes.
     """
     options, watcher = options or RunOptions(), watcher or Watcher()
     for _, step in planned.steps:
@@ -76,7 +76,7 @@ def curate(
 
 
 def _identity(planned: Planned) -> dict[str, Any]:
-    """The settings that make two runs one curation."""
+    """The settings that identify a curation."""
     resolved = planned.resolved()
     for key in ("workers", "allow_unsafe"):
         resolved["sandbox"].pop(key)
@@ -214,7 +214,7 @@ def _write(
     homes = {path if path.is_dir() else path.parent for path in read}
 
     def result(part: str | None = None) -> Iterator[bytes]:
-        """The tasks, or those of a part; what lies beside a source, and every snapshot, comes with them."""
+        """The tasks, or those of a part, with every snapshot and the files beside a source."""
         for task in read_tasks(last.tasks):
             if part is None or part_of(task) == part:
                 yield placed(task, lambda name: _carried(name, folder, homes)).model_dump_json().encode()
@@ -245,8 +245,8 @@ def _write(
 
 
 def _carried(name: str, folder: CurationFolder, homes: Collection[Path]) -> str:
-    """The name of what a task needs in the result's folder; as it is for what is no file here, and for a folder that
-    does not lie beside a source.
+    """The name in the result's folder of a file that a task needs; unchanged if it is not a file here, or a folder
+    that is not beside a source.
     """
     path = Path(name)
     if not path.is_absolute() or not (path.is_file() or (path.is_dir() and path.parent in homes)):

@@ -1,4 +1,4 @@
-"""The first stage: tasks out of all sources, with ids that differ and the name of the set that each comes from."""
+"""The first stage: tasks from all sources, with unique ids and the names of their sets."""
 
 import hashlib
 import re
@@ -36,9 +36,9 @@ def _made_name(source: str) -> str:
 
 
 def read_all(pipeline: Pipeline, watcher: Watcher) -> Iterator[Task | Dropped]:
-    """Every row of every source: a task, or dropped with its reason. Raises UserError for a source that is not there.
+    """Every row of every source: a task, or dropped with its reason. Raises UserError for a missing source.
 
-    Held in memory: 16 bytes and some a task.
+    Memory: about 16 bytes per task.
     """
     owners: dict[bytes, tuple[int, bytes]] = {}
     done = 0
@@ -72,7 +72,7 @@ def _read(source: SourceEntry, name: str, watcher: Watcher) -> Iterator[Task | D
 
 
 def _outside(task: Task, window: WindowConfig) -> str:
-    """Why the task is not of these days; empty when it is."""
+    """Why the task is outside the window; empty if inside."""
     if window.is_open:
         return ""
     day = date_of(task)

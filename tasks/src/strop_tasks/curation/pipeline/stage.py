@@ -26,7 +26,7 @@ Index = dict[int, int]
 
 @dataclass
 class StageCounts:
-    """What the manifest says of one stage. `taken` = `kept` + `dropped`."""
+    """A stage's entry in the manifest. `taken` = `kept` + `dropped`."""
 
     step: str
     taken: int = 0
@@ -55,7 +55,7 @@ class StageCounts:
 
 
 class Watcher:
-    """Follows a curation; this one tells nobody."""
+    """Gets the progress of a curation; this one ignores it."""
 
     def begin(self, name: str, number: int, stages: int, size: int | None) -> None:
         """A stage begins with `size` tasks, if known."""
@@ -93,7 +93,7 @@ class StageFiles:
     def run(
         self, make: Callable[["StageLedger"], Iterator[Task | Dropped]], before: Index | None
     ) -> tuple[StageCounts, Index]:
-        """Runs it; `make` yields its tasks and drops. `before` is None for the first stage, which may make tasks."""
+        """Runs it; `make` yields its tasks and drops. `before` is None for the first stage, which creates tasks."""
         self.scratch.mkdir(exist_ok=True)
         started = time.monotonic()
         with (
@@ -112,7 +112,7 @@ class StageFiles:
 
 
 class StageLedger:
-    """Counts what comes out of a stage against what went in."""
+    """Checks the output of a stage against its input."""
 
     def __init__(
         self, name: str, before: Index | None, kept: LineWriter, dropped: IO[bytes], changes: IO[bytes]

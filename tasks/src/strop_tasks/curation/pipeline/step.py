@@ -1,8 +1,8 @@
-"""What a step of a pipeline is, what it yields, and what it is given to work with.
+"""The interface of a pipeline's steps: what a step yields, and what it is given.
 
-A step reads its tasks as often as it likes, each pass from the disk, and yields every one of them once: kept, perhaps
-changed, or dropped with a reason. The pipeline checks that nothing vanishes and that nothing comes from nowhere, so a
-step never changes an id. Memory: a step holds numbers and ids of all tasks, never all tasks.
+A step reads its tasks as often as it likes, each pass from disk, and yields each of them once: kept, perhaps changed,
+or dropped with a reason. The pipeline checks that no task vanishes or appears, so a step never changes an id. Memory:
+a step holds numbers and ids of all tasks, never all tasks.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from strop_verify.verification.verifier import OpenVerifier
 
 Read = Callable[[], Iterator[Task]]
-"""Every call is a new pass over the tasks, in their order."""
+"""Each call is a new pass over the tasks, in order."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Dropped:
     task_id: str
     source: str
     reason: str
-    """A few words that are the same for every task dropped for it: counted in the manifest."""
+    """A few words, the same for all such tasks; counted in the manifest."""
     detail: str = ""
-    """What is particular to this task, one line. May quote data sets: hostile text."""
+    """Details of this task, one line. May quote data sets: hostile text."""
 
 
 def drop(task: Task, reason: str, detail: str = "") -> Dropped:
@@ -56,31 +56,31 @@ def _no_verifier(*_: Any) -> "OpenVerifier":
 
 @dataclass
 class Context:
-    """What a step is given besides its tasks."""
+    """A step's context besides its tasks."""
 
     seed: int
     """Of the pipeline. Random choices come from (seed, name of the step, task id) by `core.ids.derive_seed`."""
     folder: Path
-    """Scratch folder of this step alone, removed when it is done. What a killed run left in it is still there."""
+    """This step's scratch folder, removed when it is done; keeps what a killed run left."""
     verifier: Callable[[], "OpenVerifier"] = _no_verifier
-    """The verifier of the whole pipeline, opened when it is first asked for; not to be closed."""
+    """The pipeline's verifier, opened on first use; do not close it."""
     reseeded: "Callable[[int], OpenVerifier]" = _no_verifier
-    """Opens another one, of one worker, whose Python answers run under this hash seed; to be closed."""
+    """Opens another verifier with one worker, whose Python answers run under this hash seed; close it."""
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     """The verifier's limits."""
     say: Callable[[str], None] = _nothing
-    """Tells the user one line."""
+    """Prints one line for the user."""
     progress: Callable[[int, int | None], None] = _nothing
     """(done, total), at any time; total None where it is not known."""
     size: int | None = None
-    """How many tasks come in, where known."""
+    """Number of input tasks, if known."""
     note: Callable[[str, Mapping[str, Any]], None] = _nothing
     """(task id, what was changed): a line of changes.jsonl. Only for tasks that are kept."""
     totals: Counter[str] = field(default_factory=Counter)
     """Further counts for the step's entry in the manifest, by name."""
 
     def memory(self, name: str = "memory") -> Memory:
-        """What a costly step found so far, by task id: on disk, and still there when a killed run goes on."""
+        """Results of a costly step so far, by task id: on disk, available to a resumed run."""
         return Memory(self.folder / f"{name}.jsonl")
 
 
@@ -88,7 +88,7 @@ Settings = TypeVar("Settings", bound=Section)
 
 
 class Step(ABC, Generic[Settings]):
-    """One step with its settings. Made anew for every run."""
+    """One step with its settings; a new object for every run."""
 
     def __init__(self, config: Settings) -> None:
         self.config = config
@@ -97,14 +97,14 @@ class Step(ABC, Generic[Settings]):
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
         """Yields every task of `read` once, kept or dropped, in the order of the result.
 
-        Costly steps make two passes: one fills `context.memory()`, so that a killed run loses little, and one yields.
-        Raises UserError, one line, where the settings do not fit the tasks.
+        Costly steps make two passes: one fills `context.memory()`, so a killed run loses little, and one yields.
+        Raises UserError, one line, if the settings do not fit the tasks.
         """
 
     def check(self) -> None:
-        """Raises UserError for what would stop the step later, such as a missing package or file.
+        """Raises UserError for anything that would stop the step later, such as a missing package or file.
 
-        Asked of every step before the first one runs.
+        Called for every step before the first one runs.
         """
         return None
 

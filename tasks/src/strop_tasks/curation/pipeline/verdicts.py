@@ -1,5 +1,5 @@
-"""New results and earlier ones. New ones are those of costly work on each task, with a bound on what is under way.
-Earlier ones are a measure of difficulty: JSON lines of verdicts, counts, pass rates or answers, by task id.
+"""New and earlier results. New ones come from costly work on each task, with a bound on tasks in progress. Earlier
+ones measure difficulty: JSON lines of verdicts, counts, pass rates or answers, by task id.
 
 {"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcomes "error" and "unjudged" do not count
 {"task_id": "t1", "n": 8, "c": 3}          of n answers c passed
@@ -24,11 +24,11 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
 IN_FLIGHT = 256
-"""Most tasks under way."""
+"""Maximum tasks in progress."""
 _BATCH, _BYTES = 2048, 128 * 2**20
-"""Most tasks held, and most bytes of their tests, as far as their checks say."""
+"""Maximum tasks in memory, and maximum bytes of their tests, as far as known."""
 _FEWEST = 20
-"""Verdicts before the share of errors counts."""
+"""Minimum verdicts before the share of errors counts."""
 
 
 def settle(
@@ -38,7 +38,7 @@ def settle(
     work: Callable[[Task], Work[Any]],
     decided: Callable[[Any], bool],
 ) -> None:
-    """Remembers under each task's id what its work comes to, many at a time; what is `decided` is not done again."""
+    """Remembers the result of each task's work by id, many at a time; `decided` ones are not repeated."""
 
     def one(task: Task) -> Work[tuple[str, Any]]:
         return task.id, (yield from work(task))
@@ -68,7 +68,7 @@ def error_budget(share: float) -> ErrorBudget:
 
 
 def again(answer: str, number: int) -> str:
-    """The same answer as a different text, so that the verifier reruns it; number 0 is the answer itself."""
+    """The same answer as a different text, so the verifier reruns it; number 0 is the answer itself."""
     return answer + "\n" * number
 
 
@@ -89,7 +89,7 @@ _FORMS = "outcome, n and c, pass_rate, or answer"
 
 
 class ScoreLine(BaseModel):
-    """One line of earlier results; further keys are not looked at."""
+    """One line of earlier results; other keys are ignored."""
 
     model_config = ConfigDict(strict=True)
     task_id: str = Field(validation_alias=AliasChoices("task_id", "id"))
@@ -112,7 +112,7 @@ class Scores:
     """The lines of a file: numbers are held in memory, answers stay in the file."""
 
     def __init__(self, path: Path) -> None:
-        """Reads the file once. Raises UserError, with file and line, for what is no such line."""
+        """Reads the file once. Raises UserError, with file and line, for invalid lines."""
         self.path = path
         self.counts: dict[str, tuple[int, int]] = {}
         """Task id -> (answers, passed)."""

@@ -1,4 +1,4 @@
-"""Retrieval tasks: a request, and the files and lines of a tree that matter for it. See docs/search.md."""
+"""Retrieval tasks: a request, and the relevant files and lines of a tree. See docs/search.md."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -15,25 +15,27 @@ FAMILY = "retrieval"
 
 @dataclass(frozen=True)
 class RetrievalSettings:
-    """What is made."""
+    """Settings of `strop build retrieval`."""
 
     newest: Annotated[int, Option(min=0, help="number of commits of a repository to consider")] = 10_000
     docstrings: Annotated[
         int,
-        Option(min=0, help="also ask for at most this many functions of a repository by their docstrings"),
+        Option(
+            min=0, help="also make requests from docstrings, for at most this many functions of a repository"
+        ),
     ] = 0
-    max_files: Annotated[int, Option(min=1, help="files that matter for one request, at most")] = 5
-    max_lines: Annotated[int, Option(min=1, help="lines that matter for one request, at most")] = 200
-    named: Annotated[bool, Option("--named", help="also take messages that name a file that matters")] = False
+    max_files: Annotated[int, Option(min=1, help="maximum relevant files per request")] = 5
+    max_lines: Annotated[int, Option(min=1, help="maximum relevant lines per request")] = 200
+    named: Annotated[bool, Option("--named", help="also use messages that name a relevant file")] = False
     issues: Annotated[
         list[str] | None,
         Option(
             metavar="REPOSITORY=FILE.json",
-            help="texts of its issues, as gh issue list --json number,title,body writes them: the request where a "
-            "commit closes one; may be repeated",
+            help="its issues, as gh issue list --json number,title,body writes them; where a commit closes "
+            "one, its text is the request; repeatable",
         ),
     ] = None
-    seed: Annotated[int, Option(help="decides which docstrings are taken")] = 0
+    seed: Annotated[int, Option(help="seed for the choice of docstrings")] = 0
 
 
 def _marks(task: "Task") -> list[tuple[str, str]]:

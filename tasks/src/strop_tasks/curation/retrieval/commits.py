@@ -1,13 +1,12 @@
-"""Retrieval tasks of commits: the message is the request, and what the commit changes is what matters.
+"""Retrieval tasks from commits: the message is the request, and the lines that the commit changes are relevant.
 
-The truth are the lines of the parent's tree that the commit removes or replaces (`git diff -U0`, without lines around
-them); an insertion counts the line behind which it stands, the last one that is not blank. Renames are followed; files
-that are new are no part of it. Of what a commit changes only programs count that are no tests and do not say how the
-project is built.
+The relevant lines are those of the parent's tree that the commit removes or replaces (`git diff -U0`, without lines
+around them); for an insertion, the last line before it that is not blank. Renames are followed; new files do not
+count. Only program files count, without tests and build configuration.
 
-Where a message says that it closes an issue whose text is known, that text is the request.
+Where a message closes an issue whose text is known, that text is the request.
 
-What is left out, and why, is counted: see docs/search.md.
+What is left out is counted by reason: see docs/search.md.
 """
 
 import json
@@ -36,10 +35,10 @@ flake8 black ruff isort mypy typo typos warning warnings better nicer simplify s
 sort sorted imports import unused unnecessary redundant type types hint hints typing annotation annotations pyupgrade
 modernize else elif after return drop python python2 python3 eol pass passes
 """
-"""Words that do not say where something is."""
+"""Words that do not point to a place in the code."""
 _VERSION = re.compile(r"\s*_*version(?:_info)?_*\s*[:=]", re.IGNORECASE)
 _NAMED_AT_LEAST = 4
-"""Letters of a file's name without its ending that give the file away where the message says it."""
+"""Minimum length of a file's stem for a message that contains it to count as naming the file."""
 
 
 def of_commits(
@@ -52,7 +51,8 @@ def of_commits(
     tally: Tally,
     done: Callable[[int], None] = lambda made: None,
 ) -> Iterator[Task]:
-    """A task a commit, newest first. `store`: how tasks name the repository of trees; `issues`: texts by number."""
+    """One task per commit, newest first. `store`: how tasks name the repository of trees; `issues`: texts by
+    number."""
     for commit, diff in repository.diffs(commits):
         tally.considered += 1
         with tally.leaving_out("left_out", done):
@@ -130,7 +130,7 @@ def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
             raise UserError(f"--issues {word}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UserError(
-                f"--issues {word}: is no list of issues; gh issue list --json number,title,body writes one"
+                f"--issues {word}: is not a list of issues; gh issue list --json number,title,body writes one"
             ) from None
         found.setdefault(name, {}).update(texts)
     return found

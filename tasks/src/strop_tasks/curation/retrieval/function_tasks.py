@@ -1,4 +1,4 @@
-"""Retrieval tasks of functions whose docstring says what they do, and of bugs that were put into a project."""
+"""Retrieval tasks from functions with a docstring, and from bugs introduced into a project."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -27,8 +27,8 @@ Done = Callable[[int], None]
 def of_docstrings(
     repository: Repository, history: SourceHistory, store: str, most: int, seed: int, tally: Tally
 ) -> Iterator[Task]:
-    """At most `most` functions of the newest tree, chosen by the seed: the docstring is the request, and taken out of
-    the tree, and the function's lines are what matters.
+    """At most `most` functions of the newest tree, chosen by the seed: the docstring is the request and is removed
+    from the tree; the function's lines are relevant.
     """
     commit = repository.resolve(history.ref)
     date = repository.commits(1, history.ref)[0].date
@@ -86,15 +86,15 @@ def _without_docstring(text: str, function: PythonFunction) -> tuple[str, list[R
 
 
 def names_function(docstring: str, name: str) -> bool:
-    """Whether a docstring says the function's name, which grep would find at once."""
+    """Whether a docstring contains the function's name, which makes the request trivial."""
     return len(name) > 3 and name.strip("_") in docstring
 
 
 def of_bugs(
     tasks: Iterable[Task], file: Path, tally: Tally, done: Done = lambda made: None
 ) -> Iterator[Task]:
-    """A task a bug of a project (`strop build bugs`): what it says of the bug is the request, and the lines that the
-    repair changes are what matters.
+    """One task per bug of a project (`strop build bugs`): the description of the bug is the request, and the lines
+    that the repair changes are relevant.
     """
     for task in tasks:
         tally.considered += 1
@@ -139,8 +139,8 @@ def _of_bug(task: Task, file: Path) -> Task:
 
 
 def request_of_bug(statement: str) -> str:
-    """What a repair says of its bug, without where it is: the function and file at its beginning, the failing test's
-    file. Raises LeftOut where nothing else is said.
+    """A repair task's description of its bug, without its place: the function and file at its beginning, the failing
+    test's file. Raises LeftOut where nothing else is said.
     """
     said = re.sub(r"`[^`\s]+\.(?:py|rs)::", "`", _WHERE.sub("", statement)).strip()
     if not said:

@@ -1,6 +1,6 @@
 """`strop build rust`: prompts that were written for Python to verified Rust tasks, by any OpenAI-compatible model.
 
-`build.build` is the door; docs/build.md says what the folder of a build holds.
+`build.build` is the door; docs/rust.md says what the folder of a build holds.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,11 @@ class RustBuildSettings:
     ] = None
     limit: Annotated[int | None, Option(min=1, help="stop after this many prompts")] = None
     draw: Annotated[
-        bool, Option("--draw", help="draw them from the whole source by --seed, not the first")
+        bool,
+        Option(
+            "--draw",
+            help="draw the prompts at random from the whole source, by --seed, instead of the first ones",
+        ),
     ] = False
     attempts: Annotated[
         int, Option(min=1, max=8, help="answers per prompt; each retry gets the error of the last")
@@ -39,7 +43,7 @@ class RustBuildSettings:
     max_tokens: Annotated[int, Option(min=16, help="maximum tokens in one response")] = 2048
     seed: Annotated[int, Option(help="seed of the sampling and of the split")] = 0
     concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
-    timeout: Annotated[float, Option(min=1.0, help="seconds one call may take")] = 600.0
+    timeout: Annotated[float, Option(min=1.0, help="time limit of a call in seconds")] = 600.0
     api_key_env: Annotated[str, Option(help="environment variable that holds the key")] = "OPENAI_API_KEY"
     price_in: Annotated[float | None, Option(min=0.0, help="price of a million prompt tokens")] = None
     price_out: Annotated[float | None, Option(min=0.0, help="price of a million completion tokens")] = None

@@ -1,6 +1,6 @@
 """The build: every prompt of a source to a verified Rust task or to a reason, many at a time.
 
-A build that was killed goes on where it was: results and paid responses are read back, and the same source and settings
+A killed build resumes: results and paid responses are read back, and the same source and settings
 give the same files, however often it was killed. While it runs, memory does not grow with the texts: of each prompt it
 holds a few hashes and places.
 """

@@ -35,7 +35,7 @@ def open_rustc(*, workers: int | None = None, allow_unsafe: bool = False) -> Ver
 
 
 class RustcToolchain:
-    """Implements `strop_verify.core.protocols.Toolchain` for tasks with a RustCheck; their tests are not looked at."""
+    """Implements `strop_verify.core.protocols.Toolchain` for tasks with a RustCheck; it ignores their tests."""
 
     batch = 1
 

@@ -1,1 +1,1 @@
-"""Which tasks are alike: shingles and normal forms, MinHash with exact confirmation, clusters, in bounded memory."""
+"""Finds similar tasks in bounded memory: shingles, normal forms, MinHash with exact confirmation, clusters."""

@@ -1,9 +1,9 @@
-"""When two tasks are one: what speaks for it, and what speaks against it whatever else is alike.
+"""Decides whether two tasks are duplicates: evidence for it, and evidence that rules it out.
 
-For: the same words; the same solution but for names and layout; the same tests; a statement that is nearly the same.
-Against: tests that contradict each other, other code to work on, solutions that differ in a constant only, other
-numbers in the statement. Tasks made from one pattern are nearly the same in words and in code and still different;
-so likeness that is not equality counts only together with the tests, or where there is nothing else to go by.
+For: the same words; the same solution except for names and layout; the same tests; a nearly identical statement.
+Against: tests that contradict each other, different code to work on, solutions that differ only in a constant,
+different numbers in the statement. Tasks made from one template are nearly identical in words and code and still
+different, so similarity short of equality counts only together with the tests, or where there is no other evidence.
 """
 
 from collections.abc import Iterator
@@ -30,26 +30,27 @@ class DedupeConfig(Section):
     by: tuple[Kind, ...] = ("statement", "code", "tests", "near")
     """What to compare: equal statements, equal solutions, equal tests, near-duplicates of statements and solutions."""
     threshold: float = Field(default=0.8, gt=0, le=1)
-    """Jaccard index of two statements' word runs from which they are near-duplicates, if nothing else differs."""
+    """Minimum Jaccard index of two statements' word n-grams for near-duplicates, if nothing else differs."""
     sure: float = Field(default=0.95, gt=0, le=1)
     """The same, where the solutions differ and no tests are shared."""
     code: float = Field(default=0.85, gt=0, le=1)
-    """Jaccard index of two solutions' runs of four labels from which they are near-duplicates, if tests agree."""
+    """Minimum Jaccard index of two solutions' label 4-grams for near-duplicates, if their tests agree."""
     tests: float = Field(default=0.6, gt=0, le=1)
-    """Share of the tests of the task that has fewer that the other must have too."""
+    """Share of the smaller test set that the other task must have too."""
     words: int = Field(default=3, ge=1, le=20)
-    """Words in a run."""
+    """Words in an n-gram."""
     short: int = Field(default=6, ge=1)
-    """Statements with fewer words than this are not enough by themselves."""
+    """Statements with fewer words are not sufficient evidence alone."""
     small: int = Field(default=45, ge=1)
-    """Solutions with fewer labels (nodes of the syntax tree, tokens) than this are not enough by themselves."""
+    """Solutions with fewer labels (nodes of the syntax tree, tokens) than this are not sufficient evidence alone."""
     bits: float = Field(default=8.0, ge=0)
-    """How much information equal outputs must hold to be enough by themselves: eight tests with two outputs, evenly,
-    have 8, five with five have 11.6."""
+    """Bits of information that equal outputs must hold to be sufficient alone: eight tests with two equally frequent
+    outputs hold 8, five tests with five outputs hold 11.6."""
     keep: Literal["most-tests", "first"] = "most-tests"
-    """Which task stays; of equal ones the first."""
+    """Which task to keep; the first one on ties."""
     permutations: int = Field(default=128, ge=16, le=1024)
-    """Length of the MinHash signatures, 4 bytes each a task; a power of two has the most ways to be cut into bands."""
+    """Length of the MinHash signatures, 4 bytes per value and task; a power of two can be split into bands in the
+    most ways."""
 
     def complaints(self) -> Iterator[Complaint]:
         """`sure` is the stricter one."""
@@ -60,19 +61,19 @@ class DedupeConfig(Section):
 
 
 class DuplicatePair(NamedTuple):
-    """Two tasks by number, a < b, which are one, and why."""
+    """Two duplicate tasks by number, a < b, and the reason."""
 
     a: int
     b: int
     reason: str
-    """What shows it: "same statement", "same code", "same tests", "near statement", "near code"."""
+    """The evidence: "same statement", "same code", "same tests", "near statement", "near code"."""
     similarity: float
 
 
 def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[DuplicatePair]:
-    """Pairs that are one task, by the kinds of evidence in `limits.by`.
+    """Pairs of duplicates, by the kinds of evidence in `limits.by`.
 
-    Every task that is the same as others is in a pair with one of them; not all pairs of three alike are given.
+    Every duplicate is in a pair with one of its duplicates; not all pairs of a larger group are given.
     """
     judge = Judge(table, limits)
     if "statement" in limits.by:

@@ -1,4 +1,4 @@
-"""What two solutions are compared by: their normal form, its shape, and its shingles.
+"""The normal form of a solution, its shape and its shingles, by which solutions are compared.
 
 Python goes by its syntax tree (`strop_verify.code.near.labels`), every other language, and Python that does not parse,
 by its tokens without comments and layout, with the names that the source declares itself numbered by first use.
@@ -51,7 +51,7 @@ class Form(NamedTuple):
     size: int
     """Labels or tokens."""
     exact: int
-    """Hash of everything; equal means the same program but for names and layout."""
+    """Hash of everything; equal means the same program except for names and layout."""
     shape: int
     """Hash without constants; equal with `exact` different means the same program for another constant."""
     shingles: Hashes

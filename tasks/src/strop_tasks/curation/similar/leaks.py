@@ -1,13 +1,14 @@
-"""Does a task come from a benchmark? What is compared with each of the benchmark's items, and what decides.
+"""Finds tasks that come from a benchmark: what is compared with each item, and what decides.
 
 For: the same statement; a share of the item's word runs (13 words: Brown et al., "Language Models are Few-Shot
 Learners", 2020, appendix C; 10 words: Touvron et al., "Llama 2", 2023, appendix A.6); a share of its three-word runs,
-which small edits leave standing; the same solution but for names and layout, or most of it; the same tests.
-Against: tests that contradict the item's, a solution that differs in a constant only, other numbers in the statement.
+which survive small edits; the same solution except for names and layout, or most of it; the same tests.
+Against: tests that contradict the item's, a solution that differs only in a constant, different numbers in the
+statement.
 
-How much each task of a large collection shares with items of a small one is told by an inverted index over hashes. Not
+An inverted index over hashes tells how much each task of a large collection shares with the items of a small one. Not
 counted, because common wording or code proves nothing: a gram of many tasks that share little else with the item,
-and a gram of many items. Only the items are in memory; each task is taken apart twice.
+and a gram of many items. Only the items are in memory; each task is processed twice.
 """
 
 from collections import Counter
@@ -36,7 +37,7 @@ COPY = 0.5
 
 
 class Overlap(NamedTuple):
-    """What a task has in common with one item, common grams left out."""
+    """What a task shares with one item, without common grams."""
 
     item: int
     shared: int
@@ -114,12 +115,12 @@ class DecontaminateConfig(Section):
     """Settings of the step `decontaminate`."""
 
     against: str | tuple[str, ...] = ("humaneval",)
-    """Benchmarks: any source of tasks (humaneval, livecodebench:PATH, mbpp:PATH, a file), or a .txt file of statements
+    """Benchmarks: any task source (humaneval, livecodebench:PATH, mbpp:PATH, a file), or a .txt file of statements
     that are separated by lines of dashes or else by empty lines."""
     n: int = Field(default=10, ge=4, le=50)
-    """Words in a run: 13 in the paper of GPT-3, 10 in that of Llama 2."""
+    """Words in an n-gram: 13 in the GPT-3 paper, 10 in the Llama 2 paper."""
     share: float = Field(default=0.3, gt=0, le=1)
-    """Share of an item's runs of n words from which the task is a copy."""
+    """Share of an item's word n-grams above which the task is a copy."""
     edited: float = Field(default=0.5, gt=0, le=1)
     """Share of an item's runs of three words from which the task is an edited copy; six tenths of it are enough where
     the function's name or tests are the item's."""
@@ -146,7 +147,7 @@ class DecontaminateConfig(Section):
 
 
 class Leak(NamedTuple):
-    """What a task was found to be."""
+    """A finding about a task."""
 
     item: int
     reason: str

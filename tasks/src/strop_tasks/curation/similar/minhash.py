@@ -3,8 +3,8 @@
 MinHash: Broder, "On the resemblance and containment of documents", 1997. Banding: Leskovec, Rajaraman and Ullman,
 "Mining of Massive Datasets", chapter 3: a pair is proposed when it agrees in all rows of some band, which two sets with
 Jaccard index s do with probability 1 - (1 - s^rows)^bands. Rows are chosen so that this is at least `RECALL` at the
-threshold; more alike pairs are missed more rarely. rensa computes the signatures and says which sets share a band with
-any other; only their signatures are taken out and paired. No reported pair is false.
+threshold; the more similar a pair, the less likely it is missed. rensa computes the signatures and says which sets
+share a band with any other; only their signatures are taken out and paired. No reported pair is false.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 def near(store: Store, threshold: float, permutations: int = PERMUTATIONS) -> Iterator[Pair]:
     """The pairs of a sealed store whose Jaccard index is at least `threshold` > 0, by a and then b.
 
-    Empty sets are like nothing. In memory: at most 8 bytes a set and permutation, 8 bytes a proposed pair.
+    Empty sets match nothing. Memory: at most 8 bytes per set and permutation, 8 bytes per proposed pair.
     """
     chosen, table = _suspects(store, threshold, permutations)
     rows = rows_of(threshold, permutations)

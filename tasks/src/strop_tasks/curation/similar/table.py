@@ -1,9 +1,8 @@
-"""Features of every task, for comparison: some hundred bytes a task in memory, the rest on disk.
+"""Features of every task, for comparison: a few hundred bytes per task in memory, the rest on disk.
 
-The tests of a task are pairs of hashes, what goes in and what must come out. Of two tasks, tests of one input and
-different outputs speak against two tasks being one. Equal outputs speak for it as far as they could have differed: bits
-are those of the empirical distribution of the outputs (Shannon, 1948), so that five tests which all expect `True` say
-nothing.
+A task's tests are pairs of hashes: input and expected output. Different outputs for the same input are evidence
+against a duplicate. Equal outputs are evidence for one, measured in bits of the empirical distribution of the outputs
+(Shannon, 1948), so five tests that all expect `True` hold no information.
 """
 
 import re
@@ -33,7 +32,7 @@ class Tests(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """What two tasks' tests say together."""
+    """A comparison of two tasks' tests."""
 
     shared: int
     """Inputs that both have."""
@@ -128,7 +127,7 @@ class TaskTable:
         self.pairs = Store(folder / "pairs.u64")
 
     def add(self, task: Task) -> None:
-        """Remembers the next task."""
+        """Adds the next task."""
         text = statement_of(task)
         plain, prose = plain_words(text), words(prose_of(text))
         form = code.form(task.reference, task.language)

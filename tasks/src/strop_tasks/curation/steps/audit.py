@@ -15,7 +15,7 @@ class AuditConfig(AuditOptions):
     quick: bool = True
     """Stop looking at a task after the stage that found something fatal."""
     strict: tuple[Code, ...] = ()
-    """Codes that drop a task even where they are warnings."""
+    """Codes that drop a task even as warnings."""
 
 
 class Audit(Step[AuditConfig]):
@@ -47,6 +47,6 @@ class Audit(Step[AuditConfig]):
 
 
 def _known(task: Task, memory: Memory) -> bool:
-    """Whether the audit is there; what could not be decided is tried again."""
+    """Whether the audit is decided; undecided ones are tried again."""
     found = memory.get(task.id, None)
     return found is not None and all(finding["code"] != "unverifiable" for finding in found["findings"])

@@ -31,7 +31,7 @@ class Decontaminate(Step[DecontaminateConfig]):
         return [path for rest in rests if rest and (path := Path(rest).expanduser()).exists()]
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """Yields the tasks in order. One pass learns what is common, one decides."""
+        """Yields the tasks in order. One pass counts common texts, one decides."""
         config = self.config
         items: list[Item] = []
         named: list[str] = []
@@ -57,7 +57,7 @@ class Decontaminate(Step[DecontaminateConfig]):
 
 
 def _tasks_of(source: str) -> Iterator[Task]:
-    """A benchmark's items. Raises UserError, one line, where they cannot be read."""
+    """A benchmark's items. Raises UserError, one line, if they cannot be read."""
     if not source.endswith(".txt"):
         yield from sources.iter_tasks(source)
         return

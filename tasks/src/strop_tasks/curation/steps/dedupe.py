@@ -1,4 +1,4 @@
-"""Step `dedupe`: of tasks that are the same, keeps the one with the most tests.
+"""Step `dedupe`: keeps the duplicate with the most tests.
 
 It finds equal statements, solutions that are equal but for names, layout, comments and annotations, equal tests, and
 near-duplicates, of one source or of several. What counts for and against is in `similar/evidence.py`. DeepCoder
@@ -17,10 +17,10 @@ from strop_verify.core.task import Task
 
 
 class Dedupe(Step[DedupeConfig]):
-    """Keeps one of the tasks that are the same."""
+    """Keeps one of several duplicates."""
 
     def check(self) -> None:
-        """Raises UserError where the package for MinHash is missing."""
+        """Raises UserError if the package for MinHash is missing."""
         require("rensa", package="rensa", extra="curate", purpose="step dedupe")
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
@@ -42,9 +42,9 @@ class Dedupe(Step[DedupeConfig]):
 def duplicates(
     table: TaskTable, pairs: Sequence[DuplicatePair], config: DedupeConfig
 ) -> dict[int, DuplicatePair]:
-    """Number of each task that is dropped -> what stays in its place (`a`), and why.
+    """Number of each dropped task -> the kept one (`a`), and why.
 
-    Tasks joined through others stay both when their tests contradict each other.
+    Tasks joined only through others both stay if their tests contradict each other.
     """
     judge, tests = Judge(table, config), table.columns["tests"]
     why: dict[int | tuple[int, int], DuplicatePair] = {}

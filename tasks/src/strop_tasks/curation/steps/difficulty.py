@@ -1,8 +1,8 @@
 """difficulty: keeps tasks that a policy solves sometimes. The estimate goes into `metadata.difficulty`.
 
-A group of answers that all pass or all fail carries no signal for GRPO (DAPO, arXiv 2503.14476, section 3.2), so tasks
-that the policy always or never solves cost and teach nothing. The policy is a model that samples here, or earlier
-results in a file (`pipeline.scores`).
+A group of answers that all pass or all fail carries no signal for GRPO (DAPO, arXiv 2503.14476, section 3.2), so
+tasks that the policy always or never solves cost time and teach nothing. The policy is a model that samples here, or
+earlier results in a file (`pipeline.scores`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,25 +35,25 @@ class DifficultyConfig(Section):
     """Settings of difficulty."""
 
     low: float = Field(default=0.1, ge=0, le=1)
-    """Smallest pass@k of a task that is kept."""
+    """Minimum pass@k of a kept task."""
     high: float = Field(default=0.9, ge=0, le=1)
-    """Largest pass@k of a task that is kept."""
+    """Maximum pass@k of a kept task."""
     k: int = Field(default=1, ge=1)
     """Of pass@k."""
     unscored: Literal["drop", "keep"] = "drop"
-    """What becomes of a task of which nothing is known: no score in the file, or a prompt that is too long."""
+    """What to do with a task without a score: none in the file, or a prompt that is too long."""
     scores: str | None = Field(default=None, min_length=1)
-    """JSONL file of earlier verdicts, counts, pass rates or answers, see docs/curate.md; then no policy is asked."""
+    """JSONL file of earlier verdicts, counts, pass rates or answers, see docs/audit.md; then no policy is asked."""
     policy: PolicyConfig | None = None
-    """Who answers, as in a recipe: {engine: transformers}, {engine: openai, base_url: ...}."""
+    """The policy, as in a recipe: {engine: transformers}, {engine: openai, base_url: ...}."""
     model: ModelConfig = ModelConfig()
     """The model, as in a recipe; for engine openai it is policy.model."""
     samples: int = Field(default=8, ge=1)
-    """Answers a task."""
+    """Answers per task."""
     temperature: float = Field(default=0.6, ge=0)
-    """Of these; 0 is greedy."""
+    """Temperature of these answers; 0 is greedy."""
     top_p: float = Field(default=1.0, gt=0, le=1)
-    """Nucleus of these."""
+    """Nucleus (top_p) of these answers."""
     max_tokens: int = Field(default=1024, ge=1)
     """Longest answer in tokens."""
     max_prompt_tokens: int = Field(default=2048, ge=1)
@@ -63,12 +63,12 @@ class DifficultyConfig(Section):
     template: str | None = None
     """File with a prompt template that replaces the style's own."""
     batch: int = Field(default=32, ge=1)
-    """Tasks played at a time; a killed run plays those under way again."""
+    """Tasks played at a time; a killed run repeats unfinished ones."""
     max_error_rate: float = Field(default=0.5, ge=0, le=1)
-    """Stop where a larger share of verdicts is *error*."""
+    """Stop if a larger share of verdicts is *error*."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """A band, and one way to measure."""
+        """Checks the band, and that there is one way to measure."""
         if self.low > self.high:
             yield "low", f"{self.low:g} is above high ({self.high:g}); swap them"
         if (self.scores is None) == (self.policy is None):
@@ -81,7 +81,7 @@ class Difficulty(Step[DifficultyConfig]):
     """Keeps tasks whose pass@k is within a band."""
 
     def check(self) -> None:
-        """Raises UserError where the file of scores, the script or the template is missing."""
+        """Raises UserError if the file of scores, the script or the template is missing."""
         for path in self.inputs():
             if not path.is_file():
                 raise UserError(f"difficulty: no such file {path}; name an existing file")
@@ -107,7 +107,7 @@ class Difficulty(Step[DifficultyConfig]):
         config = self.config
         rate = found.get("rate")
         if rate is None and found.get("n", 0) >= config.k:
-            rate = round(pass_at_k(found["n"], found["c"], config.k), 12)  # so that 7 of 8 is not above .875
+            rate = round(pass_at_k(found["n"], found["c"], config.k), 12)  # so 7 of 8 is not above .875
         if rate is None:
             if config.unscored == "keep":
                 return task
@@ -124,7 +124,7 @@ class Difficulty(Step[DifficultyConfig]):
         return task.model_copy(update={"metadata": {**task.metadata, "difficulty": told}})
 
     def _name(self) -> str:
-        """Whose answers these are."""
+        """The name of the policy or file."""
         policy = self.config.policy
         if policy is None:
             return Path(self.config.scores or "").name
@@ -135,7 +135,7 @@ class Difficulty(Step[DifficultyConfig]):
     def _scored(
         self, task: Task, scores: Scores, context: Context, errors: ErrorBudget
     ) -> Work[dict[str, Any]]:
-        """What the file says of a task; answers that it holds without a verdict are verified."""
+        """The file's results for a task; answers without a verdict are verified."""
         answers = [context.verifier().submit(task, answer) for answer in scores.answers(task.id)]
         yield answers
         for verdict in (errors.see(future.result()) for future in answers):
@@ -149,7 +149,7 @@ class Difficulty(Step[DifficultyConfig]):
         return {"n": n, "c": c}
 
     def _from_policy(self, read: Read, context: Context, memory: Memory) -> None:
-        """Plays every task that is not remembered, a batch at a time."""
+        """Plays every task without a remembered result, a batch at a time."""
         missing = (task for task in read() if task.id not in memory)
         batch = list(islice(missing, self.config.batch))
         if not batch:

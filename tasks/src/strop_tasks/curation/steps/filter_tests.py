@@ -1,9 +1,8 @@
-"""filter-tests: takes out tests that the reference fails and tests that repeat others, and caps how many are left.
+"""filter-tests: removes tests that the reference fails and repeated tests, and limits their number.
 
 DeepCoder keeps at most 15 tests of a problem, those with the longest inputs (Together, "DeepCoder", 2025, section on
-the code sandbox). `by: kills` prefers tests that notice small faults in the reference instead: one test after the
-other, always the one that notices most of what is not noticed yet, then longest inputs. Tests that are left keep their
-order.
+the code sandbox). `by: kills` prefers tests that catch small faults in the reference: one after the other, always the
+test that catches most faults not caught yet, then longest inputs. Remaining tests keep their order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,25 +28,25 @@ class FilterTestsConfig(Section):
     """Settings of filter-tests."""
 
     failing: bool = True
-    """Take out tests that the reference does not pass, each run by itself where one of them stopped the others."""
+    """Remove tests that the reference fails, each run alone if one of them stopped the others."""
     repeated: bool = True
-    """Take out tests that give the answer what another one gives; of those the first stays, a shown one before all."""
+    """Remove tests with the input of another one; the first stays, preferably a shown one."""
     at_most: int | None = Field(default=None, ge=1)
-    """Most tests left; tests that the prompt shows count, and stay. null: no limit. DeepCoder: 15."""
+    """Maximum remaining tests; shown tests count, and stay. null: no limit. DeepCoder: 15."""
     by: Literal["longest-input", "kills", "first"] = "longest-input"
-    """Which tests stay when there are more. kills: those that notice small faults (Python; needs one run of every test
-    for each fault), else the longest."""
+    """Which tests stay if there are more. kills: those that catch small faults (Python; needs one run of every test
+    per fault), else the longest."""
     faults: int = Field(default=8, ge=1, le=64)
     """Small faults tried for `by: kills`."""
     max_error_rate: float = Field(default=0.5, ge=0, le=1)
-    """Stop where a larger share of verdicts is *error*: then the machine fails, not the tasks."""
+    """Stop if a larger share of verdicts is *error*: then the machine fails, not the tasks."""
 
 
 class FilterTests(Step[FilterTestsConfig]):
-    """Takes out tests that the reference fails or that repeat others, and caps their number."""
+    """Removes tests that the reference fails or that repeat others, and limits their number."""
 
     def check(self) -> None:
-        """Raises UserError where faults are wanted and what puts them in is missing."""
+        """Raises UserError if faults are wanted and tree-sitter is missing."""
         if self.config.by == "kills":
             require("tree_sitter", package="tree-sitter", extra="strength", purpose="filter-tests by: kills")
 
@@ -84,7 +83,7 @@ class FilterTests(Step[FilterTestsConfig]):
             dead = yield from self._kills(task, unique, context)
         kept = capped(tests, unique, config.at_most, config.by, dead)
         trouble = ""
-        if failing and kept:  # tests may depend on each other: without those the reference must pass the rest
+        if failing and kept:  # tests may depend on each other: the reference must pass the rest without those
             yield [rest := context.verifier().submit(task.with_tests(kept), task.reference)]
             if not rest.result().scored:
                 return {"error": rest.result().detail}
@@ -92,7 +91,7 @@ class FilterTests(Step[FilterTestsConfig]):
         return {"failing": failing, "unique": unique, "kept": kept, "why": trouble}
 
     def _kills(self, task: Task, left: list[int], context: Context) -> Work[list[list[int]]]:
-        """For each small fault that is noticed, which of the tests that are left notice it."""
+        """For each caught fault, which of the remaining tests catch it."""
         from strop_tasks.curation.audit.strength import faulty_versions
 
         small = task.with_tests(left)
@@ -128,8 +127,8 @@ class FilterTests(Step[FilterTestsConfig]):
 
 
 def _failing(task: Task, count: int, context: Context, errors: ErrorBudget) -> Work[list[int] | str]:
-    """The tests that the reference fails: all at once, and each by itself where one stopped the others. A text says why
-    that cannot be told.
+    """The tests that the reference fails, run together, and each alone if one stopped the others. A text if that
+    cannot be decided.
     """
     yield [first := context.verifier().submit(task, task.reference)]
     verdict = errors.see(first.result())
@@ -153,7 +152,7 @@ def capped(
     by: str,
     dead: Sequence[Sequence[int]],
 ) -> list[int]:
-    """At most `at_most` of the tests `left`, in their order; `dead`: for each fault the tests that notice it."""
+    """At most `at_most` of the tests `left`, in order; `dead`: for each fault the tests that catch it."""
     if at_most is None or len(left) <= at_most:
         return list(left)
     shown = [number for number in left if tests[number].shown][:at_most]
@@ -172,7 +171,7 @@ def capped(
 def _telling(
     tests: Sequence[SingleTest], hidden: Sequence[int], unseen: list[set[int]], room: int
 ) -> list[int]:
-    """One test after the other, always the one that notices most of the faults that no chosen test notices."""
+    """One test after the other, always the one that catches most faults not caught yet."""
     chosen: list[int] = []
     rest = list(hidden)
     while rest and len(chosen) < room:
@@ -184,7 +183,7 @@ def _telling(
 
 
 def _told(verdict: Verdict, count: int) -> list[int] | None:
-    """The tests that failed, where the verdict says it of each one; None where something stopped them all."""
+    """The failed tests, if the verdict has a result for each; None if something stopped them all."""
     results = verdict.tests
     if not verdict.scored or len(results) != count:
         return None
@@ -194,7 +193,7 @@ def _told(verdict: Verdict, count: int) -> list[int] | None:
 
 
 def _first_of_each(tests: Sequence[SingleTest], numbers: Sequence[int]) -> list[int]:
-    """One test of those that give the same: a shown one, else the first."""
+    """One test per input: a shown one, else the first."""
     best: dict[str, int] = {}
     for number in numbers:
         other = best.setdefault(tests[number].given, number)

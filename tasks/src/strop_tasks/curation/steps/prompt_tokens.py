@@ -1,4 +1,4 @@
-"""prompt-tokens: keeps tasks whose prompt fits, counted in a model's tokens; CodeRepairRL leaves out longer ones so."""
+"""prompt-tokens: keeps tasks whose prompt fits, in a model's tokens, as CodeRepairRL does."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,9 +18,9 @@ class PromptTokensConfig(Section):
     """Settings of prompt-tokens."""
 
     most: int = Field(ge=1)
-    """Longest prompt that is kept, with what the model's chat template adds."""
+    """Maximum prompt tokens, chat template included."""
     model: ModelConfig = ModelConfig()
-    """Whose tokens, as in a recipe."""
+    """The model of the tokenizer, as in a recipe."""
     style: Literal["continue", "chat", "chat-prefilled"] = "chat"
     """How tasks are put, as tasks.style in a recipe."""
     template: str | None = None
@@ -31,7 +31,7 @@ class PromptTokens(Step[PromptTokensConfig]):
     """Drops tasks whose prompt has too many tokens of a model."""
 
     def check(self) -> None:
-        """Raises UserError where the template is missing."""
+        """Raises UserError if the template is missing."""
         for path in self.inputs():
             if not path.is_file():
                 raise UserError(f"prompt-tokens: no such file {path}; name an existing file")

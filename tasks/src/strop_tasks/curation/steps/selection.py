@@ -1,4 +1,4 @@
-"""Steps that look at one task at a time, or at none: enough tests, a sample, another order."""
+"""Steps on single tasks or ids: enough tests, a sample, another order."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ class MinTestsConfig(Section):
     """Settings of min-tests."""
 
     at_least: int = Field(default=5, ge=1)
-    """Fewest tests of a task."""
+    """Minimum tests of a task."""
     hidden: bool = False
     """Count only tests that the prompt does not show."""
 
@@ -43,15 +43,15 @@ class SampleStepConfig(Section):
     """Settings of sample."""
 
     n: int | None = Field(default=None, ge=1)
-    """How many tasks to keep; all where there are fewer."""
+    """How many tasks to keep; all if there are fewer."""
     share: float | None = Field(default=None, gt=0, le=1)
-    """Which share of them to keep, in the place of `n`."""
+    """Share of tasks to keep, instead of `n`."""
     by: By | None = None
-    """Keep the same share of every kind, as near as whole tasks allow: this field names the kind.
-    source is the task's own, up to its first slash; set is the pipeline's."""
+    """Keep the same share of every value of this field, as near as whole tasks allow. source is the task's, up to its
+    first slash; set is the pipeline's."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Exactly one of the two sizes is given."""
+        """Raises ValueError unless exactly one size is given."""
         if (self.n is None) == (self.share is None):
             yield "n", "give either n (how many tasks) or share (which part of them)"
 
@@ -99,10 +99,10 @@ class ShuffleConfig(Section):
 
 
 class Shuffle(Step[ShuffleConfig]):
-    """Puts the tasks in a random order; the same whatever order they came in."""
+    """Puts the tasks in a random order, independent of their input order."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`. The texts lie on disk; 100 bytes or so a task are in memory."""
+        """See `Step.run`. Texts are on disk; memory holds about 100 bytes per task."""
         ranks: list[tuple[int, int]] = []
 
         def ranked() -> Iterator[Task]:

@@ -1,6 +1,6 @@
-"""split: parts of named sizes, by content, so that near-duplicates are in one part.
+"""split: parts of named sizes, by content, with near-duplicates in one part.
 
-What is alike, directly or through others, is a cluster, and a cluster goes whole into the part that lacks most.
+Tasks that are alike, directly or through others, form a cluster, which goes as a whole into the part that lacks most.
 Parts come as near to their sizes as the clusters allow; the largest clusters are placed first.
 """
 
@@ -27,16 +27,16 @@ class SplitConfig(Section):
     """Settings of split."""
 
     parts: dict[str, float] = Field(default={"train": 0.9, "held-out": 0.1}, min_length=1)
-    """Share of each part by its name, together 1. Each is also written to NAME.jsonl; all but train are held out."""
+    """Share of each part by name; the sum is 1. Each is also written to NAME.jsonl; all but train are held out."""
     keep: bool = True
-    """A task that comes with a part of one of these names stays there, its cluster with it; a held-out part wins."""
+    """A task that already has one of these parts stays there with its cluster; a held-out part wins."""
     statement: float = Field(default=0.7, gt=0, le=1)
     """Jaccard index of the statements' word runs from which two tasks are alike."""
     code: float = Field(default=0.85, gt=0, le=1)
     """The same of their solutions."""
 
     def complaints(self) -> Iterator[Complaint]:
-        """Shares make up the whole, names make files."""
+        """Checks that shares add up to 1 and names are valid file names."""
         for name, share in self.parts.items():
             if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii() or name in RESERVED:
                 rule = f"use letters, digits, - and _, not {', '.join(RESERVED)}"
@@ -58,7 +58,7 @@ class Split(Step[SplitConfig]):
         return tuple(self.config.parts)
 
     def check(self) -> None:
-        """Raises UserError where the package for MinHash is missing."""
+        """Raises UserError if the package for MinHash is missing."""
         require("rensa", package="rensa", extra="curate", purpose="step split")
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
@@ -84,7 +84,7 @@ class Split(Step[SplitConfig]):
 def clusters(read: Read, folder: Path, statement: float = 0.7, code: float = 0.85) -> list[int]:
     """For each task that `read` gives, in order, the position of the first task of its cluster.
 
-    Wider than being the same task: likeness in words or in code is enough, and nothing counts against it.
+    Wider than duplicates: similar words or code suffice, and nothing counts against it.
 
     statement, code  least Jaccard index of three-word runs, and of four-label runs of the solutions
     folder           scratch: some kilobytes a task; the caller removes it
@@ -106,7 +106,7 @@ def _alike(table: TaskTable, statement: float, code: float) -> Iterator[tuple[in
 
 
 def with_pairs(numbers: list[int], pairs: Iterable[object]) -> list[int]:
-    """The clusters, those joined that hold members of one pair; `pairs`: of each task the name of its pair, or None."""
+    """The clusters, joined if they hold members of one pair; `pairs`: each task's pair, or None."""
     first: dict[str, int] = {}
     named = ((place, pair) for place, pair in enumerate(pairs) if isinstance(pair, str))
     links = [*enumerate(numbers), *((place, first.setdefault(pair, place)) for place, pair in named)]
@@ -137,7 +137,7 @@ def place_clusters(
 
 
 def in_part(task: Task, part: str) -> Task:
-    """The task in that part. Whatever is not called train is held out: no training reads it."""
+    """The task in that part. Every part but train is held out."""
     side: Side = "train" if part == "train" else "held-out"
     metadata = {key: value for key, value in task.metadata.items() if key != "split"}
     if part != side:

@@ -1,4 +1,4 @@
-"""verify: the task's own reference must pass every one of a number of runs.
+"""verify: the task's reference must pass a number of runs.
 
 DeepCoder keeps a task only if its official solution passes all tests (Together, "DeepCoder", 2025, section on data).
 """
@@ -21,21 +21,21 @@ class VerifyStepConfig(Section):
     """Settings of verify."""
 
     runs: int = Field(default=1, ge=1, le=100)
-    """How often the reference is run; more than once finds flaky tasks."""
+    """Number of runs of the reference; more than one finds flaky tasks."""
     min_share: float = Field(default=1.0, gt=0, le=1)
     """Share of the runs that must pass."""
     tries: int = Field(default=1, ge=1, le=100)
-    """Known answers that are tried, where a set has several (`metadata.references`): the first that passes becomes the
+    """Maximum known answers to try, if a task has several (`metadata.references`); the first that passes becomes the
     reference."""
     max_error_rate: float = Field(default=0.5, ge=0, le=1)
-    """Stop where a larger share of verdicts is *error*: then the machine fails, not the tasks."""
+    """Stop if a larger share of verdicts is *error*: then the machine fails, not the tasks."""
 
 
 class VerifyStep(Step[VerifyStepConfig]):
-    """Drops tasks whose reference does not pass; keeps those that nothing judges. Notes how they are judged."""
+    """Drops tasks whose reference does not pass; keeps unjudged ones. Records the trust."""
 
     def run(self, read: Read, context: Context) -> Iterator[Task | Dropped]:
-        """See `Step.run`. Remembers what each known answer that was tried came to."""
+        """See `Step.run`. Remembers the outcome of each known answer tried."""
         errors = error_budget(self.config.max_error_rate)
         with context.memory() as memory:
             settle(
@@ -92,14 +92,14 @@ class VerifyStep(Step[VerifyStepConfig]):
 
 
 def _trusted(task: Task, trust: Trust | None) -> Task:
-    """The task, with `metadata.trust` where a pass has less than its check mostly gives."""
+    """The task, with `metadata.trust` if a pass has less trust than usual for its check."""
     if not task.check.effective().lowered(trust):
         return task
     return task.model_copy(update={"metadata": {**task.metadata, "trust": trust}})
 
 
 def _with(task: Task, answers: list[str], number: int) -> Task:
-    """The task with another of its known answers as the reference; the others stay known."""
+    """The task with another known answer as the reference; the others stay in `metadata.references`."""
     rest = [answer for place, answer in enumerate(answers) if place > number]
     metadata = {**task.metadata, "references": rest}
     return task.model_copy(update={"reference": answers[number], "metadata": metadata})

@@ -1,9 +1,9 @@
-"""A few small faults put into the code under test: the same ones for the same text and seed.
+"""Puts small faults into the code under test: the same ones for the same text and seed.
 
 Only code that the tests can reach by name is changed, and never tests, attributes, types, patterns, macro definitions,
-messages of panics, or what decides whether a `while` or `loop` ends (such mutants mostly burn time). Faults that leave
-the program cannot be distinguished from those that the tests miss, so a score below 1 is no proof of weak tests;
-a score of 0 nearly is.
+messages of panics, or what decides whether a `while` or `loop` ends (such mutants mostly burn time). Equivalent
+mutants cannot be distinguished from missed ones, so a score below 1 does not prove weak tests; a score of 0 nearly
+does.
 """
 
 import random
@@ -20,11 +20,11 @@ from strop_verify.code.trees import Source, Span, well_formed
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One fault and the whole text that has it."""
+    """One fault, and the whole text with it."""
 
     operator: str
     span: Span
-    """Characters of the original that were replaced."""
+    """The replaced characters of the original."""
     line: int
     before: str
     after: str
@@ -37,8 +37,8 @@ class Mutant:
 def mutants(code: str, language: str, *, seed: int, limit: int = 8) -> list[Mutant]:
     """At most `limit` mutants of `code`, spread over operators, functions and lines, in order of position.
 
-    Each differs from `code`, and parses without error if `code` does. None for a text that is too long or has nothing
-    to change. Raises UserError for a language that is not known.
+    Each differs from `code`, and parses without error if `code` does. None if the text is too long or has nothing to
+    change. Raises UserError for an unknown language.
     """
     source = Source(code, language)
     if source.too_long:

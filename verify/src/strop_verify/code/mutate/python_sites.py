@@ -1,4 +1,4 @@
-"""Where a Python text can be changed. Kept away from changes that only crash: `+` on what may be text, indices."""
+"""Sites for faults in Python. Avoids changes that only crash: `+` on possible text, indices."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -49,7 +49,7 @@ class _PythonFinder(Finder):
     loops = frozenset({"while_statement", "function_definition"})
 
     def finders(self) -> Sequence[Callable[[], Iterator[Change]]]:
-        """In the order of their worth."""
+        """In order of preference."""
         first = (self._returns, self._conditions, self._comparisons, self._binary)
         return (*first, self._ranges, self._constants, self._deletions)
 

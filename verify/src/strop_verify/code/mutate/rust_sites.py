@@ -1,6 +1,6 @@
-"""Where a Rust text can be changed so that it nearly always still compiles.
+"""Sites for faults in Rust that nearly always still compile.
 
-Values of Rust types that can be written without knowing the code around them, and literals changed into others.
+Values of Rust types that need no context, and changed literals.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -57,7 +57,7 @@ def _first(tokens: list[str]) -> list[str]:
 
 
 def other_constant(source: Source, node: Node, parent: Node) -> str | None:
-    """Another literal of the same type, or None where one would not do."""
+    """Another literal of the same type, or None if there is none."""
     text = source.string(node)
     if node.type == "boolean_literal":
         return "false" if text == "true" else "true"
@@ -132,7 +132,7 @@ def sites(source: Source) -> Iterator[Change]:
 def _leads_to(source: Source, function: Function, wanted: set[str]) -> bool:
     """By its name, or for methods of traits by its type.
 
-    `fmt` of Display and Debug counts as reached only where something is formatted or compared.
+    `fmt` of Display and Debug counts as reached only if something is formatted or compared.
     """
     around = source.within(function.node, frozenset({"impl_item", "trait_item"}))
     kind = None if around is None else around.child_by_field_name("type")
@@ -155,7 +155,7 @@ class _RustFinder(Finder):
         self.generic = any("type_parameter" in {c.type for c in p.named_children} for p in parameters if p)
 
     def finders(self) -> Sequence[Callable[[], Iterator[Change]]]:
-        """In the order of their worth."""
+        """In order of preference."""
         return (self._returns, self._conditions, self._binary, self._ranges, self._constants, self._deletions)
 
     def _returns(self) -> Iterator[Change]:
@@ -203,7 +203,7 @@ class _RustFinder(Finder):
             yield self._site(name, operator, after)
 
     def _numeric(self, node: Node, left: Node, right: Node) -> bool:
-        """Whether the operands are numbers, as far as can be seen, and changing them ends no loop late."""
+        """Whether the operands look like numbers, and changing them does not prolong a loop."""
         if self.generic or (node.type == "compound_assignment_expr" and self._steers_loop(node)):
             return False
         assigned = self.source.within(node, frozenset({"assignment_expression", "block"}))

@@ -1,4 +1,4 @@
-"""Where code that tests reach can be changed: what finding such places has in common in all languages."""
+"""Sites for faults in code that tests reach: the part common to all languages."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from strop_verify.code.trees import Node, Regions, Source, span
 
 _MOST_SITES = 400
 _DEEPEST_CALL = 50
-"""Calls between a test and the code that is changed."""
+"""Maximum calls between a test and the changed code."""
 
 OPERATORS = ("return value", "negated condition", "boundary", "comparison", "arithmetic", "constant", "boolean",
              "range", "deletion")  # fmt: skip
-"""In the order in which they are preferred."""
+"""In order of preference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Change:
     start: int
     end: int
     after: str
-    """What takes the place of that span."""
+    """The replacement of that span."""
     unit: int = 0
-    """The function it is in, where that matters: the position of that function."""
+    """Position of the enclosing function, if that matters."""
 
 
 def applied(data: bytes, changes: Iterable[Change]) -> bytes:
@@ -40,7 +40,7 @@ def applied(data: bytes, changes: Iterable[Change]) -> bytes:
 def reachable(
     source: Source, left: Iterable[Function], wanted: set[str], leads: Callable[[Function, set[str]], bool]
 ) -> list[Function]:
-    """Those of the functions that the names in `wanted` lead to, or the names in what these lead to; by position."""
+    """The functions that the names in `wanted` lead to, directly or through other functions; by position."""
     left, reached = list(left), []
     for _ in range(_DEEPEST_CALL):
         now = [f for f in left if leads(f, wanted)]
@@ -63,7 +63,7 @@ class Finder:
         self.source, self.node, self.body, self.kept_out = source, function.node, function.body, kept_out
 
     def finders(self) -> Sequence[Callable[[], Iterator[Change]]]:
-        """One method a kind of change, in the order of their worth."""
+        """One method per kind of change, in order of preference."""
         raise NotImplementedError
 
     def all(self) -> Iterator[Change]:
@@ -78,7 +78,7 @@ class Finder:
         return Change(operator, node.start_byte, node.end_byte, after, self.node.start_byte)
 
     def _steers_loop(self, node: Node) -> bool:
-        """Whether the node is inside a loop whose end it may decide."""
+        """Whether the node is inside a loop whose end it may affect."""
         around = self.source.within(node, self.loops)
         return around is not None and not around.type.startswith("function")
 

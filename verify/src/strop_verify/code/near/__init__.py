@@ -1,1 +1,1 @@
-"""The normal form of Python source, and the same program in another dress."""
+"""The normal form of Python source, and variants of a program."""

@@ -1,7 +1,7 @@
-"""The same Python program in another dress: with comments, with other names for its locals, with padding.
+"""Variants of a Python program: with comments, renamed locals, or padding.
 
-Each function returns None where it has nothing to change or this Python cannot parse the source. What comes back has
-the same normal form (`code.near.labels`), but for the padding, which is a function that nobody calls.
+Each function returns None if it has nothing to change or this Python cannot parse the source. The result has the same
+normal form (`code.near.labels`), except for the padding, an unused function.
 """
 
 import ast
@@ -14,7 +14,7 @@ Dress = Callable[[str], str | None]
 
 
 def commented(source: str) -> str | None:
-    """With a comment above every statement of its functions."""
+    """The source with a comment above every statement of its functions."""
     tree = _tree(source)
     lines = source.split("\n")
     starts = sorted({node.lineno for node in _inner(tree)} if tree else set(), reverse=True)
@@ -26,7 +26,7 @@ def commented(source: str) -> str | None:
 
 
 def renamed(source: str) -> str | None:
-    """With other names for the variables that its functions bind, parameters apart."""
+    """The source with other names for the variables of its functions, except parameters."""
     tree = _tree(source)
     if tree is None:
         return None
@@ -47,7 +47,7 @@ def renamed(source: str) -> str | None:
 
 
 def padded(source: str) -> str | None:
-    """With a function at its end that nobody calls."""
+    """The source with an unused function at its end."""
     if _tree(source) is None or not source.strip() or "_unused" in source:
         return None
     return f"{source.rstrip()}\n\n\ndef _unused(value):\n    return value\n"
@@ -64,7 +64,7 @@ def _tree(source: str) -> ast.Module | None:
 
 
 def _inner(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Statements inside of functions that begin a line of their own."""
+    """Statements inside functions that begin their own line."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
@@ -78,12 +78,12 @@ def _decorated(node: ast.stmt) -> bool:
 
 
 def _outer(node: ast.stmt) -> bool:
-    """Whether a statement of the module is no function: what it binds others may import."""
+    """Whether a module's statement is not a function; others may import what it binds."""
     return not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _stored(node: ast.stmt) -> Iterator[str]:
-    """Names that are bound in it, but for functions and parameters."""
+    """Names bound in it, except functions and parameters."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
             yield inner.id
@@ -98,5 +98,5 @@ def _replaced(source: str, places: list[ast.Name], names: Mapping[str, str]) -> 
 
 
 def _same(source: str, changed: str) -> str | None:
-    """The changed source, where its normal form is that of the source."""
+    """The changed source, if its normal form is unchanged."""
     return changed if changed != source and python_labels(changed) == python_labels(source) else None

@@ -1,8 +1,8 @@
-"""The normal form of Python source: its syntax tree as labels, without what an author may choose freely.
+"""The normal form of Python source: its syntax tree as labels, without free choices of the author.
 
-Out go: names that the source binds itself (numbered by first use), layout, comments, docstrings, annotations,
+Removed: names that the source binds itself (numbered by first use), layout, comments, docstrings, annotations,
 decorators, imports (what they bind is called by its origin), `pass`, the guard `__name__ == "__main__"`. `a += b` is
-`a = a + b`, `a > b` is `b < a`. What stays: structure, operators, constants, names of builtins and attributes.
+`a = a + b`, `a > b` is `b < a`. Kept: structure, operators, constants, names of builtins and attributes.
 """
 
 import ast
@@ -27,7 +27,7 @@ def python_labels(source: str) -> list[str] | None:
 
 
 class _Form:
-    """One source's names, and the walk over its tree."""
+    """The names of one source, and the walk over its tree."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.own: set[str] = set()
@@ -65,7 +65,7 @@ class _Form:
                 self.origins[alias.asname or alias.name] = f"{module}{alias.name}"
 
     def labels(self, tree: ast.Module) -> list[str]:
-        """One label a node, parents first, and `)` where one that has children ends."""
+        """One label per node, parents first, and `)` at the end of a node with children."""
         self._walk(tree)
         return self.found
 
@@ -113,7 +113,7 @@ class _Form:
 
 
 def _plain(node: ast.AST) -> ast.AST:
-    """The one form of what can be written in two ways."""
+    """The canonical form of equivalent notations."""
     if type(node) not in _TWO_WAYS:
         return node
     if isinstance(node, ast.AnnAssign) and node.value is not None:

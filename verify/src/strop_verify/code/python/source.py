@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Fields in which statements hold statements."""
+"""Fields of statements that hold statements."""
 
 
 class Unreadable(Exception):
-    """A text that cannot be used as source for a task; the message is a fixed reason."""
+    """The text cannot be used as source of a task; the message is one of a few fixed reasons."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class PythonFunction:
     node: Function
     name: str
     qualified_name: str
-    """With its enclosing classes and functions: `Stack.push`."""
+    """The name with enclosing classes and functions: `Stack.push`."""
     outermost: bool
-    """Whether no function is around it."""
+    """Whether it is not nested in a function."""
 
     @property
     def docstring(self) -> str:
@@ -48,7 +48,7 @@ class PythonFunction:
 
 
 UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What `ast.parse` and `compile` raise for texts."""
+"""Exceptions of `ast.parse` and `compile`."""
 
 
 def tree_of(text: str) -> ast.Module:
@@ -170,7 +170,7 @@ def made_names(text: str) -> set[str]:
 
 
 def missing_names(text: str) -> set[str]:
-    """Names that a text uses, and neither binds nor has from Python. Raises one of `UNPARSABLE`."""
+    """Names that a text uses and that neither it nor Python's builtins define. Raises one of `UNPARSABLE`."""
     used: set[str] = set()
     bound = set(dir(builtins))
     tables = [symtable.symtable(text, "<text>", "exec")]
@@ -192,7 +192,7 @@ def below(preamble: str, code: str) -> str:
 
 
 def under(head: str, code: str) -> str:
-    """The head's code and the other below it; what must stand first, up to its `from __future__`, stays above both."""
+    """The head's code above the other; imports of `__future__`, which must come first, stay above both."""
     return _above(f"{head}\n\n", code)
 
 

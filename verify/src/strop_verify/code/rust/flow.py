@@ -1,4 +1,4 @@
-"""How values flow through a Rust function, by name, and which parts of it never run."""
+"""How values flow through a Rust function, by name, and which parts never run."""
 
 from strop_verify.code.tokens import always_true, split
 from strop_verify.code.trees import Node, Source, Span, span
@@ -50,7 +50,7 @@ def _mutable(source: Source, body: Node) -> set[str]:
 
 
 def _changed(source: Source, call: Node, shared: set[str]) -> set[str]:
-    """The variables that a call may change: its receiver, and what it gets by `&mut`."""
+    """The variables that a call may change: its receiver, and `&mut` arguments."""
     function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     found: set[str] = set()
     if function is not None and function.type == "field_expression":
@@ -64,7 +64,7 @@ def _changed(source: Source, call: Node, shared: set[str]) -> set[str]:
 
 
 def dead_spans(source: Source, body: Node) -> list[Span]:
-    """Parts of a function that plainly never run, or whose panics are lost."""
+    """Parts of a function that clearly never run, or whose panics are lost."""
     found: list[Span] = []
     for node in source.inner(body, "if_expression", "while_expression"):
         condition = source.tokens(node.child_by_field_name("condition"))
@@ -90,7 +90,7 @@ def _only(tokens: list[str]) -> str:
 
 
 def _empty(tokens: list[str]) -> bool:
-    """Whether a `for` over this runs never: `0..0`, `[]`, `vec![]`."""
+    """Whether a `for` over this never runs: `0..0`, `[]`, `vec![]`."""
     if tokens in (["[", "]"], ["vec", "!", "[", "]"], ["&", "[", "]"]):
         return True
     return len(tokens) == 3 and tokens[1] == ".." and tokens[0].isdigit() and tokens[0] == tokens[2]

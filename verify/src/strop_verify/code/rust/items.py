@@ -22,7 +22,7 @@ _KNOWN_CFG = {
     "loom": False,
 }
 _DEEPEST_CFG = 300
-"""Tokens of a predicate that are read; a longer one is "not known"."""
+"""Maximum tokens of a predicate; a longer one is "unknown"."""
 
 
 class RustItems(Items):
@@ -103,7 +103,7 @@ def _only_in_tests(attribute: Attribute) -> bool:
 
 
 def evaluate_cfg(tokens: list[str], test: bool = True) -> bool | None:
-    """What a `cfg` predicate is in a build on Linux, a test build or not; None when that is not known."""
+    """The value of a `cfg` predicate in a build on Linux, a test build or not; None if unknown."""
     if not tokens or len(tokens) > _DEEPEST_CFG:
         return None
     head, rest = tokens[0], tokens[1:]

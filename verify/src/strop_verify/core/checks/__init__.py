@@ -53,11 +53,11 @@ CHECKS: Registry[type[CheckBase]] = Registry(
     {kind.model_fields["kind"].default: kind for kind in get_args(get_args(_Own)[0])},
     fits=lambda found: isinstance(found, type) and issubclass(found, CheckBase),
 )
-"""Every kind by its name."""
+"""The classes of checks by their kind."""
 
 
 def _read(value: Any, own: ValidatorFunctionWrapHandler) -> CheckBase:
-    """A check of ours by the union, one that a package adds by its class. UserError where that does not load."""
+    """Validates a built-in check by the union, one from a package by its class. UserError if that does not load."""
     name = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     if isinstance(name, str) and name in added(_GROUP):
         return CHECKS[name].model_validate(value)
@@ -68,6 +68,6 @@ def _read(value: Any, own: ValidatorFunctionWrapHandler) -> CheckBase:
     return own(value)  # type: ignore[no-any-return]
 
 
-# Written by its own class, whichever that is: no union and no Python code, in which pydantic drops an interrupt.
+# Serialised by its own class, without the union or Python code, in which pydantic drops an interrupt.
 Check = Annotated[_Own, WrapValidator(_read), SerializeAsAny()]
 EditCheck.model_rebuild(_types_namespace={"Check": Check})

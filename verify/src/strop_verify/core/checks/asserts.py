@@ -16,9 +16,9 @@ from strop_verify.core.text import squeeze
 
 
 class AssertsCheck(CheckBase):
-    """Trusted Python test code that calls `entry_point`: whatever raises in it fails the answer.
+    """Trusted Python test code that calls `entry_point`; any exception in it fails the answer.
 
-    Every top-level statement that judges is one test; see `strop_verify.core.test_code`.
+    Each top-level statement that can fail is one test; see `strop_verify.core.test_code`.
     """
 
     answer = "function"
@@ -27,7 +27,7 @@ class AssertsCheck(CheckBase):
     entry_point: EntryPoint
     code: str
     helpers: list[str] = Field(default_factory=list, exclude_if=not_)
-    """Further functions of the answer that the test code may call; it sees no other names of the answer."""
+    """Further functions of the answer that the test code may call; other names of the answer are hidden."""
     preamble: str = Field(default="", exclude_if=not_)
     """Python code that is put above every answer, as the original grader does."""
     shown: list[int] = Field(default_factory=list, exclude_if=not_)
@@ -37,16 +37,14 @@ class AssertsCheck(CheckBase):
         return 1 if self.code.strip() else 0
 
     def different_tests(self, *, hidden: bool = False) -> int:
-        """Asserts are distinguished by text, not by position."""
+        """Asserts are compared by text, not by position."""
         return len({ast.dump(node) for node in self._asserts()})
 
     def assertions(self) -> int:
         return sum(map(_weight, ast.walk(tree_of(self.code))))
 
     def single_tests(self) -> list[SingleTest]:
-        """The top-level assert statements; empty where the code has another form, such as HumanEval's function
-        that holds them all.
-        """
+        """The top-level assert statements; empty for code of another form, such as HumanEval's single function."""
         body = tree_of(self.code).body
         others = (node for node in body if not isinstance(node, ast.Assert))
         if any(isinstance(inner, ast.Assert) for node in others for inner in ast.walk(node)):
@@ -82,7 +80,7 @@ class AssertsCheck(CheckBase):
         return (self.entry_point, *self.helpers)
 
     def calls(self) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-        """Those whose arguments are all literals of JSON types."""
+        """The calls whose arguments are all literals of JSON types."""
         return ((args, {}) for args in literal_calls(self.entry_point, self.code))
 
     def pairs(self) -> Iterator[tuple[str, str]]:
@@ -106,7 +104,7 @@ class AssertsCheck(CheckBase):
     def revealed(self, text: str) -> RevealedTests:
         told = {ast.dump(node) for at, node in enumerate(_top_level(self.code)) if at in self.shown}
         hidden = {ast.unparse(node) for node in self._asserts() if ast.dump(node) not in told}
-        if self.takes_nothing():  # the code that is asked about may assert too
+        if self.takes_nothing():  # the code under test may assert too
             hidden = {line for line in hidden if self.entry_point in line}
         lines = set(map(squeeze, hidden))
         plain = squeeze(text).replace('"', "'")

@@ -1,7 +1,7 @@
-"""The interface of every check kind, and the texts by which kinds compare values of tests.
+"""The interface of check kinds, and the texts by which they compare test values.
 
-`CheckBase` has the defaults. A new kind overrides what differs; `strop_verify.core.checks` says where it is named. Its
-`kind` is a Literal of its name, and `toolchains` says who judges it (docs/api.md).
+`CheckBase` has the defaults, which a new kind overrides; `strop_verify.core.checks` says how to register it. `kind`
+is a Literal of its name, and `toolchains` names what judges it (docs/api.md).
 """
 
 import json
@@ -19,9 +19,9 @@ from strop_verify.core.verdict import Trust
 Answer = Literal[
     "function", "program", "module", "crate", "file", "label", "edit", "patch", "places", "next edit", "calls"
 ]
-"""What a check wants: a function that it calls, a program with input and output, a Python module with functions of any
-name, the source of a crate, a file for commands, one of its labels, an edit of files, a patch of a repository, places
-in files, an edit of a few lines or silence, calls of tools.
+"""The form of the answer: a function that it calls, a program with input and output, a Python module with functions
+of any name, the source of a crate, a file for commands, one of its labels, an edit of files, a patch of a repository,
+places in files, an edit of a few lines or silence, calls of tools.
 """
 
 ANY = "*"
@@ -48,7 +48,7 @@ class SingleTest(NamedTuple):
     """One test; its place in the list is its number."""
 
     given: str
-    """What it gives the answer: two tests that give the same are one test and its repetition."""
+    """Its input for the answer; tests with equal inputs are repetitions."""
     size: int
     """Characters of its input."""
     shown: bool = False
@@ -56,40 +56,41 @@ class SingleTest(NamedTuple):
 
 
 class RevealedTests(NamedTuple):
-    """How many hidden tests a text reveals."""
+    """How many hidden tests appear in a text."""
 
     found: int
     hidden: int
     """Number of hidden tests."""
     marked: bool
-    """Whether the check says which tests are shown, so that a hidden one in the text is one too many."""
+    """Whether the check marks shown tests, so that any hidden one in the text is a leak."""
 
 
 class CheckBase(Record):
     """How an answer is judged.
 
-    A field with `exclude_if=not_` is written, and counts for a task's id, only where it is set. (A serializer in Python
-    will not do: what is raised while it runs, such as by Ctrl-C, pydantic drops and tries another kind.)
+    A field with `exclude_if=not_` is written, and counts for a task's id, only if set. (A serializer in Python does
+    not work: pydantic drops exceptions in it, such as Ctrl-C, and tries another kind.)
     """
 
     answer: ClassVar[Answer] = "file"
     toolchains: ClassVar[Mapping[str, str]] = {}
-    """Language to name of the toolchain that judges it; empty: such tasks are carried, not played yet."""
+    """Language to name of its toolchain; empty: such tasks can be converted, not played."""
     judges_edits: ClassVar[bool] = True
     """Whether it can judge the file, or the files, that an edit makes."""
     rewards_alone: ClassVar[bool] = False
-    """Whether nothing but rewards says how good an answer is: no toolchain, no tests, outcome *unjudged*."""
+    """Whether only rewards judge an answer: no toolchain, no tests, outcome *unjudged*."""
     empty_is_answer: ClassVar[bool] = False
-    """Whether an answer without a character is judged like any other; else it is *no answer*."""
+    """Whether an empty answer is judged like any other; else it is *no answer*."""
     kind: str
 
     @property
     def trust(self) -> Trust:
-        """How far a pass is separate from the answer, where the toolchain does not know it better."""
+        """The trust of a pass, unless the toolchain knows better."""
         return "value"
 
     def lowered(self, trust: Trust | None) -> bool:
-        """Whether a pass has less trust than this check mostly gives: its tests share a process with the answer."""
+        """Whether a pass has less trust than usual for this check, because its tests share a process with the
+        answer."""
         return trust == "same-process" != self.trust
 
     def toolchain(self, language: str) -> str:
@@ -108,7 +109,7 @@ class CheckBase(Record):
         return {"build", "test"} | seen
 
     def test_count(self) -> int:
-        """How many tests an answer must pass, if the check says; 0 when it checks nothing."""
+        """How many tests an answer must pass, if known; 0 if it checks nothing."""
         return 0
 
     def different_tests(self, *, hidden: bool = False) -> int:
@@ -121,31 +122,29 @@ class CheckBase(Record):
         return None
 
     def single_tests(self) -> list[SingleTest]:
-        """Its tests in their order; empty for a kind that is not made of single tests."""
+        """Its single tests in order; empty for kinds without any."""
         return []
 
     def told(self, number: int, *, public: bool = False) -> tuple[str, str] | None:
-        """What the single test of that number gives and expects, as text; None unless the prompt shows it or it is
-        `public`.
-        """
+        """Input and expected value of a single test as text; None unless the prompt shows it or it is `public`."""
         return None
 
     def with_tests(self, numbers: Sequence[int]) -> Self:
-        """The check with these of its single tests, in their order, and nothing else of it changed.
+        """The check with only these single tests, in order, otherwise unchanged.
 
-        Raises ValueError for a kind that is not made of single tests.
+        Raises ValueError for a kind without single tests.
         """
         raise ValueError(f"a check of kind {self.kind} is not made of single tests")
 
     def longest(self, most: int) -> Sequence[int] | None:
         """Numbers of at most `most` tests: the shown ones, then those with the longest inputs.
 
-        None where there are no more, or its tests are code, of which none can be chosen by its input.
+        None if there are no more, or if its tests are code, without inputs to choose by.
         """
         return None
 
     def without_tests(self) -> Self:
-        """The check with its trusted tests left out, for kinds in which an answer can have its own; else itself."""
+        """The check without its trusted tests, for kinds whose answers can bring tests; else itself."""
         return self
 
     def functions(self) -> tuple[str, ...]:
@@ -154,27 +153,27 @@ class CheckBase(Record):
 
     @property
     def function(self) -> str:
-        """Name of the entry point; "" where it calls none."""
+        """Name of the entry point; "" if it calls none."""
         return next(iter(self.functions()), "")
 
     def is_lenient(self) -> bool:
-        """Whether it takes other results than the one that is expected: by a checker, or in any order."""
+        """Whether it accepts other results than the expected one: by a checker, or in any order."""
         return False
 
     def calls(self) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-        """Arguments and keywords of the calls that it makes, as far as it says."""
+        """Arguments and keywords of its calls, as far as known."""
         return iter(())
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Input and expected output of each test, as texts that are equal if two tests are the same."""
+        """Input and expected output of each test, as texts that are equal for equal tests."""
         return iter(())
 
     def examples(self, noted: Sequence[str]) -> str:
-        """The tests that the prompt shows, as text; `noted` are the examples that the task has."""
+        """The shown tests as text; `noted` are the task's own examples."""
         return ""
 
     def test_code(self) -> str:
-        """The trusted test code, for kinds that have one text of it."""
+        """The trusted test code, for kinds with a single text."""
         return ""
 
     def labels(self) -> Sequence[str]:
@@ -190,15 +189,15 @@ class CheckBase(Record):
         return 0
 
     def largest_output(self) -> int:
-        """Bytes of the longest output that a program is to print in one run."""
+        """Bytes of the longest expected output of one run."""
         return 0
 
     def strength(self) -> str:
-        """What a pass is evidence of, in a few words for a table."""
+        """What a pass proves, in a few words for a table."""
         return ""
 
     def takes_nothing(self) -> bool:
-        """Whether the answer is a function that is only called without arguments: one value is all that is asked."""
+        """Whether the answer is a function called only without arguments, hence a single value."""
         return False
 
     def shares_process(self) -> bool:
@@ -206,27 +205,28 @@ class CheckBase(Record):
         return False
 
     def beyond_values(self) -> bool:
-        """Whether its tests may tell an object from an equal copy of it, which is what they have of another process."""
+        """Whether its tests may distinguish an object from an equal copy, which is what crosses from another
+        process."""
         return False
 
     def never_fails(self) -> str:
-        """Why no answer can fail it, in words; "" where that is not seen."""
+        """Why no answer can fail it, in words; "" if no such reason is visible."""
         return ""
 
     def effective(self) -> "CheckBase":
-        """The check that judges what the answer makes: an edit's judge where it has one, else the check itself."""
+        """The check that judges the result: an edit's judge if it has one, else the check itself."""
         return self
 
     def readable(self) -> str:
-        """The check as a person reads it."""
+        """The check in readable form."""
         return self.model_dump_json(indent=2)
 
     def maybe(self, kind: type[C]) -> C | None:
-        """Itself as that kind; None for another."""
+        """The check, if it is of that kind; else None."""
         return self if isinstance(self, kind) else None
 
     def only(self, kind: type[C]) -> C:
-        """Itself as that kind. Raises VerificationError for another."""
+        """The check, if it is of that kind. Raises VerificationError otherwise."""
         if not isinstance(self, kind):
             raise VerificationError(f"a check of kind {self.kind!r} is none of kind {_name(kind)!r}")
         return self
@@ -242,9 +242,9 @@ def plain_json(value: Any) -> str:
 
 
 def longest_first(lengths: Sequence[tuple[bool, int]], most: int) -> Sequence[int] | None:
-    """Of tests as (shown, length of the input) the numbers of `most`, sorted; see `CheckBase.longest`.
+    """The sorted numbers of `most` tests, given as (shown, length of the input); see `CheckBase.longest`.
 
-    Of inputs of one length the earlier is taken.
+    Ties go to the earlier test.
     """
     if len(lengths) <= most:
         return None

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection
 
 UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What parsing code may raise."""
+"""Exceptions of parsing."""
 _CROSS = ("NamedTuple", "namedtuple", "Exception", "BaseException")
 _NAMES = frozenset(
     {
@@ -14,7 +14,7 @@ _NAMES = frozenset(
         "tracemalloc", "getrefcount", "setrecursionlimit", "freeze_time", "pickle", "logging",
     }
 )  # fmt: skip
-"""Names, attributes, arguments and modules by which tests reach into the process that they run in."""
+"""Names, attributes, arguments and modules by which tests reach into their process."""
 _OF_OBJECTS = frozenset(
     f"__{name}__"
     for name in (
@@ -23,7 +23,7 @@ _OF_OBJECTS = frozenset(
         "dataclass_fields", "members", "name", "class", "self", "globals",
     )
 )  # fmt: skip
-"""Attributes by which tests look at more than values."""
+"""Attributes by which tests inspect more than values."""
 
 
 def tree_of(code: str) -> ast.Module:
@@ -35,8 +35,8 @@ def tree_of(code: str) -> ast.Module:
 
 
 def beyond_values(code: str) -> bool:
-    """Whether test code may tell an object from an equal copy: it changes objects, asks which one it has, uses
-    coroutines, reaches into the process or looks at more than values.
+    """Whether test code may distinguish an object from an equal copy: it changes objects, compares identity, uses
+    coroutines, reaches into the process or inspects more than values.
     """
     return any(_reaches(node) or _changes(node) for node in ast.walk(tree_of(code)))
 
@@ -77,7 +77,7 @@ _CHANGING = frozenset(
         "update", "setdefault", "add", "discard", "sort", "reverse", "rotate", "shuffle", "write", "id",
     }
 )  # fmt: skip
-"""Functions by which tests change an object, or tell it from an equal one."""
+"""Functions by which tests change an object, or distinguish it from an equal one."""
 
 
 def _reaches(node: ast.AST) -> bool:
@@ -110,7 +110,7 @@ def _changes_inside(node: ast.AST) -> bool:
 
 
 def _asks_which(node: ast.AST) -> bool:
-    """Whether it is `a is b` of two that are no constants."""
+    """Whether it is `a is b` of two non-constants."""
     if not isinstance(node, ast.Compare) or any(
         isinstance(one, ast.Constant) for one in (node.left, *node.comparators)
     ):

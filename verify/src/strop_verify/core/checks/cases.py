@@ -23,7 +23,7 @@ from strop_verify.core.records import Record
 from strop_verify.core.text import squeeze
 
 _NEAR = 60
-"""Characters after a call's input within which its result gives the test away."""
+"""Characters after a call's input within which its result reveals the test."""
 
 
 class Case(Record):
@@ -126,7 +126,7 @@ def _call_told(name: str, args: list[Any], expected: Any, plain: str) -> bool:
 
 
 def _word_in(result: str, text: str) -> bool:
-    """Whether the result is there and not part of a longer number."""
+    """Whether the result occurs, not as part of a longer number."""
     return re.search(rf"(?<![\d.]){re.escape(result)}(?!\d|\.\d)", text) is not None
 
 
@@ -137,7 +137,7 @@ def _json(value: Any) -> str:
 
 
 _LONG = 6
-"""An input and output of fewer characters may be in any text by chance, unless "input" precedes them."""
+"""Shorter inputs and outputs may occur by chance, unless "input" precedes them."""
 
 
 class StdioCase(Record):

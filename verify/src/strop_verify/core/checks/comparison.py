@@ -1,4 +1,4 @@
-"""Checks that run nothing: what the answer says is compared, or nobody judges it. Of an edit a judge may run."""
+"""Checks that run nothing: the answer is compared, or not judged at all. An edit may have a judge that runs."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -26,7 +26,7 @@ class EditCheck(CheckBase):
     files: dict[str, str]
     """Path to text before the edit."""
     oracle: dict[str, str | None] = Field(default_factory=dict, exclude_if=not_)
-    """Path to text after the right edit, of the files that it changes; None = deleted."""
+    """Path to text after the right edit, for the files that it changes; None = deleted."""
     tolerance: list[str] = Field(default_factory=list, exclude_if=not_)
     """Where the edit may differ from the files: names of switches of `strop_verify.edits.Tolerance`."""
     judge: "Check | None" = Field(default=None, exclude_if=not_)
@@ -74,17 +74,17 @@ class LabelCheck(CheckBase):
 NUMBERS = (
     "shown", "accepted", "kept", "exact", "wrong", "silent", "saved", "utility", "utility-kept", "utility-exact",
 )  # fmt: skip
-"""What a verdict says of an answer (`Verdict.numbers`); see docs/next-edit.md."""
+"""Numbers of a verdict (`Verdict.numbers`); see docs/next-edit.md."""
 
 
 class PastEdit(Record):
-    """One edit that was made: lines of a file, in place of others."""
+    """One edit: lines of a file that replaced others."""
 
     path: str
     old: list[str]
-    """The lines that were there, without their ends; none of an insertion."""
+    """The old lines, without line ends; none for an insertion."""
     new: list[str]
-    """The lines in their place; none of a deletion."""
+    """The new lines; none for a deletion."""
 
 
 class NextEditCheck(CheckBase):
@@ -102,13 +102,13 @@ class NextEditCheck(CheckBase):
     first: int = Field(default=1, ge=1)
     """Number of the window's first line in the file, from 1."""
     window: list[str] = Field(min_length=1)
-    """The lines that are shown and may be changed."""
+    """The shown lines, which may be changed."""
     cursor: int = Field(ge=0)
-    """Its line in the window, from 0."""
+    """The cursor's line in the window, from 0."""
     history: list[PastEdit] = Field(default_factory=list)
-    """The newest edits, the oldest of them first."""
+    """The newest edits, oldest first."""
     next: list[str]
-    """The window after the next edit; the window itself where silence is right."""
+    """The window after the next edit; unchanged if silence is right."""
     goal: list[str]
     """The window when everything is done."""
 
@@ -128,7 +128,7 @@ class NextEditCheck(CheckBase):
 
 
 class NoneCheck(CheckBase):
-    """No toolchain and no tests; every answer, also an empty one, is *unjudged*."""
+    """No toolchain and no tests; every answer, even an empty one, is *unjudged*."""
 
     judges_edits = False
     rewards_alone: ClassVar[bool] = True
@@ -145,7 +145,7 @@ class NoneCheck(CheckBase):
 class RetrievalCheck(CheckBase):
     """The answer names files and lines of a tree (`strop_verify.core.ranges`); its score is its agreement with `truth`.
 
-    Nothing is run. An answer passes that agrees wholly.
+    Nothing is run. An answer passes if it agrees completely.
     """
 
     answer = "places"
@@ -158,7 +158,7 @@ class RetrievalCheck(CheckBase):
     commit: str = Field(default="", exclude_if=not_)
     digest: str = Field(default="", exclude_if=not_)
     files: dict[str, str] = Field(default_factory=dict, exclude_if=not_)
-    """Path to text of what differs from the tree."""
+    """Path to text of files that differ from the tree."""
     truth: dict[str, list[tuple[int, int]]]
     """Path to ranges of lines, ends included, that matter."""
 
@@ -173,9 +173,9 @@ class RetrievalCheck(CheckBase):
 
 
 class WorldCheck(CheckBase):
-    """The answer's calls, a line of JSON each, are made in a world as it was at first; then its state is looked at.
+    """The answer's calls, a line of JSON each, are made in the initial world; then its state is compared.
 
-    An answer passes where one of the goals is met and everything else is as it was.
+    An answer passes if one of the goals is met and everything else is unchanged.
     """
 
     answer = "calls"
@@ -185,9 +185,9 @@ class WorldCheck(CheckBase):
     world: str
     """The kind, by its name in `strop.tasks.tool_worlds`."""
     start: dict[str, Any]
-    """The state at first."""
+    """The initial state."""
     goals: list[dict[str, Any]] = Field(min_length=1)
-    """Each: values of parts of the state by path, null for a part that has to be gone."""
+    """Each goal: values of parts of the state by path, null for a part that must be removed."""
     free: list[str] = Field(default_factory=list, exclude_if=not_)
     """Patterns of paths that may change."""
 

@@ -22,7 +22,7 @@ class CommandStep(Record):
     """Program and arguments, no shell."""
     stdin: str = ""
     stdout: str | None = None
-    """Expected output, compared line by line without trailing space; None = not looked at."""
+    """Expected output, compared line by line without trailing space; None = ignored."""
     status: int = 0
 
 

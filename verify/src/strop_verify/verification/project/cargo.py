@@ -2,7 +2,7 @@
 
 Each run builds the project afresh: build output may be written by the code that is built. Test programs are started one
 by one and tell their tests on standard output, which libtest owns: a program that prints libtest's own lines and ends
-with status 0 forges them. So this is cargo's word (docs/project-checks.md), not that of checks of kind *rust*.
+with status 0 forges them. So this is cargo's word (docs/verification.md), not that of checks of kind *rust*.
 """
 
 import json

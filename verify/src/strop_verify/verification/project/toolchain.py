@@ -1,6 +1,6 @@
 """`ProjectToolchain`: an edit of a project judged by the project's own tests.
 
-Threat model: the edited code runs in the same process as its tests (docs/project-checks.md says what follows). It
+Threat model: the edited code runs in the same process as its tests (docs/verification.md says what follows). It
 cannot reach another run, a later run or this process; it does not get the snapshot, so not what its files were before
 the task was made. Results come signed over a channel of their own; neither exit status nor output counts. A pass is
 believed only if canaries ended as they must beside the tests, and a run of control tests in another order agrees, as
