@@ -146,7 +146,9 @@ def _fault(error: ValidationError) -> str:
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     place = [str(part) for part in first["loc"]]
     owners: list[type[BaseModel]] = [Task]
-    if place[1:2] and place[0] == "check":
+    if (
+        place[0] == "check" and len(place) > 2 and place[1] in CHECKS
+    ):  # of a kind that a package adds it is not named
         kind = place.pop(1)
         owners = [CHECKS[kind], *_PARTS.get(kind, ())]
     if first["type"] == "extra_forbidden":

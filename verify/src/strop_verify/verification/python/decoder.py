@@ -94,7 +94,9 @@ def tree(data: bytes, until: float = math.inf) -> Any:
 
     Raises DecodeTimeout when `time.monotonic()` passes `until`, with about half a second of delay at most.
     """
-    with _uncollected(len(data)):
+    if len(data) <= _LARGE:
+        return _whole(data, _UNBUILT, MAX_DEPTH, until)
+    with _uncollected():
         return _whole(data, _UNBUILT, MAX_DEPTH, until)
 
 
@@ -113,8 +115,10 @@ def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
             elif code == BYTES and (size := data[end + 1]) < min(LONG, len(data) - end - 1):
                 at = end + 2 + size
                 found[name] = data[end + 2 : at]
+            elif len(data) <= _LARGE:
+                found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH, until)
             else:
-                with _uncollected(len(data)):
+                with _uncollected():
                     found[name], at = _read(data, end, _UNBUILT, MAX_DEPTH, until)
     except _BROKEN as error:
         raise _malformed(error) from None
@@ -124,9 +128,9 @@ def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
 
 
 @contextmanager
-def _uncollected(size: int) -> Iterator[None]:
+def _uncollected() -> Iterator[None]:
     """No collection, which takes seconds in a process of many objects, while a large message is read."""
-    collects = size > _LARGE and gc.isenabled()
+    collects = gc.isenabled()
     if collects:
         gc.disable()
     try:
