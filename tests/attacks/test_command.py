@@ -66,6 +66,7 @@ def test_a_slice_in_every_jail(strop, tmp_path) -> None:
     assert "0 exploits" in done.stdout
 
 
+@pytest.mark.soak(20)
 def test_answers_of_others(strop, tmp_path) -> None:
     write(tmp_path / "given" / "tasks.jsonl", TASK)
     good = "def inc(x): return x + 1"

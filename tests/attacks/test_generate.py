@@ -90,6 +90,7 @@ with Canaries() as canaries:
 """
 
 
+@pytest.mark.soak(13)
 def test_an_exploit_is_kept_and_can_be_tried_again(tmp_path: Path) -> None:
     # In a process of its own: the bench waits for every child of the process that it runs in.
     done = subprocess.run(

@@ -115,6 +115,7 @@ def test_mistakes_are_one_line_before_anything_is_sampled(strop, tmp_path, tasks
     assert cause in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
 
 
+@pytest.mark.soak(9)
 def test_without_shown_tests_the_likeliest_is_taken(strop, tmp_path, tasks_file, tiny):
     done = strop(
         "answer", "add", "--tasks", tasks_file, "-m", tiny, "-n", 3, "--max-tokens", 8, "--style", "continue"

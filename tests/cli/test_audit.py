@@ -51,6 +51,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.soak(30)
 def test_audits_kept_tasks_and_exit_code(folder):
     done = strop("tasks.jsonl", "-o", "audits.jsonl", "--keep", "fit.jsonl", folder=folder)
     assert done.returncode == 1, done.stderr

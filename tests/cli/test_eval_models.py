@@ -34,6 +34,7 @@ def script(path, *rounds):
     return f"scripted:{path.name}"
 
 
+@pytest.mark.soak(16)
 def test_a_model_on_a_server_needs_the_extra_eval_alone(serve, tmp_path, tasks_file):
     """Nothing is installed that another extra brings, torch and transformers above all."""
     pytest.importorskip("openai")

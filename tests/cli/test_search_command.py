@@ -127,6 +127,7 @@ def asked(arguments: list[str], ask: Callable[[Any], Awaitable[None]]) -> None:
     asyncio.run(session())
 
 
+@pytest.mark.soak(18)
 @pytest.mark.parametrize("model", [BM25, ()], ids=["baseline", "words"])
 def test_the_official_client_asks_of_files_as_they_are_now(
     shop: Path, tmp_path: Path, model: tuple[str, ...]

@@ -175,6 +175,7 @@ def test_the_published_reward_scores_them(made: Made) -> None:
         assert all(f"### {path}" in text for path in edit_check(task).files) and task.statement in text
 
 
+@pytest.mark.soak(15)
 def test_files_that_stay_are_drawn_by_the_seed(made: Made) -> None:
     for number in range(8):
         made.commit(

@@ -49,6 +49,7 @@ def tokens(task: Task, tokenizer: HubTokenizer) -> int:
     return len(opening_ids(Opening(asked.text, tuple(asked.messages), sections=asked.sections), tokenizer))
 
 
+@pytest.mark.soak(5)
 @pytest.mark.parametrize(
     ("words", "limit", "where"),
     [

@@ -43,6 +43,7 @@ def test_prompt_tokens(tmp_path: Path) -> None:
     assert reasons(tmp_path / "out") == {"long": "a prompt of more than 300 tokens"}
 
 
+@pytest.mark.soak(10)
 def test_verify(tmp_path: Path) -> None:
     cases = [([n], n + 1) for n in range(5)]
     rows = [
