@@ -317,7 +317,8 @@ def test_tools_of_your_own(tmp_path: Path, few: list[str]) -> None:
 # docs/neighbours.md
 
 HARBOR = block("neighbours", "strop tasks export python-functions --harbor")
-TERMINAL = block("neighbours", "strop tasks import harbor:")
+TERMINAL = block("neighbours", "harbor:TERMINAL-BENCH -o tasks.jsonl\nstrop verify")
+IMAGES = block("neighbours", "skopeo copy")  # executed by test_image_tasks.py, with an image made here
 SWE_BENCH = block("neighbours", "--predictions predictions.jsonl")
 INSPECT = block("neighbours", "from inspect_ai import Task")
 VERIFIERS = block("neighbours", "vf-validate")

@@ -96,7 +96,7 @@ def test_hidden_tests_are_not_run(asked, tmp_path, add):
     [
         (("add", "--tasks", "tasks.jsonl", "--select", "shown-majority"), "task add shows no test"),
         (("add", "--tasks", "tasks.jsonl", "--select", "majority"), "no shown call"),
-        (("add", "--tasks", "tasks.jsonl", "--select", "oracle"), "knows the hidden tests"),
+        (("add", "--tasks", "tasks.jsonl", "--select", "oracle"), "the oracle needs the hidden tests"),
         (("add", "--tasks", "tasks.jsonl", "--select", "best"), "there are first, random"),
         (("add", "--tasks", "tasks.jsonl", "--select", "model:./nowhere"), "no such folder"),
         (("tasks.jsonl",), "holds 2 tasks; name one: strop answer add --tasks tasks.jsonl"),
