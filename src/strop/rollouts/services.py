@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from strop.environments.surroundings import Surroundings
+from strop_verify.core.errors import SandboxError
 from strop_verify.core.play import Ran, Run
 from strop_verify.core.protocols import Environment, Verifier
 from strop_verify.core.task import Task
@@ -81,12 +82,15 @@ class PlayServices:
         self._verifier, self._threads, self._programs = verifier, threads, programs
         self._surroundings = surroundings
         self._folder: PlayFolder | None = None
+        self._closed = False
         self._lock = threading.Lock()
 
     @property
     def folder(self) -> PlayFolder:
-        """Opened when it is first asked for."""
+        """Opened when it is first asked for. Raises SandboxError once the play is closed."""
         with self._lock:
+            if self._closed:
+                raise SandboxError("the play was closed")
             if self._folder is None:
                 found = self._surroundings()
                 self._folder = self._programs.folder(found.read, found.environment)
@@ -110,7 +114,9 @@ class PlayServices:
         return self._folder is not None
 
     def close(self) -> None:
-        """Ends what runs in the folder, and removes it."""
+        """Ends what runs in the folder, and removes it. What is about to open it gets an error."""
+        with self._lock:
+            self._closed = True
         if self._folder is not None:
             self._folder.close()
 
