@@ -124,7 +124,7 @@ def recipe_section(path: Path) -> Iterator[tuple[str, str]]:
         lines.append(f"| {key} | {' | '.join(cells)} |")
     same = f" The same for every answer: {', '.join(told)}." if told else ""
     minutes = data["wall_seconds"] / 60
-    seed = f"One seed, {tasks} held-out tasks, {minutes:.0f} minutes on two CPU cores.{same}"
+    seed = f"One seed, {tasks} held-out tasks, {minutes:.0f} minutes by the clock, sometimes beside other work.{same}"
     yield "", _section(name, seed, lines, 2)
 
 

@@ -40,8 +40,9 @@ def group_relative(groups: Sequence[Rewards], scale: Scale = "group") -> list[li
     """A_i = (r_i - mean(r)) / (std(r) + EPSILON) in each group (DeepSeekMath, arXiv 2402.03300, section 4.1.2).
 
     scale  group: by the group's standard deviation; batch: by that of all rewards given (arXiv 2508.08221); none: not
-    divided, which keeps the weight of easy and hard tasks (Dr. GRPO, arXiv 2503.20783, section 3.2) Standard
-    deviations are unbiased (over G - 1). Advantages are 0 if fewer than two rewards are known.
+           divided, which keeps the weight of easy and hard tasks (Dr. GRPO, arXiv 2503.20783, section 3.2)
+
+    Standard deviations are unbiased (over G - 1). Advantages are 0 if fewer than two rewards are known.
     """
     spread = _std([reward for rewards in groups for reward in rewards])
     found = []

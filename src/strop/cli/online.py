@@ -38,9 +38,4 @@ def online(
         raise UserError(
             "no recipe given; try: strop online next-edit-laptop model.name=runs/next-edit-laptop/final"
         )
-    if resume is not None and (resume / "online.json").is_file():
-        raise UserError(
-            f"{resume} is a run of an older Strop, whose rounds ended otherwise; begin anew from what it serves: "
-            f"strop online RECIPE model.name={resume}/served"
-        )
     train([*(recipe or []), *(ALWAYS if resume is None else ())], resume=resume, plain=plain)

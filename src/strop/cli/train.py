@@ -48,6 +48,11 @@ def train(
         if print_config or dry_run or seeds > 1 or sweep:
             others = "--print-config, --dry-run, --seeds and --sweep"
             raise UserError(f"--resume uses the recipe in the run folder; leave out {others}")
+        if (resume / "online.json").is_file():
+            raise UserError(
+                f"{resume} is a run of an older Strop, whose rounds ended otherwise; begin anew from what it serves: "
+                f"strop online RECIPE model.name={resume}/served"
+            )
         _run(resume, None, plain, words)
         return
     from strop.config.load import dump_recipe
