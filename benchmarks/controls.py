@@ -1,6 +1,7 @@
 """What runs of `strop train --controls` showed, seed by seed: keeps the counts of each task, and makes the table.
 
 python benchmarks/controls.py RUN... -o experiments/controls/demo.json    a run a seed
+python benchmarks/controls.py RUN... --beside distill=RUN,RUN -o FILE     other runs to hold it against, a seed each
 python benchmarks/controls.py --table experiments/controls/demo.json      README's table
 """
 
@@ -23,20 +24,26 @@ TOLD = {
     "control_ssd": "ssd: own answers, unverified",
     "control_rft": "rft: own answers that passed",
     "control_warm": "supervised on the references",
+    "distill": "a teacher on own answers",
 }
 RATES = ("pass@1", "greedy")
 
 
-def collected(runs: Sequence[Path]) -> dict[str, Any]:
-    """The counts of each run's evaluations, task by task, and what its controls took; a set of tasks each."""
+def collected(runs: Sequence[Path], beside: Mapping[str, Sequence[Path]] = {}) -> dict[str, Any]:
+    """The counts of each run's evaluations, task by task, and what its controls took; a set of tasks each. Runs of the
+    same seeds `beside` are one more control each, by name.
+    """
     found: list[dict[str, Any]] = []
     tasks: dict[str, list[str]] = {}
-    for run in runs:
+    for number, run in enumerate(runs):
         values: dict[str, Any] = {}
+        others = {name: each[number] for name, each in beside.items()}
+        theirs = {name: read_evaluations(other) for name, other in others.items()}
         for name, (evaluations, _) in read_evaluations(run).items():
             after = evaluations["after"]
             ids = tasks.setdefault(name, [one.task_id for one in after.counts])
             sides = {**after.controls, **evaluations}
+            sides |= {other: read[name][0]["after"] for other, read in theirs.items()}
             values[name] = {
                 side: {
                     rate: [one.values(rate).get(task) for task in ids] for rate in RATES if rate in one.keys
@@ -45,12 +52,18 @@ def collected(runs: Sequence[Path]) -> dict[str, Any]:
                 if side in TOLD or side == "after"
             }
         summary = json.loads((run / "summary.json").read_text())
+        steps = {name: [*RunFolder(other).iter_metrics()] for name, other in others.items()}
+        took = {
+            name: {"steps": len(lines), "seconds": sum(line["seconds_cpu"] for line in lines)}
+            for name, lines in steps.items()
+        }
         found.append({
             "seed": read_settings(run).get("seed"),
             "wall_seconds": round(summary["wall_seconds"], 1),
             "peak_rss_bytes": summary["peak_rss_bytes"],
             "rewards": [round(line["reward"], 4) for line in RunFolder(run).iter_metrics()],
-            "took": {name: one["took"] for name, one in summary.get("controls", {}).items()},
+            "seconds_cpu": round(sum(line["seconds_cpu"] for line in RunFolder(run).iter_metrics()), 1),
+            "took": {**{name: one["took"] for name, one in summary.get("controls", {}).items()}, **took},
             "values": values,
         })  # fmt: skip
     return {
@@ -109,11 +122,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", nargs="*", type=Path)
+    parser.add_argument("--beside", action="append", default=[], metavar="NAME=RUN,RUN")
     parser.add_argument("-o", "--output", type=Path)
     parser.add_argument("--table", type=Path)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
+    beside = {
+        name: [*map(Path, runs.split(","))] for name, _, runs in (one.partition("=") for one in given.beside)
+    }
     if given.output:
-        given.output.write_text(packed(collected(given.runs)))
+        given.output.write_text(packed(collected(given.runs, beside)))
     data = json.loads((given.table or given.output).read_text())
     print(
         "\n\n".join(
