@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strop.tasks import assign_splits, load_tasks
-from strop.tasks.splits import clusters, code_shingles, near_duplicates, similar_pairs
+from strop.tasks.splits import alike_statements, clusters, code_shingles, near_duplicates, similar_pairs
 from strop_verify.core.checks import AssertsCheck
 from strop_verify.core.task import Task
 
@@ -113,3 +113,19 @@ def test_a_declared_split_moves_the_pair():
     tasks = [task("red").model_copy(update={"metadata": {"pair": "p"}, "split": "held-out"})]
     tasks += [task("blue").model_copy(update={"metadata": {"pair": "p"}})]
     assert [t.split for t in assign_splits(tasks, 0.0)] == ["held-out", "held-out"]
+
+
+@given(st.integers(0, 30), st.integers(1, 30))
+def test_a_template_makes_no_statements_alike(first, count):
+    told = [
+        f"Implement `f{n}` in part_{n}.py: write its body, so that it does what is said." for n in range(60)
+    ]
+    tasks = [task(statement) for statement in told]
+    assert {one.split for one in assign_splits(tasks)} == {"train", "held-out"}
+    assert alike_statements(tasks[first : first + count], tasks[:first] + tasks[first + count :]) == []
+    assert alike_statements(tasks[:count], [*reversed(tasks)]) == [*range(count)]
+
+
+def test_few_statements_have_no_template():
+    tasks = [task(f"Return the sum of all even numbers of the list, times {n}.") for n in range(10)]
+    assert alike_statements(tasks[:5], tasks[5:]) == [*range(5)]

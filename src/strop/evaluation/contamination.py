@@ -12,7 +12,7 @@ from strop.config.load import load_recipe
 from strop.config.schema import Recipe
 from strop.evaluation.result import Contamination
 from strop.tasks.sources import load_tasks
-from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
+from strop.tasks.splits import alike_statements
 from strop.tasks.task_sets import sources_of, task_sets
 from strop_verify.core.errors import ConfigError, UserError
 from strop_verify.core.task import Task
@@ -80,13 +80,11 @@ def contamination(
 ) -> Contamination | None:
     """The contamination of an evaluation on `tasks`; None if neither a cutoff nor training tasks are known.
 
-    Near-duplicates have statements with a Jaccard index of at least `STATEMENT_THRESHOLD` over runs of three words.
+    Near-duplicates are those of `alike_statements`.
     """
     if cutoff is None and training is None:
         return None
-    evaluated = [statement_shingles(task.statement) for task in tasks]
-    trained = [statement_shingles(task.statement) for task in training or ()]
-    close = similar_across(evaluated, trained, STATEMENT_THRESHOLD)
+    close = alike_statements(tasks, training or ())
     return Contamination(
         cutoff=cutoff,
         source=None if training is None else source,

@@ -18,6 +18,8 @@ STATEMENT_THRESHOLD = 0.6
 CODE_THRESHOLD = 0.85
 SMALL_CODE = 14
 """References with fewer syntax nodes than this are compared with their constants: `x[::2]` is not `x[::-1]`."""
+TEMPLATE = 20
+"""A run of words that this many statements have, and half of all, is of their template."""
 
 
 SMALL_RUST = 40
@@ -30,7 +32,8 @@ def assign_splits(tasks: Sequence[Task], held_out_fraction: float = 0.35, seed: 
     """The tasks, in order, each with a split; near-duplicates are on one side.
 
     A hash of a cluster's smallest id decides its side, so that a task added later moves no other one unless it joins
-    clusters. A split that a task already has stays, and its cluster follows: held-out wins over train.
+    clusters (or makes words a template's, see `_told_shingles`). A split that a task already has stays, and its cluster
+    follows: held-out wins over train.
     """
     result = list(tasks)
     if all(task.split for task in tasks):
@@ -90,7 +93,7 @@ def declared_pairs(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
 
 def near_duplicates(tasks: Sequence[Task]) -> Iterator[tuple[int, int]]:
     """Pairs of positions whose statements or whose references are alike."""
-    yield from similar_pairs([statement_shingles(t.statement) for t in tasks], STATEMENT_THRESHOLD)
+    yield from similar_pairs(_told_shingles(tasks), STATEMENT_THRESHOLD)
     yield from similar_pairs([code_shingles(t.reference, t.language) for t in tasks], CODE_THRESHOLD)
 
 
@@ -136,6 +139,23 @@ def _rarest(items: frozenset[str], counts: Counter[str], threshold: float) -> li
     """The rarest items of a set: two sets that share so much share at least one of each other's."""
     rare_first = sorted(items, key=lambda item: (counts[item], item))
     return rare_first[: len(items) - ceil(threshold * len(items)) + 1]
+
+
+def alike_statements(tasks: Sequence[Task], others: Sequence[Task]) -> list[int]:
+    """Positions of the tasks whose statement is a near-duplicate of one of `others`."""
+    told = _told_shingles([*tasks, *others])
+    return similar_across(told[: len(tasks)], told[len(tasks) :], STATEMENT_THRESHOLD)
+
+
+def _told_shingles(tasks: Sequence[Task]) -> list[frozenset[str]]:
+    """The shingles of each statement without those of a template that many share ("Implement NAME in FILE: write its
+    body ..."), and one for the statement as a whole, so that equal ones are alike.
+    """
+    sets = [statement_shingles(task.statement) for task in tasks]
+    counts = Counter(item for one in sets for item in one)
+    least = max(TEMPLATE, len(sets) / 2)
+    template = {item for item, count in counts.items() if count >= least}
+    return [one - template or (one and frozenset({" ".join(sorted(one))})) for one in sets]
 
 
 def statement_shingles(statement: str) -> frozenset[str]:

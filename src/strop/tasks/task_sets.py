@@ -14,7 +14,7 @@ from strop.config.schema import HELD_OUT, ExtraEvaluation, Recipe
 from strop.config.tasks import TasksConfig, TaskSetConfig, WindowConfig
 from strop.tasks.rust_prompts import judged_by_own_tests
 from strop.tasks.sources import load_tasks
-from strop.tasks.splits import STATEMENT_THRESHOLD, similar_across, statement_shingles
+from strop.tasks.splits import alike_statements
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 
@@ -89,11 +89,7 @@ def _without_duplicates(one: TaskSet, others: list[TaskSet], say: Callable[[str]
     held_out = [task for other in others for task in other.held_out]
     if not held_out:
         return one
-    close = similar_across(
-        [statement_shingles(task.statement) for task in one.train],
-        [statement_shingles(task.statement) for task in held_out],
-        STATEMENT_THRESHOLD,
-    )
+    close = alike_statements(one.train, held_out)
     if not close:
         return one
     say(f"{one.name}: {len(close)} training tasks left out, near-duplicates of held-out tasks of other sets")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from strop.tasks.preferences import ComparedAnswer, ComparedAnswers, reward_prompt
-from strop.tasks.splits import STATEMENT_THRESHOLD, assign_splits, similar_across, statement_shingles
+from strop.tasks.splits import alike_statements, assign_splits
 from strop_tasks.curation.similar.form import form
 from strop_verify.core.errors import UserError
 from strop_verify.core.rollout import Rollout
@@ -81,11 +81,7 @@ def _split(
         "train": [task for task in asked if task.split != "held-out"],
         "held-out": [task for task in asked if task.split == "held-out"],
     }
-    close = similar_across(
-        [statement_shingles(task.statement) for task in sides["train"]],
-        [statement_shingles(task.statement) for task in sides["held-out"]],
-        STATEMENT_THRESHOLD,
-    )
+    close = alike_statements(sides["train"], sides["held-out"])
     if close:
         counts.tasks_left_out["near-duplicates of held-out tasks"] = len(close)
         sides["train"] = [task for at, task in enumerate(sides["train"]) if at not in close]
