@@ -10,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install vllm lock demo gpu-check docs tasksets test test-full lint lint-code lint-format lint-types lint-layers clean
+.PHONY: install vllm lock demo gpu-check docs tasksets test test-full short full lint lint-code lint-format lint-types lint-layers clean
 
 install: $(STAMP)
 
@@ -52,7 +52,7 @@ tasksets: install
 
 # The four side by side, each one's words together.
 lint: install
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync lint-types lint-code lint-format lint-layers
+	@MAKEFLAGS= $(MAKE) --no-print-directory --jobs=4 --output-sync lint-types lint-code lint-format lint-layers
 
 lint-code:
 	$(BIN)/ruff check .
@@ -68,16 +68,20 @@ lint-layers:
 
 # On all cores and more, since many tests wait for others' processes; tests of one group stay in one process, in the order
 # of tests/tiers.py.
-test: WORKERS ?= $(shell expr $$(nproc) + 1)
-test-full: WORKERS ?= $(shell expr $$(nproc) + 2)
+short: WORKERS ?= $(shell expr $$(nproc) + 2)
+full: WORKERS ?= $(shell expr $$(nproc) + 2)
 # Hundreds of processes start in a run: what one has compiled serves the others.
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST = $(BIN)/pytest -q -n $(WORKERS) --maxprocesses 16 --dist loadgroup --no-loadscope-reorder
 
-test: lint
+# Lint runs beside the tests: each waits where the other computes.
+test test-full: install
+	@$(MAKE) --no-print-directory --jobs=2 lint $(if $(findstring full,$@),full,short)
+
+short: install
 	$(PYTEST) --short $(PYTEST_ARGS)
 
-test-full: lint
+full: install
 	$(PYTEST) --full $(PYTEST_ARGS)
 
 clean:
