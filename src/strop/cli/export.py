@@ -1,5 +1,5 @@
-"""`strop export`: a run's model, merged or as an adapter, with tokenizer and model card; or its rollouts as a log for
-Inspect.
+"""`strop export`: a run's model, merged or as an adapter, with tokenizer and model card; its rollouts as a log for
+Inspect; or a recipe for verl.
 """
 
 import json
@@ -26,7 +26,9 @@ _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 
 def export(
-    run: Annotated[Path, Argument(metavar="RUN", help="run folder, such as runs/demo")],
+    run: Annotated[
+        Path, Argument(metavar="RUN", help="run folder, such as runs/demo; with --verl also a recipe")
+    ],
     out: Annotated[
         Path | None, Option("--out", "-o", metavar="DIR", help="folder for the model; new or empty")
     ] = None,
@@ -51,11 +53,22 @@ def export(
             "--inspect", metavar="FILE.json", help="write the run's rollouts as a log for Inspect instead"
         ),
     ] = None,
+    verl: Annotated[
+        Path | None,
+        Option(metavar="DIR", help="write tasks, rewards and settings for verl's trainer instead"),
+    ] = None,
 ) -> None:
     """Write a run's model for transformers and vLLM: weights, tokenizer, generation config, model card.
 
     Adapters are merged into their base unless --adapter is given. The last line says how to serve it.
     """
+    if verl is not None:
+        if out is not None or adapter or checkpoint is not None or push is not None or inspect is not None:
+            raise UserError(
+                "--verl writes a recipe, the other options a model or a log; do one after the other"
+            )
+        _export_verl(run, verl)
+        return
     if inspect is not None:
         if out is not None or adapter or checkpoint is not None or push is not None:
             raise UserError("--inspect writes rollouts, the other options a model; do one after the other")
@@ -104,6 +117,17 @@ def export(
     if push is not None:
         print(f"pushed to {_push(out, push, private)}")
     print(_serve_line(out, base if adapter else "", recipe))
+
+
+def _export_verl(run: Path, folder: Path) -> None:
+    from strop.config.load import load_recipe
+
+    recipe = load_recipe([run / "recipe.yaml" if run.is_dir() else str(run)])
+    left = resolve_name("strop.neighbours.verl:write_verl")(recipe, folder)
+    print("\n".join(f"not carried over: {line}" for line in left))
+    print(
+        f"{folder}: for verl 0.9, with Strop installed beside it; start it with: bash {folder / 'train.sh'}"
+    )
 
 
 def _source(run: Path, checkpoint: int | None) -> Path:

@@ -61,7 +61,7 @@ def verdict_reward(
         judge = opened.get()
         futures = [judge.submit(task, code) for task, code in zip(tasks, codes, strict=True)]
         verdicts = [future.result() for future in futures]
-        judged = [_judged(*row) for row in zip(tasks, prompts, codes, verdicts, strict=True)]
+        judged = [judged_rollout(*row) for row in zip(tasks, prompts, codes, verdicts, strict=True)]
         return [scores[0].value for scores in rubric.score_all(judged)]
 
     score.__name__ = score.__qualname__ = score_name(reward)
@@ -145,7 +145,8 @@ def _said(message: Any) -> str:
     return str(message[-1].get("content") or "") if message else ""
 
 
-def _judged(task: Task, prompt: Any, code: str, verdict: Verdict) -> JudgedRollout:
+def judged_rollout(task: Task, prompt: Any, code: str, verdict: Verdict) -> JudgedRollout:
+    """What a reward is given; there are no tokens."""
     rollout = Rollout(
         task_id=task.id, index=0, seed=0, prompt=_said(prompt), turns=[], answer=code, verdict=verdict
     )
