@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from benchmarks import ranks
+from safetensors.torch import load_file
 from tests.small_models import byte_tokenizer, write_speaker
 from tests.warm import strop
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -130,6 +131,33 @@ def test_the_policy_nears_its_teacher_and_goes_on_from_a_checkpoint_with_the_sam
     assert metrics(run) == lines and weights(run) == final
 
 
+@pytest.mark.train(40)
+@pytest.mark.parametrize("rate", [0.0, 0.3])
+def test_a_self_teacher_is_an_average_of_the_policy_s_weights(
+    recipe_words: Callable[..., list[str]], tmp_path: Path, rate: float
+) -> None:
+    changes = {**FEW, "optim__steps": 5, "optim__learning_rate": 0.01, "run__keep_checkpoints": 9}
+    words = recipe_words("run", **changes, grpo__teacher__update_rate=rate)
+    done = strop("distill", "--shows", "reference", *words)
+    assert done.returncode == 0, done.stderr
+    run = tmp_path / "run"
+    start = load_recipe([run / "recipe.yaml"]).model.name
+    expected = dict(load_model(start, device="cpu").named_parameters())
+    for step in range(1, 6):
+        folder = run / "checkpoints" / f"checkpoint-{step}"
+        policy = dict(load_model(str(folder), device="cpu").named_parameters())
+        kept = load_file(folder / "teacher.safetensors")
+        assert kept
+        for name, own in kept.items():
+            expected[name] = expected[name].data.lerp(policy[name].data, rate)
+            assert torch.allclose(own, expected[name], atol=1e-6), (step, name)
+    lines, final = metrics(run), weights(run)
+    stopped_after(run, 3)
+    done = strop("train", "--resume", run)
+    assert done.returncode == 0, done.stderr
+    assert metrics(run) == lines and weights(run) == final
+
+
 @pytest.mark.train(20)
 def test_it_is_asked_at_the_temperature_of_the_stage(
     recipe_words: Callable[..., list[str]], teacher: Path, tmp_path: Path
@@ -202,6 +230,7 @@ def test_two_processes_learn_what_one_does(peaked_model: Path, teacher: Path, tm
     [
         (["grpo.teacher.weight=1"], "name a teacher"),
         (["grpo.teacher.shows=reference", "grpo.refill=true"], "a teacher learns from them"),
+        (["grpo.teacher.name=there", "grpo.teacher.update_rate=0.5"], "of a policy that teaches itself"),
         (["grpo.teacher.shows=reference", "tasks.environment=feedback"], "several turns"),
     ],
 )

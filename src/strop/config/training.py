@@ -86,6 +86,9 @@ class TeacherConfig(Section):
     shows: Literal["nothing", "reference", "feedback"] = "nothing"
     """What the teacher sees after the statement: the reference solution (OPSD, arXiv 2601.18734), or why this answer
     failed (SDPO, arXiv 2601.20802); answers without either keep the advantage of their reward."""
+    update_rate: float = Field(default=1.0, ge=0, le=1)
+    """Of a policy that teaches itself: the share of its new weights that the teacher's move by after each step. 1: the
+    teacher is the policy as it is; below, an exponential average, .05 in SDPO; 0: the policy as it began (OPSD)."""
 
     def complaints(self) -> Iterator[Complaint]:
         """Checks that a policy that teaches itself is shown something, and that server settings come with a name and
@@ -94,6 +97,8 @@ class TeacherConfig(Section):
             yield "name", "is empty: name the model as the server at grpo.teacher.url calls it"
         if self.tokenizer and not self.url:
             yield "tokenizer", "is of a teacher on a server, and grpo.teacher.url names none"
+        if self.name and self.update_rate != 1:
+            yield "update_rate", "is of a policy that teaches itself; leave out grpo.teacher.name, or this"
         if not self.name and not self.url and self.shows == "nothing":
             yield (
                 "name",

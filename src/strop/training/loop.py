@@ -170,6 +170,8 @@ class Loop:
             self._advantages.load(state["advantages"])
             self.learner.not_finite = state.get("not_finite", 0)
             self.has_optimiser = parts.backend.load_checkpoint(checkpoint)
+            if self._teacher:
+                self._teacher.load(checkpoint)
 
     def request_checkpoint(self) -> None:
         """Has a checkpoint saved after the step that is going on, by all processes when one asks.
@@ -209,7 +211,9 @@ class Loop:
             updated = self.learner.update(batch, stage, self._updates - stage.recipe.grpo.updates_per_step)
             masked = stage.recipe.grpo.mask_truncated
             metrics = step_metrics(played, learnt, mask_truncated=masked) | measured | updated
-            metrics |= self._teacher.measured() if self._teacher else {}
+            if self._teacher:
+                self._teacher.follow()
+                metrics |= self._teacher.measured()
             done = time.perf_counter()
             self.feed.wait()
             metrics |= self.feed.measured()
@@ -309,6 +313,8 @@ class Loop:
 
     def _state(self, folder: Path) -> dict[str, Any]:
         """What a resumed run needs besides the model."""
+        if self._teacher:
+            self._teacher.save(folder)
         return {
             "feed": self.feed.save(folder),
             "advantages": self._advantages.state(),

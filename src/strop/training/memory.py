@@ -208,7 +208,7 @@ def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
     divided = 1 if launch.engine == "ddp" else world
     return {
         "weights": (weights + FLOAT32 * adapters) / parts,
-        "teacher": _teacher(recipe, types),
+        "teacher": _teacher(recipe, types, weights + FLOAT32 * adapters),
         "the run's model beside controls": weights if recipe.evaluation.controls else 0.0,
         "Adam": 2 * trained * (FLOAT32 if deepspeed else width) / divided,
         "DeepSpeed's float32 weights": FLOAT32 * trained / divided if deepspeed else 0.0,
@@ -216,11 +216,16 @@ def _held(recipe: Recipe, shape: ModelShape, types: _Types) -> dict[str, float]:
     }
 
 
-def _teacher(recipe: Recipe, types: _Types) -> float:
-    """Bytes of a teacher of its own, each process has it whole; 0 also where its config.json cannot be read."""
+def _teacher(recipe: Recipe, types: _Types, policy: float) -> float:
+    """Bytes of a teacher with weights of its own, each process has it whole; 0 also where its config.json cannot be
+    read. `policy`: bytes of the policy's weights.
+    """
     config = recipe.grpo.teacher
-    loaded = config if config and not config.url else None
-    shape = ModelShape.read(loaded.name, loaded.revision) if loaded and loaded.name else None
+    if not config or config.url:
+        return 0.0
+    if not config.name:
+        return policy if config.update_rate < 1 else 0.0
+    shape = ModelShape.read(config.name, config.revision)
     return float(types.sampled * shape.parameters) if shape else 0.0
 
 

@@ -8,17 +8,20 @@ whose expected gradient is that of the reverse KL of the policy to the teacher a
 an advantage: Thinking Machines' On-Policy Distillation, October 2025). It is never differentiated through: the gradient
 of the estimate log pi - T itself is 0 in expectation.
 
-The teacher is another model of the same tokenizer, in this process or on a server, or the policy itself as it is now,
-which then sees more than it did when it sampled: the reference solution (OPSD, arXiv 2601.18734) or why this answer
-failed (SDPO, arXiv 2601.20802). With `on: failed` failed answers are the teacher's and the others the reward's (SRPO,
-arXiv 2604.02288, section 3).
+The teacher is another model of the same tokenizer, in this process or on a server, or the policy itself, as it is now
+or as an average of its weights over the steps. The policy as its own teacher sees more than it did when it sampled: the
+reference solution (OPSD, arXiv 2601.18734) or why this answer failed (SDPO, arXiv 2601.20802). With `on: failed` failed
+answers are the teacher's and the others the reward's (SRPO, arXiv 2604.02288, section 3).
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file, save_file
 
 from strop.config.schema import Recipe
 from strop.config.training import TeacherConfig
@@ -43,6 +46,8 @@ MOST_FEEDBACK = 2000
 """Characters that a teacher is shown of why an answer failed."""
 PROBE = "def f(x):\n\treturn x  # \u00e9\u4e2d\U0001f600 1234567\r\n\f<|im_start|><think></s> if  a!=b:"
 """Text on which two tokenizers are compared."""
+AVERAGE = "teacher.safetensors"
+"""A checkpoint's file with a self-teacher's own weights, those that are trained."""
 Drawn = tuple[Rollout, Sample]
 
 
@@ -54,7 +59,7 @@ class Teacher:
         self.config, self._parts = config, parts
         self._tasks = {task.id: task for task in parts.train}
         self._sets = {task.id: one.recipe.task_set for one in parts.sets for task in one.train}
-        self._own = None if config.name else parts.backend
+        self._own = parts.backend if not config.name and config.update_rate == 1 else None
         self._model: Any = None
         self._server = TeacherServer(config) if config.url else None
         if config.name and not config.url:
@@ -65,6 +70,8 @@ class Teacher:
         elif parts.backend.in_parts:
             raise UserError(f"grpo.teacher: launch.engine={recipe.launch.engine} trains a model in parts, which cannot "
                             "be its own teacher; set grpo.teacher.name")  # fmt: skip
+        elif not self._own:
+            self._model = deepcopy(parts.backend.model)
         self._padded = False
         if not self._server:
             computed, longest = self._model or parts.backend.model, longest_play(longest_answers(recipe))
@@ -83,6 +90,34 @@ class Teacher:
                 keeps = self.config.rewards
                 found.append(sample if keeps else replace(sample, advantages=[0.0] * len(sample.ids)))
         return found
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Moves the weights of a self-teacher towards the policy's, after a step."""
+        if self.config.update_rate < 1:
+            for own, policy in self._averaged().values():
+                own.lerp_(policy, self.config.update_rate)
+
+    def save(self, folder: Path) -> None:
+        """Writes what a self-teacher has of its own into a checkpoint."""
+        if self.config.update_rate < 1:
+            save_file(
+                {name: own.contiguous() for name, (own, _) in self._averaged().items()}, folder / AVERAGE
+            )
+
+    @torch.no_grad()
+    def load(self, checkpoint: Path) -> None:
+        """Reads what `save` wrote."""
+        if self.config.update_rate < 1:
+            values = load_file(checkpoint / AVERAGE)
+            for name, (own, _) in self._averaged().items():
+                own.copy_(values[name])
+
+    def _averaged(self) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+        """{name: (the teacher's, the policy's)} of the weights that are trained."""
+        own = dict(self._model.named_parameters())
+        policy = self._parts.backend.model.named_parameters()
+        return {name: (own[name].data, weight.data) for name, weight in policy if weight.requires_grad}
 
     def measured(self) -> dict[str, float]:
         """Since the last call: the mean of mu - T, which estimates the reverse KL, nats a token."""
