@@ -60,7 +60,7 @@ def own_model(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("part", "package"), zip(PARTS, ("strop_verify", "strop", "strop_tasks"), strict=True)
+    ("part", "package"), list(zip(PARTS, ("strop_verify", "strop", "strop_tasks"), strict=True))
 )
 def test_a_wheel_is_pure_and_has_all_of_its_part(wheels: Path, part: str, package: str) -> None:
     (wheel,) = wheels.glob(f"{package}-*-py3-none-any.whl")
