@@ -122,6 +122,13 @@ def evaluate(
         list[Path] | None,
         Option(help="report of SWE-bench's harness to show instead of a model; may be repeated"),
     ] = None,
+    subagent: Annotated[
+        str | None,
+        Option(
+            metavar="words|MODEL",
+            help="what a search tool, BM25 or a model, saves a main agent on search tasks, instead of models' answers",
+        ),
+    ] = None,
 ) -> None:
     """Evaluate models on a task set: how often answers build, pass the linter and pass the tests, and pass@k.
 
@@ -131,6 +138,12 @@ def evaluate(
     """
     from strop.cli.evaluation_job import EvaluationJob
 
+    if subagent is not None:
+        if models or official or resume is not None or predictions is not None or chart is not None:
+            raise UserError("--subagent takes --tasks, the engine's options and --output alone")
+        from strop.cli.subagent import show_subagent
+
+        return show_subagent(subagent, asked.tasks, asked.split, asked.limit, answering, output)
     if official:
         if models or resume is not None or predictions is not None:
             raise UserError("--official shows existing reports: leave out models and other options")

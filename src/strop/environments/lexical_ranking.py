@@ -142,6 +142,12 @@ def wanted(question: str) -> list[WantedWord]:
     return [one for one in found if once[tuple(one.terms)] is one][:MOST_WORDS]
 
 
+def words_asked(question: str) -> list[str]:
+    """The words of a question that say something, identifiers whole, each once."""
+    known = _listed(_STOP) | _listed(_WEAK)
+    return [word for word in dict.fromkeys(words_of(question)) if word.lower() not in known and terms(word)]
+
+
 @cache
 def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
