@@ -298,7 +298,7 @@ def test_a_recipe_names_its_servers(
     server = ["verifier.engine=server", f"verifier.url={url}"]
     recipe = load_recipe([], [*server, *limits])
     monkeypatch.delenv("STROP_VERIFIER_TOKEN", raising=False)
-    with pytest.raises(UserError, match="STROP_VERIFIER_TOKEN holds none"):
+    with pytest.raises(UserError, match="STROP_VERIFIER_TOKEN is empty"):
         open_configured(recipe.sandbox, recipe.verifier)
     monkeypatch.setenv("STROP_VERIFIER_TOKEN", TOKEN)
     with open_configured(recipe.sandbox, recipe.verifier) as remote:
