@@ -1,9 +1,9 @@
 """`PythonToolchain`: Python answers judged by jailed worker processes, one at a time.
 
-Threat model: the answer is hostile code of the trainer's user. It runs in a process of its own that a zygote forks for
-it, and that process never holds an expected value, test code, another answer or a descriptor but its own pipes; it
-sends return values, and trusted code decides. Not covered: bugs of the kernel; what `strop doctor` reports as open; an
-answer that recognises test inputs.
+Threat model: the answer is hostile code that runs as the trainer's user, in its own process, forked by a zygote. That
+process never holds an expected value, test code, another answer or any descriptor but its own pipes; it sends return
+values, and trusted code decides. Not covered: kernel bugs; what `strop doctor` reports as open; an answer that
+recognises test inputs.
 """
 
 import hashlib
@@ -35,15 +35,15 @@ from strop_verify.verification.settings import Settings
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
 _KNOWN = 512
-"""Things that are remembered of references."""
-CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
+"""Most findings about references that are remembered."""
+CHANGED = "it passes only by changing its arguments, and the reference does not need that"
 _Found = TypeVar("_Found")
 
 
 class PythonToolchain:
     """Implements `strop_verify.core.protocols.Toolchain` for tasks whose language is python.
 
-    Its zygote, tester and runner start when they are first asked for. Used by one thread, which must also start it.
+    Its zygote, tester and runner start on first use. Used by one thread, which must also start it.
     """
 
     batch = 1
@@ -51,24 +51,24 @@ class PythonToolchain:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.wall_seconds = settings.limits.wall_seconds
-        """In which an answer has its verdict, but for second looks at a pass."""
+        """Within which an answer gets its verdict, except for second looks at a pass."""
         self._zygote: JailedProcess | None = None
         self._tester: JailedProcess | None = None
         self._runner: JailedProcess | None = None
         self._found: OrderedDict[bytes, Any] = OrderedDict()
-        """By digest of a check and its reference, what was found of the reference: `_remembered`."""
+        """Findings about references: `_remembered`."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        """One verdict per job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
         return [self.judged(task, answer)[0] for task, answer in jobs]
 
     def judged(self, task: Task, answer: str, *, near: bool = False) -> tuple[Verdict, bool]:
-        """Its verdict, and whether tests that share a process with the answer may say something else. Raises as judge.
+        """The verdict, and whether tests in one process with the answer may give another. Raises like `judge`.
 
-        What a second look failed stays so, as does what took hold of the channel or of too much. `near`: in tests in
-        Python, plain values stand for what does not cross (`verification.python.nearest`).
+        A failed build or second look, tampering and exceeded limits are final. `near`: in tests written in Python,
+        plain values replace what does not cross (`verification.python.nearest`).
         """
-        self._start(task.check)  # before the clock: it is not the answer's time
+        self._start(task.check)  # not part of the answer's time
         began = time.monotonic()
         findings = self._findings(task.check, answer, near=near)
         findings.check_memory(self.settings.limits)
@@ -82,7 +82,7 @@ class PythonToolchain:
         return verdict, not stands and (task.check.beyond_values() if passed else findings.uncrossed)
 
     def passes(self, task: Task, answer: str) -> bool | None:
-        """Whether a trusted answer passes, with time for a busy machine; None where it was late. Raises WorkerDied."""
+        """Whether a trusted answer passes, with time for a busy machine; None if it was late. Raises WorkerDied."""
         try:
             findings = self._findings(task.check, answer, self._reference_limits)
         except WorkerDied:
@@ -114,7 +114,7 @@ class PythonToolchain:
         if isinstance(check, PytestCheck):
             forks, suites = self._forks(), self._suites()
             return run_pytest(check, answer, forks, suites, limits, changes=changes, near=near).findings
-        raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
+        raise VerificationError(f"a check of kind {check.kind!r} does not judge Python answers")
 
     def _suite(
         self,
@@ -129,11 +129,11 @@ class PythonToolchain:
         return run_pytest(check, answer, self._forks(), self._suites(), limits, wire, near=near)
 
     def _look_again(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
-        """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
+        """Fails a passed answer that passes only by changing its arguments, or whose objects give the same values in
         altered tests. Nothing else here changes a verdict.
 
-        Each run has the limits of an answer anew, however long the first one took, and what is found of a reference
-        depends on its task alone. So the verdict is the same whatever else is judged.
+        Each run has the full limits of an answer, however long the first one took, and findings about a reference
+        depend only on its task. So the verdict does not depend on what else is judged.
         """
         if not task.reference.strip() or task.reference == answer:
             return
@@ -142,18 +142,18 @@ class PythonToolchain:
                 self._without_changes(task, answer, findings, near)
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
                 self._with_altered_calls(task, task.check, answer, findings, near)
-        except WorkerDied:  # the verdict stands; the next answer finds fresh processes
+        except WorkerDied:  # the verdict stands; the next answer starts fresh processes
             self.close()
 
     @property
     def _reference_limits(self) -> Limits:
-        """Of a reference, which a busy machine must not cut short."""
+        """Limits of a reference, which a busy machine must not cut short."""
         return replace(
             self.settings.limits, wall_seconds=SECOND_LOOK_LIMITS * self.settings.limits.wall_seconds
         )
 
     def _without_changes(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
-        """Judges the answer so that no call changes an argument, where the reference passes like that."""
+        """Judges the answer without copying its changes of arguments, if the reference passes like that."""
 
         def find() -> bool | None:
             found = self._findings(task.check, task.reference, self._reference_limits, changes=False)
@@ -182,7 +182,7 @@ class PythonToolchain:
     def _remembered(
         self, what: str, task: Task, find: Callable[[], _Found | None], *, bad: _Found
     ) -> _Found | None:
-        """What `find` finds of a task's reference; `bad` for one that cannot be judged. None is not kept."""
+        """What `find` returns for a task's reference, or `bad` if it cannot be judged, remembered unless it is None."""
         parts = (what, task.id, task.check.model_dump_json(), task.reference)
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         if digest not in self._found:
@@ -215,7 +215,7 @@ class PythonToolchain:
         return self._zygote
 
     def tester(self) -> JailedProcess:
-        """The running tester, started when there is none or it was closed."""
+        """The running tester; starts one if there is none or it was closed."""
         if self._tester is None or self._tester.closed:
             module = "strop_verify.verification.python.tester"
             self._tester = self._started(module, str(TESTER_MEMORY), forks=True)

@@ -1,9 +1,9 @@
 """Whether two lists hold the same items in any order. Runs in the trainer's process, on trees of hostile values.
 
-Only the outermost list or tuple is free in its order; items match as in `verification.python.compare`. Results of
-another number of parts than the expected value are told by counting, so the work follows the expected value. Without
+Only the outermost list or tuple is unordered; items match as in `verification.python.compare`. Results with another
+number of parts than the expected value are refused by counting, so the expected value bounds the work. Without
 tolerance, items become text keys and are counted, in linear time. With it, items that differ only in their numbers are
-paired by a maximum matching, since "close" is not transitive; more than 200 such items in the order of their numbers.
+paired by a maximum matching, since "close" is not transitive; more than 200 such items, in the order of their numbers.
 """
 
 import json
@@ -17,11 +17,11 @@ from strop_verify.verification.python.compare import matches
 from strop_verify.verification.python.decoder import Unbuilt
 
 MOST_MATCHED = 200
-"""Largest group of items for which a maximum matching is looked for."""
+"""Largest group of items that are paired by a maximum matching."""
 
 
 def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
-    """As `compare.matches`, the items of an outermost list or tuple in any order."""
+    """Like `compare.matches`, with the items of an outermost list or tuple in any order."""
     if type(tree) not in (list, tuple) or not isinstance(expected, list | tuple):
         return matches(expected, tree, tolerance)
     most = _parts(expected, math.inf)
@@ -35,7 +35,7 @@ def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bo
 
 
 def _parts(value: Any, most: float) -> int:
-    """Values in a value, itself among them; counted up to `most` and one container more."""
+    """The number of values in a value, including itself; stops one container after `most`."""
     count, waiting = 1, [value]
     while waiting and count <= most:
         inner = waiting.pop()
@@ -70,7 +70,7 @@ def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
 
 
 def _perfect(fits: Sequence[Sequence[int]]) -> bool:
-    """Whether every row of `fits` (the columns it may take) can be matched to a different column; augmenting paths."""
+    """Whether each row of `fits` (the columns that it may take) can get a column of its own; by augmenting paths."""
     owner: dict[int, int] = {}
 
     def place(row: int, seen: set[int]) -> bool:

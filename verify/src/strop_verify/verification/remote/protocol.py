@@ -153,7 +153,7 @@ def read_address(text: str) -> str:
             if found := Path(text).read_text(encoding="utf-8").strip():
                 return found
         time.sleep(0.2)
-    raise UserError(f"{text} holds no address after {ADDRESS_SECONDS:g} s; is the process that writes it running?")
+    raise UserError(f"{text} holds no address after {ADDRESS_SECONDS:g} s; check that its writer is running")
 
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
