@@ -70,9 +70,8 @@ def open_verifier(
         hash_seed=hash_seed,
         root=root,
     )
-    usable = len(os.sched_getaffinity(0))
     return VerifierPool(
-        workers=workers or min(usable, MOST_WORKERS),
+        workers=workers or min(len(os.sched_getaffinity(0)), MOST_WORKERS),
         route=Task.toolchain,
         build=partial(build, settings=settings),
         trust=trust,

@@ -44,10 +44,8 @@ def {test}():
 def files_of(check: AssertsCheck) -> dict[str, str]:
     """The test file and its conftest.py, by name."""
     head = _HEAD.format(module=MODULE, test=TEST, entry=check.entry_point)
-    body = (
-        _as_function(check.code, head)
-        or f"{head}    exec(compile({check.code!r}, '<tests>', 'exec'), globals())\n"
-    )
+    executed = f"{head}    exec(compile({check.code!r}, '<tests>', 'exec'), globals())\n"
+    body = _as_function(check.code, head) or executed
     return {NAME: body, "conftest.py": ENDINGS.replace("{module}", MODULE)}
 
 
@@ -58,7 +56,7 @@ def _as_function(code: str, head: str) -> str:
         function = next(one for one in file.body if isinstance(one, ast.FunctionDef))
         names = sorted(bound_names(tree.body) - {TEST})
         shared: list[ast.stmt] = [ast.Global(names=names)] if names else []
-        function.body[:] = [*shared, *function.body, *map(_unannotated, tree.body)]
+        function.body[:] = [*shared, *function.body, *map(_Unannotated().visit, tree.body)]
         text = ast.unparse(ast.fix_missing_locations(file))
         compile(text, NAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -66,20 +64,15 @@ def _as_function(code: str, head: str) -> str:
     return text
 
 
-def _unannotated(statement: ast.stmt) -> ast.stmt:
-    """The statement without annotations of names, which are a syntax error for global ones."""
+class _Unannotated(ast.NodeTransformer):
+    """Removes annotations of names outside functions and classes: they are a syntax error for global names."""
 
-    class Plain(ast.NodeTransformer):
-        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if not isinstance(node.target, ast.Name):
             return node
-
-        visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef  # type: ignore[assignment]
-
-        def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-            if not isinstance(node.target, ast.Name):
-                return node
-            return ast.Assign(targets=[node.target], value=node.value) if node.value else ast.Pass()
-
-    changed = Plain().visit(statement)
-    assert isinstance(changed, ast.stmt)
-    return changed
+        return ast.Assign(targets=[node.target], value=node.value) if node.value else ast.Pass()

@@ -93,9 +93,8 @@ class SuiteBackend:
         removed: Collection[str] = (),
     ) -> ProjectRun:
         """See `project.backend.Backend`."""
-        request = replace(
-            request, seconds=request.seconds or _TEST_SECONDS, patience=PATIENCE, loading=_LOADING
-        )
+        seconds = request.seconds or _TEST_SECONDS
+        request = replace(request, seconds=seconds, patience=PATIENCE, loading=_LOADING)
         limits = ending(with_room(self._limits, cpu=_LOADING, wall=_WALL), request.until)
         self._process.take(self._base, CompileCache())
         return self._process.run(request, limits, files=as_bytes(files or {}), removed=removed)
@@ -137,8 +136,6 @@ class PythonVerifier:
         except WorkerDied:
             raise
         except VerificationError:
-            if not isinstance(task.check, PytestCheck | AssertsCheck):
-                raise
             if not self._parts(task):
                 raise
             return self._beside(task, answer)
@@ -207,11 +204,9 @@ class PythonVerifier:
 
     def _watched(self, task: Task, answer: str) -> Verdict:
         check, base, backend, until = self._opened(task, answer)
-        rng = drawn(task.id, answer, "watched")
-        controls = PlainControls(check, base, check.failing, backend, until, rng)
-        return self._verdict(
-            check, lambda: controls.run(lambda one: verdict_of(one, check.failing, 0.0).passed)
-        )
+        rng, tests = drawn(task.id, answer, "watched"), check.failing
+        controls = PlainControls(check, base, tests, backend, until, rng)
+        return self._verdict(check, lambda: controls.run(lambda one: verdict_of(one, tests, 0.0).passed))
 
     def _plain(self, task: Task, answer: str) -> Verdict:
         check, _, backend, until = self._opened(task, answer)
@@ -227,9 +222,8 @@ class PythonVerifier:
         else:
             suite = check.only(PytestCheck)
             above, path, tests, files = "", suite.path, list(dict.fromkeys(suite.tests)), suite.files
-        reference, edit = (
-            pysource.below(above, code) if above else code for code in (task.reference, answer)
-        )
+        texts = task.reference, answer
+        reference, edit = (pysource.below(above, text) if above else text for text in texts)
         base = {name: text.encode("utf-8", "surrogatepass") for name, text in files.items()}
         base[path] = (reference if reference.strip() else _ABSENT).encode("utf-8", "surrogatepass")
         backend = SuiteBackend(base, self._process(base), self._settings)

@@ -128,9 +128,8 @@ class TerminalToolchain:
         if machine.run(["sh", "-c", _CLEAR], cwd="/").status:
             return 0.0, "", "the script left folders that cannot be emptied"
         files = {f"/tests/{name}": data for name, data in contents(check, "tests").items()}
-        machine.put(
-            files, executable=[*(f"/tests/{name}" for name in _programs(check, "tests")), "/tests/test.sh"]
-        )
+        programs = [f"/tests/{name}" for name in _programs(check, "tests")]
+        machine.put(files, executable=[*programs, "/tests/test.sh"])
         variables = {"PYTHONNOUSERSITE": "1", **check.test_environment}  # HOME holds what the script left
         done = machine.run(["/tests/test.sh"], environment=variables, seconds=check.test_seconds)
         printed = (done.stdout + done.stderr).decode(errors="replace")

@@ -17,6 +17,7 @@ _CLASSES = {
     "command": ("command.toolchain", "CommandToolchain"),
     "project": ("project.toolchain", "ProjectToolchain"),
     "label": ("label", "LabelToolchain"),
+    "terminal": ("terminal", "TerminalToolchain"),
 }
 OTHERS: Registry[Callable[[Settings], Toolchain]] = Registry("toolchains", {})
 """Toolchains that packages add, by the name that a kind of check gives; each is called with the settings."""
@@ -39,10 +40,6 @@ def build(name: str, settings: Settings) -> Toolchain:
             allow_unsafe=settings.allow_unsafe,
             vendor=settings.rust_vendor,
         )
-    if name == "terminal":
-        from strop_verify.verification.terminal import TerminalToolchain
-
-        return TerminalToolchain(settings)
     if name in OTHERS:
         return OTHERS[name](settings)
     if kind == "edit":

@@ -83,7 +83,7 @@ def held_to(verdict: Verdict, least: Trust) -> Verdict:
 def resolve(future: "Future[Verdict]", verdict: Verdict) -> bool:
     """Gives a future its verdict; False if it already has one or was cancelled."""
     try:
-        if future.cancelled() or future.done():
+        if future.done():
             return False
         if not future.running():
             future.set_running_or_notify_cancel()

@@ -99,10 +99,8 @@ def judge_again(
     if error_of_task:
         detail = error_of_task[0]
     elif ours_works:
-        outcome, detail = (
-            Outcome.FAILED,
-            f"the grader broke on this answer but not on a control answer: {detail}",
-        )
+        outcome = Outcome.FAILED
+        detail = f"the grader broke on this answer but not on a control answer: {detail}"
     elif expired.is_set() and limit is not None and window is not None and window < limit:
         outcome = Outcome.TIMED_OUT
         detail = f"the grader broke on this answer, which left too little time to look again: {detail}"

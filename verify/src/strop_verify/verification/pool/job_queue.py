@@ -131,18 +131,15 @@ class VerdictCache:
 
     def get(self, key: Key) -> Verdict | None:
         """The kept verdict, or None."""
-        text = self._texts.get(key)
-        if text is None:
+        if (text := self._texts.get(key)) is None:
             return None
         self._texts.move_to_end(key)
         return Verdict.model_validate_json(text)
 
     def put(self, key: Key, verdict: Verdict, text: str) -> None:
         """Keeps a verdict, given with its JSON text, if its outcome may be kept and it fits."""
-        if verdict.outcome not in KEPT or key in self._texts:
-            return
         data = text.encode()
-        if len(data) + OVERHEAD > self.most_bytes:
+        if verdict.outcome not in KEPT or key in self._texts or len(data) + OVERHEAD > self.most_bytes:
             return
         self._texts[key] = data
         self.bytes += len(data) + OVERHEAD
@@ -159,7 +156,7 @@ class JobQueue:
         self.closed = False
         self.versions: dict[str, str] = {}
         """Of the toolchains seen so far, by name."""
-        self._queue: FairQueue = FairQueue()
+        self._queue = FairQueue()
         self._kept = VerdictCache(cache_bytes)
         self._runs: dict[Key, Job] = {}
         self._joined = 0  # jobs that wait for another's run; they count as waiting
@@ -202,12 +199,8 @@ class JobQueue:
     def next_job(self) -> Job | None:
         """Waits for the next job; None when closed."""
         with self._changed:
-            while not self.closed:
-                job = self._queue.take()
-                if job is not None:
-                    return job
-                self._changed.wait()
-            return None
+            self._changed.wait_for(lambda: self.closed or len(self._queue))
+            return None if self.closed else self._queue.take()
 
     def batch_with(self, first: Job, batch: int) -> list[Job]:
         """The jobs of one run: `first` and waiting ones of its toolchain, at most `batch`.
@@ -237,8 +230,7 @@ class JobQueue:
             return False
         if job.digests is not None:
             key = (*job.digests, job.toolchain, self.versions.get(job.toolchain, ""))
-            kept = self._kept.get(key)
-            if kept is not None:
+            if (kept := self._kept.get(key)) is not None:
                 self._count(finished=1, cache_hits=1)
                 settled.append((job, kept))
                 return False

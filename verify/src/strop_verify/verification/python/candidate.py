@@ -73,9 +73,8 @@ def _serve(job: dict[str, Any], reader: FrameReader) -> None:
     except BaseException as error:
         return _send({"load": _describe(error)})
     _write(_LOADED)
-    far = Functions(
-        functions, "helpers" in job, bool(job.get("near")), lambda: read_blocking(CHANNEL, reader)
-    )
+    near = bool(job.get("near"))
+    far = Functions(functions, "helpers" in job, near, lambda: read_blocking(CHANNEL, reader))
     while True:
         _send(far.answer(read_blocking(CHANNEL, reader)))
 
@@ -165,9 +164,8 @@ class Functions(StandIns):
 
     def _is_changed(self, args: list[Any], kwargs: dict[str, Any], call: dict[str, Any]) -> bool:
         kinds = (*MUTABLE, tuple)
-        if any(
-            isinstance(a, kinds) and self.encode(a) != old for a, old in zip(args, call["a"], strict=True)
-        ):
+        given = zip(args, call["a"], strict=True)
+        if any(isinstance(a, kinds) and self.encode(a) != old for a, old in given):
             return True
         return any(isinstance(a, kinds) for a in kwargs.values()) and self.encode(kwargs) != call["k"]
 
@@ -286,10 +284,8 @@ def rehearse() -> None:
         os.dup2(far.fileno(), CHANNEL)
         far.close()
         job = {"code": _REHEARSAL, "entry": "solve", "helpers": []}
-        calls: list[dict[str, Any]] = [
-            {"i": i, "a": [encode([1, 2, i]), encode(3)], "m": True} for i in range(4)
-        ]
-        near.sendall(b"".join(frame(message) for message in (job, *calls)))
+        calls = ({"i": i, "a": [encode([1, 2, i]), encode(3)], "m": True} for i in range(4))
+        near.sendall(frame(job) + b"".join(map(frame, calls)))
         near.shutdown(socket.SHUT_WR)
         with contextlib.suppress(Closed):
             reader = FrameReader()

@@ -188,9 +188,9 @@ class Candidate(CandidateClient):
             self.unencodable = f"result: {why[:200]}"
             raise Unencodable(self.unencodable)
         if "x" in reply:
-            if ends and described(reply["x"])[0] == "StopIteration":
+            name, _ = described(reply["x"])
+            if ends and name == "StopIteration":
                 raise StopIteration
-            described(reply["x"])
             self.raised, self.line = _exception(self.decode(reply.get("e"))), reply.get("l")
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
@@ -203,7 +203,7 @@ class Candidate(CandidateClient):
             result = last
         self.last[function] = result if isinstance(result, MUTABLE) else None
         self.returned = [result]
-        return self.returned[0]
+        return result
 
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
@@ -253,11 +253,8 @@ def _items(candidate: Candidate, number: int) -> Iterator[Any]:
 
 def failure_of_tests(error: BaseException) -> str:
     """Why a test failed by its own exception, without its text, which could hold an expected value."""
-    return (
-        "assertion failed"
-        if isinstance(error, AssertionError)
-        else f"{type(error).__name__} in the test code"
-    )
+    own = f"{type(error).__name__} in the test code"
+    return "assertion failed" if isinstance(error, AssertionError) else own
 
 
 def numbered(containers: list[Any], number: list[Any]) -> Any:
@@ -298,9 +295,8 @@ def _exception(parts: Any) -> BaseException:
     base = getattr(builtins, known, None)
     if not (isinstance(base, type) and issubclass(base, _RAISED)) or issubclass(base, _NOT_RAISED):
         return RuntimeError(f"{name}: {text}")
-    kind = (
-        base if name == known and issubclass(base, Exception) else type(name.replace("\0", ""), (base,), {})
-    )
+    is_builtin = name == known and issubclass(base, Exception)
+    kind = base if is_builtin else type(name.replace("\0", ""), (base,), {})
     try:
         error: BaseException = kind(*args)
     except Exception:  # the Unicode errors take five arguments

@@ -56,11 +56,7 @@ def row(expected: Any, result: bytes, *others: Any) -> list[bytes]:
 
 
 def judge_rows(
-    code: str,
-    rows: Sequence[_Row],
-    findings: Findings,
-    tester: Callable[[], JailedProcess],
-    limits: Limits,
+    code: str, rows: Sequence[_Row], findings: Findings, tester: Callable[[], JailedProcess], limits: Limits
 ) -> None:
     """Puts the checker's outcome for each (index, row) into `findings.results`.
 

@@ -11,6 +11,7 @@ cannot be loaded.
 """
 
 from collections.abc import Callable
+from traceback import walk_tb
 from typing import Any
 
 from strop_verify.verification.python.codec import Malformed
@@ -49,7 +50,8 @@ def _judge(check: Check, values: list[Any], row: list[bytes]) -> dict[str, Any]:
     try:
         result = check(*values)
     except BaseException as error:
-        cause = _cause(error)
+        # without the text, which could hold an expected value
+        cause = f"the checker raised {type(error).__name__} (line {_line(error)})"
         if isinstance(error, NameError | ImportError) and not isinstance(error, UnboundLocalError):
             return {"own": cause}
         return {"own": cause} if _raises_anyway(check, row, error) else {"ok": False, "x": cause}
@@ -70,16 +72,8 @@ def _raises_anyway(check: Check, row: list[bytes], error: BaseException) -> bool
     return True
 
 
-def _cause(error: BaseException) -> str:
-    """The class and the checker's line, without the text, which could hold an expected value."""
-    return f"the checker raised {type(error).__name__} (line {_line(error)})"
-
-
 def _line(error: BaseException) -> int:
     """The last line of the checker's code in the traceback; 0 if there is none."""
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == "<checker>":
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
+    frames = walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == "<checker>"]
+    return lines[-1] if lines else 0

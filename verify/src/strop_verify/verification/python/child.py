@@ -90,8 +90,7 @@ def fork(
         finally:
             child.pid = zygote.receive()["pid"]
         ours_on_error.pop_all()
-        return child
-    raise AssertionError("unreachable")
+    return child
 
 
 def reap(zygote: JailedProcess, *, kill: bool) -> ExitStatus:

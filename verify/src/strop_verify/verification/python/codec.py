@@ -154,9 +154,8 @@ class Encoder:
                 out += value
             elif kind is complex:
                 out.append(COMPLEX)
-                out += b"".join(
-                    DOUBLE.pack(part) if part == part else NAN for part in (value.real, value.imag)
-                )
+                for part in (value.real, value.imag):
+                    out += DOUBLE.pack(part) if part == part else NAN
             else:
                 name = f"{getattr(kind, '__name__', '?')!s:.80}"
                 self.beyond(value, f"a value of type {name} does not cross", depth)

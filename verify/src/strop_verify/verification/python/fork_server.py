@@ -53,11 +53,8 @@ def start(
     besides the standard library. `work`: a directory that it may change, or empty. Returns the control socket, the
     settings and the message that says it is ready.
     """
-    control, parent, settings = (
-        int(sys.argv[2]),
-        int(sys.argv[3]),
-        confine.WorkerSettings(**json.loads(sys.argv[4])),
-    )
+    control, parent = int(sys.argv[2]), int(sys.argv[3])
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     kernel.die_with_parent(parent, signal.SIGKILL)
     if control != CONTROL:
         os.dup2(control, CONTROL)

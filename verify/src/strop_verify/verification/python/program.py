@@ -26,15 +26,8 @@ _INTERRUPTED = -1
 """In place of a status: the program ends by SIGINT."""
 _FLUSH_FAILED = 120
 _FORGOTTEN = (
-    "path",
-    "argv",
-    "last_type",
-    "last_value",
-    "last_traceback",
-    "last_exc",
-    "meta_path",
-    "path_hooks",
-)
+    "path", "argv", "last_type", "last_value", "last_traceback", "last_exc", "meta_path", "path_hooks",
+)  # fmt: skip
 _STREAMS = ("stdin", "stdout", "stderr")
 _flush_c = ctypes.PyDLL(None).fflush
 """With None, flushes all streams of C: a program can write to them with `ctypes`."""

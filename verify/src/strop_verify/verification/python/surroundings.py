@@ -51,11 +51,6 @@ def _stream(fd: int, mode: str, name: str, errors: str) -> io.TextIOWrapper:
     return stream
 
 
-def begin(calls: int) -> None:
-    """In the candidate: a program will run this many calls below the caller."""
-    _Depth.begin(calls)
-
-
 class _Depth:
     """The recursion limit, counted from where the answer begins."""
 
@@ -71,11 +66,15 @@ class _Depth:
 
     @classmethod
     def begin(cls, calls: int) -> None:
-        frame: Any = sys._getframe(2)
+        """In the candidate: a program will run this many calls below the caller."""
+        frame: Any = sys._getframe(1)
         cls.below = calls
         while (frame := frame.f_back) is not None:
             cls.below += 1
         cls.set(cls.limit + cls.below)
+
+
+begin = _Depth.begin
 
 
 def _get_limit() -> int:

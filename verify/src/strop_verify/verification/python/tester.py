@@ -158,12 +158,10 @@ class _Program:
 
     def _is_of_no_name(self, error: BaseException) -> bool:
         """Whether the test code asks for a name that nothing binds."""
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        if type(error) is not NameError or trace is None or trace.tb_frame.f_code.co_filename != _TESTS:
+        if type(error) is not NameError or self.tests.bound is None:
             return False
-        return self.tests.bound is not None and error.name not in self.tests.bound
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return frames[-1].f_code.co_filename == _TESTS and error.name not in self.tests.bound
 
 
 def _failure(error: BaseException, candidate: Candidate) -> str:

@@ -72,19 +72,18 @@ class PythonToolchain:
         began = time.monotonic()
         findings = self._findings(task.check, answer, near=near)
         findings.check_memory(self.settings.limits)
-        passed, built = findings.passed, findings.built
+        passed = findings.passed
         if passed and (findings.changed or findings.objects):
             self._look_again(task, answer, findings, near)
         verdict = findings.verdict(time.monotonic() - began)
-        stands = (
-            verdict.outcome not in (Outcome.PASSED, Outcome.FAILED) or verdict.passed != passed or not built
-        )
+        usual = verdict.outcome in (Outcome.PASSED, Outcome.FAILED) and findings.built
+        stands = not usual or verdict.passed != passed
         return verdict, not stands and (task.check.beyond_values() if passed else findings.uncrossed)
 
-    def passes(self, task: Task, answer: str) -> bool | None:
+    def passes(self, task: Task, answer: str, *, changes: bool = True) -> bool | None:
         """Whether a trusted answer passes, with time for a busy machine; None if it was late. Raises WorkerDied."""
         try:
-            findings = self._findings(task.check, answer, self._reference_limits)
+            findings = self._findings(task.check, answer, self._reference_limits, changes=changes)
         except WorkerDied:
             raise
         except VerificationError:
@@ -106,27 +105,14 @@ class PythonToolchain:
         if isinstance(check, CasesCheck):
             return run_cases(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, AssertsCheck):
-            return run_asserts(
-                check, answer, self._forks(), self.tester(), limits, changes=changes, near=near
-            )
+            forks, tester = self._forks(), self.tester()
+            return run_asserts(check, answer, forks, tester, limits, changes=changes, near=near)
         if isinstance(check, StdioCheck):
             return run_stdio(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, PytestCheck):
             forks, suites = self._forks(), self._suites()
             return run_pytest(check, answer, forks, suites, limits, changes=changes, near=near).findings
         raise VerificationError(f"a check of kind {check.kind!r} does not judge Python answers")
-
-    def _suite(
-        self,
-        check: PytestCheck,
-        answer: str,
-        limits: Limits,
-        alter: Mapping[str, Alteration],
-        *,
-        near: bool = False,
-    ) -> SuiteReport:
-        wire = {name: one.wire() for name, one in alter.items()}
-        return run_pytest(check, answer, self._forks(), self._suites(), limits, wire, near=near)
 
     def _look_again(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
         """Fails a passed answer that passes only by changing its arguments, or whose objects give the same values in
@@ -148,18 +134,13 @@ class PythonToolchain:
     @property
     def _reference_limits(self) -> Limits:
         """Limits of a reference, which a busy machine must not cut short."""
-        return replace(
-            self.settings.limits, wall_seconds=SECOND_LOOK_LIMITS * self.settings.limits.wall_seconds
-        )
+        limits = self.settings.limits
+        return replace(limits, wall_seconds=SECOND_LOOK_LIMITS * limits.wall_seconds)
 
     def _without_changes(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
         """Judges the answer without copying its changes of arguments, if the reference passes like that."""
-
-        def find() -> bool | None:
-            found = self._findings(task.check, task.reference, self._reference_limits, changes=False)
-            return None if found.late(self.settings.limits) else found.stop is None and found.passed
-
-        if self._remembered("pure", task, find, bad=False):
+        pure = partial(self.passes, task, task.reference, changes=False)
+        if self._remembered("pure", task, pure, bad=False):
             again = self._findings(task.check, answer, changes=False, near=near)
             findings.cpu += again.cpu
             bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
@@ -169,15 +150,18 @@ class PythonToolchain:
     def _with_altered_calls(
         self, task: Task, check: PytestCheck, answer: str, findings: Findings, near: bool
     ) -> None:
+        def run(code: str, limits: Limits, near: bool, alter: Mapping[str, Alteration]) -> SuiteReport:
+            wire = {name: one.wire() for name, one in alter.items()}
+            return run_pytest(check, code, self._forks(), self._suites(), limits, wire, near=near)
+
         def find() -> list[Round]:
-            run = partial(self._suite, check, task.reference, self._reference_limits)
-            return find_rounds(run, drawn(task.id, "", "altered calls"))
+            reference = partial(run, task.reference, self._reference_limits, False)
+            return find_rounds(reference, drawn(task.id, "", "altered calls"))
 
         if rounds := self._remembered("altered", task, find, bad=list[Round]()):
             limits, rng = self.settings.limits, drawn(task.id, answer, "second look")
             seconds = SECOND_LOOK_LIMITS * limits.wall_seconds
-            run = partial(self._suite, check, answer, limits, near=near)
-            SuiteControls(run, rounds, rng, seconds).confirm(findings)
+            SuiteControls(partial(run, answer, limits, near), rounds, rng, seconds).confirm(findings)
 
     def _remembered(
         self, what: str, task: Task, find: Callable[[], _Found | None], *, bad: _Found

@@ -28,9 +28,8 @@ def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bo
     if len(tree) != len(expected) or _parts(tree, most) != most:
         return False
     if tolerance <= 0:
-        return Counter(_key(_canonical(item)) for item in expected) == Counter(
-            _key(_canonical(item)) for item in tree
-        )
+        ours, theirs = (Counter(_key(_canonical(item)) for item in items) for items in (expected, tree))
+        return ours == theirs
     return _close(list(expected), list(tree), tolerance)
 
 
@@ -55,9 +54,7 @@ def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:
         groups[_shape(_canonical(item))][0].append(item)
     for item in items:
         groups[_shape(_canonical(item))][1].append(item)
-    return all(
-        len(ours) == len(theirs) and _pair(ours, theirs, tolerance) for ours, theirs in groups.values()
-    )
+    return all(len(a) == len(b) and _pair(a, b, tolerance) for a, b in groups.values())
 
 
 def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:

@@ -178,10 +178,7 @@ class RemoteVerifier(QueuedVerifier):
         self._requests += 1
         body = b"".join(line for _, line in left.values())
         with self._http.stream(
-            "POST",
-            f"{self._url}/v1/verify",
-            content=body,
-            headers={"Content-Type": "application/x-ndjson"},
+            "POST", f"{self._url}/v1/verify", content=body, headers={"Content-Type": "application/x-ndjson"}
         ) as response:
             self._streams[number] = response
             try:
