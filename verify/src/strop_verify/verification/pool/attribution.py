@@ -111,9 +111,7 @@ def judge_again(
 
 @contextlib.contextmanager
 def _deadline(toolchain: Toolchain, seconds: float | None) -> Iterator[threading.Event]:
-    """Ends a toolchain's processes after `seconds`, and any that start later, until the block is left. Yields an event
-    that is set from then on.
-    """
+    """Ends a toolchain's processes after `seconds`, and any that start later in the block; yields the event."""
     over, expired, lock = threading.Event(), threading.Event(), threading.Lock()
 
     def wait() -> None:

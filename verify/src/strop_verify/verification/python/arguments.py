@@ -1,5 +1,4 @@
-"""Identity of containers: those of a call's arguments, numbered alike in both processes, and others that a reply holds
-more than once.
+"""Identity of containers: of a call's arguments, numbered alike in both processes, and of others repeated in a reply.
 
 If such a container is in a call's result, or in another container after the call, its number crosses, so that the tests
 get their own list back and not a copy. Standard library only, as `verification.python.codec`.
@@ -45,9 +44,7 @@ def _inner(value: Any) -> Collection[Any]:
 
 
 class NamedContainers:
-    """In the answer's process: the containers that one reply refers to by number. First those of the call's arguments,
-    then those that the reply holds more than once.
-    """
+    """In the answer's process: containers that a reply refers to by number, first arguments, then repeated ones."""
 
     def __init__(self, arguments: list[Any]) -> None:
         self.found = containers(arguments)

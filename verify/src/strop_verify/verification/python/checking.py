@@ -1,13 +1,11 @@
 """In the tester process: runs a task's own checker for `strop_verify.verification.python.checker`.
 
-Trusted code on hostile values, each decoded to exact builtin types first. Only the exact value True passes. If the
-checker raises, the result fails, so that no answer can turn its failure into *error*. It is the checker's own fault if
-a name or an import is missing, or if it raises the same at the same line for the expected value, None and an empty
-value of each kind.
+Trusted code on hostile values, each decoded to exact builtin types. Only the exact value True passes. If the checker
+raises, the result fails, so that no answer can turn its failure into *error*. The checker is at fault if a name or an
+import is missing, or if it raises the same at the same line for the expected value, None and empty values.
 
 Job: {"checker": code, "rows": [bytes of each of ..., expected, result]}. Sends for each row {"row", "ok", "x"}, {"row",
-"own": cause} if the checker is at fault, or {"row", "forged": why}; then {"done": null}. {"broken": why} if the checker
-cannot be loaded.
+"own": cause} if the checker is at fault, or {"row", "forged": why}; then {"done": null}. {"broken": why} if it is broken.
 """
 
 from collections.abc import Callable

@@ -65,10 +65,9 @@ def fork(
     meanwhile: Callable[[Child], None] = lambda child: None,
     stdin: bytes = b"",
 ) -> Child:
-    """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out.
+    """A new candidate, with `stdin` for a program. Raises WorkerDied if the zygote broke, OSError without descriptors.
 
-    `meanwhile` is called before the zygote replies, with a child whose `pid` is 0, to send its job early. `stdin`: the
-    input of a program.
+    `meanwhile` is called before the zygote replies, with a child whose `pid` is 0, to send its job early.
     """
     with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
         channel, far = socket.socketpair()

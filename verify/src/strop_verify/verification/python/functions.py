@@ -2,9 +2,8 @@
 
 The stand-in of a function is a function, that of an iterator a generator. Arguments, results and exceptions cross like
 any value, so neither side runs the other's code. Functions have numbers; an iterator has that of its `__next__`, a file
-in memory those of its methods. The answer calls a function of the tests with {"cb": number, "a", "k"} and waits for
-{"r": value} or {"x": [builtin class, text]}, serving further requests meanwhile.
-Standard library only, as `verification.python.codec`.
+in memory those of its methods. The answer calls a function of the tests by {"cb": number, "a", "k"} and serves further
+requests until it gets {"r": value} or {"x": [builtin class, text]}. Standard library only, as `codec`.
 """
 
 import builtins

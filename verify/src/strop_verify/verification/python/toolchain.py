@@ -1,9 +1,8 @@
 """`PythonToolchain`: Python answers judged by jailed worker processes, one at a time.
 
-Threat model: the answer is hostile code that runs as the trainer's user, in its own process, forked by a zygote. That
-process never holds an expected value, test code, another answer or any descriptor but its own pipes; it sends return
-values, and trusted code decides. Not covered: kernel bugs; what `strop doctor` reports as open; an answer that
-recognises test inputs.
+Threat model: the answer is hostile code of the trainer's user. It runs in its own process, forked by a zygote, which
+never holds an expected value, test code, another answer or any descriptor but its own pipes; it sends return values,
+and trusted code decides. Not covered: kernel bugs; what `strop doctor` reports as open; recognised test inputs.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
 """Frames over a byte stream: four bytes of length, big-endian, then one message of named fields.
 
 Messages are those of `verification.python.codec`. Every process reads fields as trees; a value whose sets and dicts are
-to be built is a field of bytes, to which `decode` is applied.
-Standard library only: jailed workers import this without site-packages.
+to be built is a field of bytes for `decode`. Standard library only: jailed workers import this without site-packages.
 """
 
 import math
