@@ -37,9 +37,10 @@ class EditToolchain:
     def __init__(self, build: Callable[[str], Toolchain], judge: str = "") -> None:
         self._build = build
         self._judges: dict[str, Toolchain] = {}
-        self.batch = self._judge(judge).batch if judge else 1
-        self.wall_seconds: float | None = getattr(self._judge(judge), "wall_seconds", None) if judge else None
-        self.version: str = getattr(self._judge(judge), "version", "") if judge else ""
+        usual = self._judge(judge) if judge else None
+        self.batch = usual.batch if usual else 1
+        self.wall_seconds: float | None = getattr(usual, "wall_seconds", None)
+        self.version: str = getattr(usual, "version", "")
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
         """One verdict per job; jobs of one judge run together. Raises WorkerDied when a process of ours broke."""

@@ -67,12 +67,10 @@ def held_to(verdict: Verdict, least: Trust) -> Verdict:
         return verdict
     why = f"passed with trust {verdict.trust}; {least} is required"
     failed = {"outcome": Outcome.FAILED, "message": why}
+    last = [stage.model_copy(update={"passed": False}) for stage in verdict.stages[-1:]]
     changed = {
         "outcome": Outcome.FAILED,
-        "stages": [
-            *verdict.stages[:-1],
-            *(s.model_copy(update={"passed": False}) for s in verdict.stages[-1:]),
-        ],
+        "stages": [*verdict.stages[:-1], *last],
         "tests": [test.model_copy(update=failed) for test in verdict.tests],
         "detail": why,
         "trust": None,

@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -278,14 +278,14 @@ class JobQueue:
         for one in everyone:
             resolve(one.future, verdict)
 
-    def close(self) -> Sequence[Job]:
+    def close(self) -> list[Job]:
         """Closes the queue; returns the waiting jobs."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()
             return self._queue.drain()
 
-    def take_waiting(self) -> Sequence[Job]:
+    def take_waiting(self) -> list[Job]:
         """Takes all waiting jobs, to be finished with `active=False`."""
         with self._changed:
             return self._queue.drain()

@@ -64,8 +64,12 @@ class TesterReport:
             self.broken, self.alone = message["broken"], message.get("alone") is True
         elif "plan" in message:
             self.findings.count = message["plan"]
-        elif "stage" in message:
-            self._stage(message["stage"], message.get("x"))
+        elif message.get("stage") == "built":
+            self.findings.built = True
+        elif message.get("stage") in ("build", "load"):
+            self.findings.stop = outcome_of_exception(message["x"])
+            if not self.findings.built:
+                self.findings.build_error = self.findings.stop[1]
         elif "test" in message:
             text = message["x"]
             bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
@@ -75,14 +79,6 @@ class TesterReport:
             self.fault = message["done"]
             self.findings.changed = message.get("changed") is True
             self.findings.uncrossed = message.get("uncrossed") is True
-
-    def _stage(self, stage: str, exception: Any) -> None:
-        if stage == "built":
-            self.findings.built = True
-        elif stage != "loaded":
-            self.findings.stop = outcome_of_exception(exception)
-            if not self.findings.built:
-                self.findings.build_error = self.findings.stop[1]
 
 
 def run_asserts(

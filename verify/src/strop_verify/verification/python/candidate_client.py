@@ -211,10 +211,7 @@ class Candidate(CandidateClient):
 
     def encode(self, value: Any) -> bytes:
         """The bytes of one of the tests' values. Raises Unencodable."""
-        return encode(value, self._encoder)
-
-    def _encoder(self) -> TestsEncoder:
-        return TestsEncoder(self.functions)
+        return encode(value, lambda: TestsEncoder(self.functions))
 
     def decode(self, data: Any) -> Any:
         """One of the candidate's values; functions and iterators as stand-ins. Raises Malformed."""
@@ -224,7 +221,9 @@ class Candidate(CandidateClient):
         if tag == "own" and len(inner) == 1:
             return self.functions.original(inner[0])
         if tag == "argument":
-            return numbered(self.containers, inner)
+            if len(inner) != 1 or type(inner[0]) is not int or not 0 <= inner[0] < len(self.containers):
+                raise Malformed("not a container of the call")
+            return self.containers[inner[0]]
         if tag not in ("function", "items"):
             if (value := made(tag, inner, answers=True)) is NotImplemented:
                 raise Malformed("unknown tag")
@@ -255,13 +254,6 @@ def failure_of_tests(error: BaseException) -> str:
     """Why a test failed by its own exception, without its text, which could hold an expected value."""
     own = f"{type(error).__name__} in the test code"
     return "assertion failed" if isinstance(error, AssertionError) else own
-
-
-def numbered(containers: list[Any], number: list[Any]) -> Any:
-    """The container with the number that a candidate gives. Raises Malformed."""
-    if [type(part) for part in number] != [int] or not 0 <= number[0] < len(containers):
-        raise Malformed("not a container of the call")
-    return containers[number[0]]
 
 
 def copy_changes(args: Sequence[Any], after: list[Any]) -> None:

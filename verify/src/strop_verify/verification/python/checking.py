@@ -5,7 +5,7 @@ raises, the result fails, so that no answer can turn its failure into *error*. T
 import is missing, or if it raises the same at the same line for the expected value, None and empty values.
 
 Job: {"checker": code, "rows": [bytes of each of ..., expected, result]}. Sends for each row {"row", "ok", "x"}, {"row",
-"own": cause} if the checker is at fault, or {"row", "forged": why}; then {"done": null}. {"broken": why} if it is broken.
+"own": cause} if the checker is at fault, or {"row", "forged": why}; then {"done": null}. Or {"broken": why}.
 """
 
 from collections.abc import Callable

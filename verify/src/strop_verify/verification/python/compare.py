@@ -44,13 +44,11 @@ def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
 
 
 def _matches_dict(expected: Any, tree: Unbuilt, tolerance: float) -> bool:
-    return (
-        isinstance(expected, dict)
-        and len(tree.items) == 2 * len(expected)
-        and all(
-            type(key) is str and key in expected and matches(expected[key], value, tolerance)
-            for key, value in tree.pairs
-        )
+    if not isinstance(expected, dict) or len(tree.items) != 2 * len(expected):
+        return False
+    return all(
+        type(key) is str and key in expected and matches(expected[key], value, tolerance)
+        for key, value in tree.pairs
     )
 
 

@@ -162,11 +162,8 @@ def _unbuilt_dict(items: list[Any]) -> Unbuilt:
 
 
 _BUILT: _Make = {
-    TUPLE: tuple,
-    SET: _distinct(set),
-    FROZENSET: _distinct(frozenset),
-    DICT: _distinct(_dict, 2),
-}
+    TUPLE: tuple, SET: _distinct(set), FROZENSET: _distinct(frozenset), DICT: _distinct(_dict, 2),
+}  # fmt: skip
 _UNBUILT: _Make = {
     TUPLE: tuple,
     SET: lambda items: Unbuilt("set", items),

@@ -63,16 +63,12 @@ def start(
     for name in preload:
         __import__(name)
     read = (*confine.SYSTEM_READ, sys.base_prefix, *read)
-    options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700,uid={settings.uid},gid={settings.uid}"
+    owner = f",uid={settings.uid},gid={settings.uid}" if settings.uid else ""
+    options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700{owner}"
     if settings.namespaces:
         # no process namespace: candidates cannot fork, and the trainer reads their CPU clocks by pid
         namespaces.unshare(processes=False)
-        namespaces.enclose(
-            read,
-            work=work,
-            work_options=options if settings.uid else options.partition(",uid")[0],
-            hidden=settings.hidden,
-        )
+        namespaces.enclose(read, work=work, work_options=options, hidden=settings.hidden)
     elif work and settings.uid:
         os.chown(work, settings.uid, settings.uid)
     confine.change_user(settings, parent, signal.SIGKILL)

@@ -35,19 +35,14 @@ def star_names(body: list[ast.stmt]) -> set[str]:
     Imports the modules: call it only where test code may run.
     """
     names: set[str] = set()
-    for statement in body:
-        for node in ast.walk(statement):
-            if (
-                isinstance(node, ast.ImportFrom)
-                and node.module
-                and not node.level
-                and any(alias.name == "*" for alias in node.names)
-                and node.module.partition(".")[0] in _LIBRARIES
-            ):
-                with contextlib.suppress(ImportError):
-                    module = importlib.import_module(node.module)
-                    public = [name for name in vars(module) if not name.startswith("_")]
-                    names.update(getattr(module, "__all__", public))
+    for node in ast.walk(ast.Module(body, [])):
+        if not isinstance(node, ast.ImportFrom) or not node.module or node.level or node.names[0].name != "*":
+            continue
+        if node.module.partition(".")[0] in _LIBRARIES:
+            with contextlib.suppress(ImportError):
+                module = importlib.import_module(node.module)
+                public = [name for name in vars(module) if not name.startswith("_")]
+                names.update(getattr(module, "__all__", public))
     return names
 
 

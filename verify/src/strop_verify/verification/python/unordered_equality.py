@@ -105,11 +105,7 @@ def _canonical(value: Any) -> Any:
         return ["l", *(_canonical(item) for item in value)]
     if isinstance(value, dict):
         return _object((str(key), _canonical(item)) for key, item in value.items())
-    if (
-        isinstance(value, Unbuilt)
-        and value.kind == "dict"
-        and all(type(key) is str for key, _ in value.pairs)
-    ):
+    if isinstance(value, Unbuilt) and value.kind == "dict" and all(type(k) is str for k, _ in value.pairs):
         return _object((key, _canonical(item)) for key, item in value.pairs)
     return ["?"]  # sets, bytes, complex and dicts with other keys match nothing
 

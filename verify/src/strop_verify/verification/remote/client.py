@@ -28,7 +28,6 @@ from strop_verify.verification.remote.protocol import (
     SESSION_HEADER,
     TOKEN_VARIABLE,
     Refused,
-    describe,
     explain,
     job_line,
     parse_verdict,
@@ -71,11 +70,8 @@ class RemoteVerifier(QueuedVerifier):
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         self._url, self._settings, self._patience = url.rstrip("/"), dict(settings or {}), patience
-        headers = {
-            "Authorization": f"Bearer {token}",
-            PROTOCOL_HEADER: PROTOCOL,
-            SESSION_HEADER: uuid.uuid4().hex,
-        }
+        session = uuid.uuid4().hex
+        headers = {"Authorization": f"Bearer {token}", PROTOCOL_HEADER: PROTOCOL, SESSION_HEADER: session}
         connections = httpx.Limits(max_connections=None)
         timeout = httpx.Timeout(connect=5, read=4 * BEAT_SECONDS, write=60, pool=None)
         self._http = httpx.Client(headers=headers, limits=connections, timeout=timeout, trust_env=False)
@@ -159,6 +155,7 @@ class RemoteVerifier(QueuedVerifier):
                 self._converse(left, number)
             except _BROKEN as error:
                 status = error.status if isinstance(error, Refused) else 0
+                cause = str(error) if status else f"{type(error).__name__} {error}".strip()
                 self._cut_off += len(left)
                 if status in (429, 503):
                     self._closing.wait(_BUSY_SECONDS)
@@ -168,7 +165,7 @@ class RemoteVerifier(QueuedVerifier):
                     continue
                 if status not in _REFUSED:
                     cuts, tries = cuts + reached, tries + 1
-                    self._broke(left, cuts, tries, describe(error))
+                    self._broke(left, cuts, tries, cause)
                 if status in _REFUSED or cuts >= _ALONE_AFTER:  # find out which job it is
                     while len(left) > 1:
                         self._send(dict([left.popitem()]), number)

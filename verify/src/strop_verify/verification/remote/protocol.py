@@ -158,11 +158,8 @@ def read_address(text: str) -> str:
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
     """Settings known to both sides that differ, one text each."""
-    return [
-        f"{name} is {found[name]} there and {wanted[name]} here"
-        for name in wanted
-        if name in found and found[name] != wanted[name]
-    ]
+    differ = (name for name in wanted if name in found and found[name] != wanted[name])
+    return [f"{name} is {found[name]} there and {wanted[name]} here" for name in differ]
 
 
 class Refused(Exception):
@@ -179,11 +176,6 @@ def explain(body: bytes) -> str:
         return str(json.loads(body)["error"])[:300]
     except (ValueError, KeyError, TypeError):
         return body[:100].decode(errors="replace")
-
-
-def describe(error: Exception) -> str:
-    """An error in a few words."""
-    return str(error) if isinstance(error, Refused) else f"{type(error).__name__} {error}".strip()
 
 
 def say_hello(response: "httpx.Response", settings: Mapping[str, object]) -> Mapping[str, object]:

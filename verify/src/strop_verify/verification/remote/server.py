@@ -106,15 +106,13 @@ class VerifierApp:
         self._streams: weakref.WeakSet[VerdictStream] = weakref.WeakSet()
         self.settings = dict(settings)
         self._parsed = asyncio.Semaphore(_PARSED)
-        app = Starlette(
-            routes=[
-                Route("/v1/health", self._answering(self.health), methods=["GET"]),
-                Route("/v1/stats", self._answering(self.stats), methods=["GET"]),
-                Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
-            ]
-        )
+        routes = [
+            Route("/v1/health", self._answering(self.health), methods=["GET"]),
+            Route("/v1/stats", self._answering(self.stats), methods=["GET"]),
+            Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
+        ]
         self._guard = RequestGuard(
-            app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
+            Starlette(routes=routes), host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
         )
 
     def server(self, listening: socket.socket) -> GuardedServer:
