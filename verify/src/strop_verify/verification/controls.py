@@ -1,6 +1,6 @@
 """Controls: the tests of a pass are run again with something altered, to see whether the pass was earned.
 
-Altered tests must change their result, unaltered ones must not. Otherwise the answer's objects equal anything, or it
+Altered tests must change their result, unaltered ones must not. If not, the answer's objects equal anything, or it
 changes what a test expects, or reports what did not happen. What is altered is drawn with a secret (`secret_rng`), so
 that no answer can tell the runs apart. An alteration counts only if it also changes the result of a yardstick: the
 task's reference, or the project without the edit.

@@ -8,7 +8,7 @@ answer*. One that cannot be read or applied, or changes a file that the judge do
 code of docs/edits.md in its detail. A task that cannot be judged at all is an *error*.
 
 Threat model: an edit is text, applied here in time and memory linear in the answer (at most `MAX_ANSWER`) and files; it
-touches no disk, and paths are keys of a mapping. The result runs in the judge's jail, below the judge's trusted files.
+touches no disk, and paths are keys of a mapping. The result runs in the judge's jail, together with its trusted files.
 """
 
 import time

@@ -183,7 +183,7 @@ class PythonVerifier:
         return self._found(task, "fits", lambda: self._plain(task, task.reference).passed)
 
     def _only_plain(self, task: Task) -> bool:
-        """Whether the reference passes, but not its controls."""
+        """Whether the reference passes in one process, but fails the controls."""
         if not task.reference.strip() or not self._fits(task):
             return False
         return self._found(task, "only plain", lambda: not self._watched(task, task.reference).passed)

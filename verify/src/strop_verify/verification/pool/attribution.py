@@ -111,7 +111,7 @@ def judge_again(
 
 @contextlib.contextmanager
 def _deadline(toolchain: Toolchain, seconds: float | None) -> Iterator[threading.Event]:
-    """Ends a toolchain's processes after `seconds`, and any that start later in the block; yields the event."""
+    """Ends a toolchain's processes after `seconds`, and any that start later in the block; yields an event for it."""
     over, expired, lock = threading.Event(), threading.Event(), threading.Lock()
 
     def wait() -> None:

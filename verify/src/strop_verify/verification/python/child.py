@@ -146,7 +146,7 @@ class Findings:
         self.results[number] = self.results[number].model_copy(update=changed)
 
     def check_memory(self, limits: Limits) -> None:
-        """Fails an answer that raised its own limit of addresses, as for stacks, and used more memory than it may."""
+        """Fails an answer that raised its address-space limit, as for stacks, and used more memory than it may."""
         if self.peak > limits.memory_bytes and self.results:
             text = f"used more than {limits.memory_bytes >> 20} MiB"
             self.fail(len(self.results) - 1, text, Outcome.OUT_OF_MEMORY)

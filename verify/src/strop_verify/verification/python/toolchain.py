@@ -1,8 +1,8 @@
 """`PythonToolchain`: Python answers judged by jailed worker processes, one at a time.
 
-Threat model: the answer is hostile code of the trainer's user. It runs in its own process, forked by a zygote, which
-never holds an expected value, test code, another answer or any descriptor but its own pipes; it sends return values,
-and trusted code decides. Not covered: kernel bugs; what `strop doctor` reports as open; recognised test inputs.
+Threat model: the answer is hostile code of the trainer's user. It runs in its own process, forked by a zygote. This
+process never holds an expected value, test code, another answer or any descriptor but its own pipes; it sends return
+values, and trusted code decides. Not covered: kernel bugs; what `strop doctor` reports as open; recognised test inputs.
 """
 
 import hashlib
