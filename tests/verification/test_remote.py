@@ -278,7 +278,7 @@ def test_tokens(tmp_path: Any) -> None:
     file.write_text(TOKEN + "\n")
     assert read_token(file, {}) == read_token(None, {"STROP_VERIFIER_TOKEN": TOKEN}) == TOKEN
     for environment in ({}, {"STROP_VERIFIER_TOKEN": " "}, {"STROP_VERIFIER_TOKEN": "short"}):
-        with pytest.raises(UserError, match="TOKEN holds no"):
+        with pytest.raises(UserError, match="TOKEN is empty"):
             read_token(None, environment)
     with pytest.raises(UserError, match="cannot be read"):
         read_token(tmp_path / "none", {})
