@@ -129,7 +129,7 @@ def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without garbage collection, which takes seconds in a process with many objects when a large message is read."""
+    """Turns garbage collection off for a large message: it takes seconds in a process with many objects."""
     collects = gc.isenabled()
     if collects:
         gc.disable()
