@@ -278,7 +278,7 @@ def test_tokens(tmp_path: Any) -> None:
     file.write_text(TOKEN + "\n")
     assert read_token(file, {}) == read_token(None, {"STROP_VERIFIER_TOKEN": TOKEN}) == TOKEN
     for environment in ({}, {"STROP_VERIFIER_TOKEN": " "}, {"STROP_VERIFIER_TOKEN": "short"}):
-        with pytest.raises(UserError, match="TOKEN is empty"):
+        with pytest.raises(UserError, match="TOKEN holds no"):
             read_token(None, environment)
     with pytest.raises(UserError, match="cannot be read"):
         read_token(tmp_path / "none", {})
@@ -298,7 +298,7 @@ def test_a_recipe_names_its_servers(
     server = ["verifier.engine=server", f"verifier.url={url}"]
     recipe = load_recipe([], [*server, *limits])
     monkeypatch.delenv("STROP_VERIFIER_TOKEN", raising=False)
-    with pytest.raises(UserError, match="STROP_VERIFIER_TOKEN is empty"):
+    with pytest.raises(UserError, match="STROP_VERIFIER_TOKEN holds none"):
         open_configured(recipe.sandbox, recipe.verifier)
     monkeypatch.setenv("STROP_VERIFIER_TOKEN", TOKEN)
     with open_configured(recipe.sandbox, recipe.verifier) as remote:

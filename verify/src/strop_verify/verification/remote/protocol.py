@@ -137,7 +137,7 @@ def read_token(file: Path | None, environment: Mapping[str, str]) -> str:
     token = environment.get(TOKEN_VARIABLE, "").strip()
     if not token:
         raise UserError(
-            f"a verifier over HTTP needs a token, but {TOKEN_VARIABLE} is empty; make one with "
+            f"a verifier over HTTP needs a token, but {TOKEN_VARIABLE} holds none; make one with "
             "`strop serve-verifier --new-token`"
         )
     return checked_key(TOKEN_VARIABLE, token)
