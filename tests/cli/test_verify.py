@@ -119,7 +119,7 @@ def test_a_pass_with_less_than_the_trust_asked_for_is_failed(strop, tmp_path, ad
         )
         assert done.returncode == 0, done.stderr
         assert [v["outcome"] for v in lines(tmp_path / f"{trust}.jsonl")] == outcomes
-    assert lines(tmp_path / "value.jsonl")[1]["detail"] == "passed with trust typed; value is asked for"
+    assert lines(tmp_path / "value.jsonl")[1]["detail"] == "passed with trust typed; value is required"
     done = strop("verify", "two.jsonl", answers, "-o", "none.jsonl", "--trust", "some")
     assert done.returncode == 2 and "'some'" in done.stderr and "same-process" in done.stderr
 

@@ -66,7 +66,7 @@ SAID = [
     (EDIT, edit("return z", "return 7"),
      "The edit does not apply: What the change at line 2 of the edit searches for does not stand in 'a.py'."),
     (EDIT, "hm", "There is no search/replace block."),
-    (ORACLE, edit("return x", "return 7"), "oracle: 'a.py' is not as after the known edit."),
+    (ORACLE, edit("return x", "return 7"), "oracle: 'a.py' differs from the result of the known edit."),
 ]  # fmt: skip
 
 

@@ -126,8 +126,8 @@ def two_files() -> dict[str, str]:
         ({"judge": LabelCheck(choices=["a", "b"], expected="a")}, "kind 'label'"),
         ({"judge": EditCheck(format="infill", files={}, oracle={"a": "b"})}, "kind 'edit'"),
         ({"judge": {"kind": "workspace", "argv": ["true"]}}, "workspace"),
-        ({"path": "b.py"}, "none of its files"),
-        ({"path": ""}, "none of its files"),
+        ({"path": "b.py"}, "not one of its files"),
+        ({"path": ""}, "not one of its files"),
     ],
 )
 def test_a_task_at_fault_is_an_error_and_never_a_zero(

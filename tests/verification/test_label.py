@@ -117,7 +117,7 @@ def test_verdicts_and_every_language(verifier: OpenVerifier) -> None:
         (["safe"], "safe", "two or more"),
         (["CWE-89", "cwe-089"], "CWE-89", "two or more"),
         (["a", ""], "a", "two or more"),
-        (["a", "b"], "c", "none of its choices"),
+        (["a", "b"], "c", "not one of its choices"),
     ],
 )
 def test_a_bad_task_is_our_error(

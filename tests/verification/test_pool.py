@@ -164,7 +164,7 @@ def test_submit_blocks_while_the_queue_is_full(make: Make) -> None:
     hold(script, pool)
     first = [pool.submit(task_of(), f"x{i}") for i in range(2)]
     assert pool.room == 0
-    with pytest.raises(PoolBusy, match="2 answers wait already"):
+    with pytest.raises(PoolBusy, match="2 answers are waiting already"):
         pool.submit(task_of(), "too much", timeout=0.05)
     late: list[Future[Verdict]] = []
     thread = threading.Thread(target=lambda: late.append(pool.submit(task_of(), "late")))

@@ -117,7 +117,7 @@ def test_a_pass_with_less_than_the_least_trust_is_failed_in_all_its_tests() -> N
         assert strict.verify(DOUBLE, "def f(x): return x*2").passed
         verdict = strict.verify(Task(statement="s", check=SUITE), "def f(x): return x*2")
     assert verdict.outcome is Outcome.FAILED and verdict.trust is None
-    assert verdict.detail == "passed with trust typed; value is asked for"
+    assert verdict.detail == "passed with trust typed; value is required"
     assert [stage.passed for stage in verdict.stages] == [True, False]
     assert [test.outcome for test in verdict.tests] == [Outcome.FAILED]
 

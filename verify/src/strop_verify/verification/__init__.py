@@ -1,6 +1,6 @@
-"""Toolchains on the jail: answers in, verdicts out.
+"""Verification: answers in, verdicts out. Start at `open_verifier`.
 
-`open_verifier` is the door. Light on import, because jailed worker processes import this package too.
+This module imports little, because jailed worker processes import the package too.
 """
 
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["open_configured", "open_on_ray", "open_remote", "open_verifier"]
 
 MOST_WORKERS = 16
-"""Workers that are started when no number is given, at most."""
+"""Most workers started when no number is given."""
 
 
 def open_verifier(
@@ -39,11 +39,10 @@ def open_verifier(
 ) -> "VerifierPool":
     """A verifier on this machine for every language that has a toolchain; close it or use it as a context manager.
 
-    `workers`: answers, or batches, judged at a time; default one per usable CPU, at most 16. `limits`: per answer; by
-    default those of a recipe that sets none.
-    `jail`, `require`, `root`, `rust_verdict`, `rust_vendor`, `trust`: see `sandbox` in a recipe. `hash_seed`:
-    PYTHONHASHSEED of all Python answers, so that verdicts repeat. Raises SandboxError when the host lacks what is
-    asked, or has no seccomp and `allow_unsafe` is off.
+    `workers`: answers or batches judged at a time; by default one per usable CPU, at most 16. `limits`: per answer; by
+    default those of a recipe that sets none. `hash_seed`: PYTHONHASHSEED of all Python answers, so that verdicts are
+    reproducible. For the other options see `sandbox` in a recipe. Raises SandboxError when the host lacks a required
+    layer, or has no seccomp and `allow_unsafe` is off.
     """
     from functools import partial
 
@@ -59,8 +58,8 @@ def open_verifier(
     choose(jail)
     if not report.layer("seccomp").active and not allow_unsafe:
         raise SandboxError(
-            f"candidates cannot be kept from forking here (seccomp: {report.layer('seccomp').detail}); use a host with "
-            "seccomp, or ask for the weaker jail by name: sandbox.allow_unsafe=true"
+            f"answers cannot be prevented from forking here (seccomp: {report.layer('seccomp').detail}); use a host "
+            "with seccomp, or accept the weaker jail: sandbox.allow_unsafe=true"
         )
     settings = Settings(
         limits=limits or usual_limits(),
@@ -71,9 +70,8 @@ def open_verifier(
         hash_seed=hash_seed,
         root=root,
     )
-    usable = len(os.sched_getaffinity(0))
     return VerifierPool(
-        workers=workers or min(usable, MOST_WORKERS),
+        workers=workers or min(len(os.sched_getaffinity(0)), MOST_WORKERS),
         route=Task.toolchain,
         build=partial(build, settings=settings),
         trust=trust,
@@ -81,10 +79,10 @@ def open_verifier(
 
 
 def open_remote(url: str, *, settings: "dict[str, Any] | None" = None) -> "RemoteVerifier":
-    """A verifier on another machine, on which `strop serve-verifier` runs; the token is in STROP_VERIFIER_TOKEN.
+    """A verifier on another machine that runs `strop serve-verifier`; the token is read from STROP_VERIFIER_TOKEN.
 
-    `url`: or a file that will hold it. `settings`: what it must agree with (`settings.fingerprint`). Raises UserError
-    in one line.
+    `url`: its address, or a file that will contain it. `settings`: what it must agree with (`settings.fingerprint`).
+    Raises UserError if it cannot be used.
     """
     from strop_verify.core.errors import UserError
     from strop_verify.verification.remote.protocol import read_address, read_token
@@ -100,10 +98,10 @@ def open_remote(url: str, *, settings: "dict[str, Any] | None" = None) -> "Remot
 def open_on_ray(
     address: str | None = "auto", *, workers: int | None = None, cpus: int = 1, **options: Any
 ) -> "RayVerifier":
-    """A verifier on the nodes of a Ray cluster: this process's, or the one at `address`.
+    """A verifier on the nodes of a Ray cluster: the one that this process has joined, or the one at `address`.
 
-    `address`, `workers`, `cpus`: see `verifier` in a recipe; `options`: those of `open_verifier` but for `workers`, the
-    same on every node. Raises UserError in one line.
+    `address`, `workers`, `cpus`: see `verifier` in a recipe. `options`: those of `open_verifier` except `workers`, the
+    same on every node. Raises UserError if the cluster or its nodes cannot be used.
     """
     from strop_verify.core.errors import UserError
 
@@ -115,7 +113,7 @@ def open_on_ray(
 
 
 def open_configured(box: "SandboxConfig", verifier: "VerifierConfig | None" = None) -> "OpenVerifier":
-    """The verifier of a recipe's sections `sandbox` and `verifier`; without the latter, this machine judges."""
+    """The verifier that a recipe's sections `sandbox` and `verifier` describe; without the latter, a local one."""
     from pathlib import Path
 
     from strop_verify.verification.config import RayVerifierConfig, ServerVerifierConfig

@@ -1,7 +1,7 @@
-"""Test code of kind `asserts` as a file of pytest's with one test, beside the answer's module.
+"""Test code of kind `asserts` as a pytest file with one test, beside the answer's module.
 
-Its statements are those of a function, so that control tests (`verification.project.control_tests`) see them, and what
-they bind is the file's, as in a program. Code that can be no function's (`from x import *`) is executed from a text.
+Its statements become the body of a function, so that control tests (`verification.project.control_tests`) see them; the
+names that they bind are global, as in a program. Code that a function cannot hold (`from x import *`) goes to `exec`.
 """
 
 import ast
@@ -12,7 +12,7 @@ from strop_verify.verification.python.names import bound_names
 NAME = "test_asserts.py"
 TEST = "test_code"
 MODULE = "answer_under_test"
-"""The module that the answer is."""
+"""Name of the answer's module."""
 ENDINGS = """import pytest
 
 
@@ -26,10 +26,10 @@ def pytest_pyfunc_call(pyfuncitem):
             files.add(trace.tb_frame.f_code.co_filename)
             trace = trace.tb_next
         if stop.code or any(file.endswith("{module}.py") for file in files):
-            raise AssertionError("ended with a status, or by the answer") from None
+            raise AssertionError("sys.exit() with a status, or called by the answer") from None
         return True
 """
-"""The conftest.py beside it: test code may end by `sys.exit()`, as a program does; an answer may not."""
+"""The conftest.py beside it: test code may end with `sys.exit()`, as a program does; an answer may not."""
 _HEAD = """import {module}
 
 
@@ -42,23 +42,21 @@ def {test}():
 
 
 def files_of(check: AssertsCheck) -> dict[str, str]:
-    """The file and its conftest.py, by name."""
+    """The test file and its conftest.py, by name."""
     head = _HEAD.format(module=MODULE, test=TEST, entry=check.entry_point)
-    body = (
-        _as_function(check.code, head)
-        or f"{head}    exec(compile({check.code!r}, '<tests>', 'exec'), globals())\n"
-    )
+    executed = f"{head}    exec(compile({check.code!r}, '<tests>', 'exec'), globals())\n"
+    body = _as_function(check.code, head) or executed
     return {NAME: body, "conftest.py": ENDINGS.replace("{module}", MODULE)}
 
 
 def _as_function(code: str, head: str) -> str:
-    """The file's text; empty where the code can be no function's."""
+    """The file's text; empty if the code cannot stand in a function."""
     try:
         tree, file = ast.parse(code), ast.parse(head)
         function = next(one for one in file.body if isinstance(one, ast.FunctionDef))
         names = sorted(bound_names(tree.body) - {TEST})
         shared: list[ast.stmt] = [ast.Global(names=names)] if names else []
-        function.body[:] = [*shared, *function.body, *map(_unannotated, tree.body)]
+        function.body[:] = [*shared, *function.body, *map(_Unannotated().visit, tree.body)]
         text = ast.unparse(ast.fix_missing_locations(file))
         compile(text, NAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -66,20 +64,15 @@ def _as_function(code: str, head: str) -> str:
     return text
 
 
-def _unannotated(statement: ast.stmt) -> ast.stmt:
-    """The statement with no annotation of a name that is the file's, which Python takes for a mistake."""
+class _Unannotated(ast.NodeTransformer):
+    """Removes annotations of names outside functions and classes: they are a syntax error for global names."""
 
-    class Plain(ast.NodeTransformer):
-        def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return node
+
+    visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if not isinstance(node.target, ast.Name):
             return node
-
-        visit_AsyncFunctionDef = visit_Lambda = visit_ClassDef = visit_FunctionDef  # type: ignore[assignment]
-
-        def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-            if not isinstance(node.target, ast.Name):
-                return node
-            return ast.Assign(targets=[node.target], value=node.value) if node.value else ast.Pass()
-
-    changed = Plain().visit(statement)
-    assert isinstance(changed, ast.stmt)
-    return changed
+        return ast.Assign(targets=[node.target], value=node.value) if node.value else ast.Pass()

@@ -1,14 +1,14 @@
 """`EditToolchain`: answers that are edits. The edit is applied to the task's files, then the result is judged.
 
 The judge is the task's own check (`EditCheck.judge`) on that check's toolchain: it gets the file at `path`, or all
-files where it is a project's tests. Without a judge the files must equal the oracle's, character by character.
+files if it runs a project's tests. Without a judge the files must equal the oracle's, character by character.
 
 Stage "build": the edit was read and applied (and the judge's own build stage passed). An answer without an edit is *no
-answer*. One that cannot be read or applied, or changes a file that the judge does not look at, has failed, with the
+answer*. One that cannot be read or applied, or changes a file that the judge does not look at, is *failed*, with the
 code of docs/edits.md in its detail. A task that cannot be judged at all is an *error*.
 
-Threat model: an edit is text, applied here in time and memory linear in answer (at most `MAX_ANSWER`) and files; it
-touches no disk, and paths are names in a mapping. The result runs in the judge's jail, under the judge's trusted files.
+Threat model: an edit is text, applied here in time and memory linear in the answer (at most `MAX_ANSWER`) and files; it
+touches no disk, and paths are keys of a mapping. The result runs in the judge's jail, together with its trusted files.
 """
 
 import time
@@ -24,25 +24,26 @@ from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop_verify.verification.verifier import error_verdict
 
 MAX_ANSWER = 1 << 21
-"""Characters of an answer that are read; a longer one has failed."""
+"""Most characters of an answer; a longer one is *failed*."""
 
 
 class EditToolchain:
-    """Implements `strop_verify.core.protocols.Toolchain` for checks of kind edit. `build` makes a judge's toolchain by
-    name.
+    """Implements `strop_verify.core.protocols.Toolchain` for checks of kind edit.
 
-    judge  name of the toolchain that most jobs are for, which gives batch size and version; "" = none
+    build  makes a judge's toolchain by name
+    judge  the toolchain of most jobs, which sets batch size, wall limit and version; "" = none
     """
 
     def __init__(self, build: Callable[[str], Toolchain], judge: str = "") -> None:
         self._build = build
         self._judges: dict[str, Toolchain] = {}
-        self.batch = self._judge(judge).batch if judge else 1
-        self.wall_seconds: float | None = getattr(self._judge(judge), "wall_seconds", None) if judge else None
-        self.version: str = getattr(self._judge(judge), "version", "") if judge else ""
+        usual = self._judge(judge) if judge else None
+        self.batch = usual.batch if usual else 1
+        self.wall_seconds: float | None = getattr(usual, "wall_seconds", None)
+        self.version: str = getattr(usual, "version", "")
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job; jobs of one judge go together. Raises WorkerDied when a process of ours broke."""
+        """One verdict per job; jobs of one judge run together. Raises WorkerDied when a process of ours broke."""
         verdicts: list[Verdict] = []
         waiting: dict[str, list[tuple[int, Task, str, float]]] = defaultdict(list)
         for number, (task, answer) in enumerate(jobs):
@@ -80,13 +81,13 @@ class EditToolchain:
                 verdicts += toolchain.judge(jobs[len(verdicts) : len(verdicts) + toolchain.batch])
             except WorkerDied:
                 raise
-            except VerificationError as error:  # of the first one's task
+            except VerificationError as error:  # about the first job's task
                 verdicts.append(error_verdict(str(error)))
         return verdicts
 
 
 def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
-    """The judge's task and answer, or the verdict where none is needed. Raises VerificationError for a bad task."""
+    """The judge's task and answer, or the verdict if no judge is needed. Raises VerificationError for a bad task."""
     began, check = time.monotonic(), task.check.only(EditCheck)
     tolerance = _tolerance(check)
     if len(answer) > MAX_ANSWER:
@@ -113,16 +114,16 @@ def edited(task: Task, answer: str) -> Verdict | tuple[Task, str]:
 
 
 def _tolerance(check: EditCheck) -> Tolerance:
-    """The check's tolerance; VerificationError for whatever is wrong with the check itself."""
+    """The check's tolerance. Raises VerificationError for an invalid check."""
     if check.format not in FORMATS:
         known = ", ".join(FORMATS)
-        raise VerificationError(f"no edit format is called {check.format!r:.40}: there are {known}")
+        raise VerificationError(f"no edit format is called {check.format!r:.40}; use one of {known}")
     if check.judge is None and not check.oracle:
         raise VerificationError("the edit check has neither a judge nor an oracle")
     if check.judge is not None and not check.judge.judges_edits:
-        raise VerificationError(f"what an edit makes is not judged by a check of kind {check.judge.kind!r}")
+        raise VerificationError(f"a check of kind {check.judge.kind!r} cannot judge an edited file")
     if check.judge is not None and check.judge.answer != "patch" and check.path not in check.files:
-        raise VerificationError(f"the edit check judges {check.path!r:.80}, which is none of its files")
+        raise VerificationError(f"the edit check judges {check.path!r:.80}, which is not one of its files")
     try:
         return Tolerance.of(*check.tolerance)
     except ValueError as error:
@@ -130,11 +131,11 @@ def _tolerance(check: EditCheck) -> Tolerance:
 
 
 def _compared(check: EditCheck, after: Mapping[str, str], began: float) -> Verdict:
-    """Passed when the files are the oracle's, those that it leaves alone included."""
+    """Passed when all files equal the oracle's, including those that it leaves unchanged."""
     wanted = {path: text for path, text in {**check.files, **check.oracle}.items() if text is not None}
     other = sorted(p for p in {*wanted, *after} if wanted.get(p) != after.get(p))
     outcome = Outcome.FAILED if other else Outcome.PASSED
-    detail = f"{other[0]!r:.80} is not as after the known edit" if other else ""
+    detail = f"{other[0]!r:.80} differs from the result of the known edit" if other else ""
     seconds = time.monotonic() - began
     return Verdict(
         outcome=outcome,
@@ -148,7 +149,7 @@ def _compared(check: EditCheck, after: Mapping[str, str], began: float) -> Verdi
 def _in_project(
     task: Task, check: EditCheck, judge: ProjectCheck, after: Mapping[str, str], began: float
 ) -> Verdict | tuple[Task, str]:
-    """The project's task, with all files of the check in their edited state."""
+    """The project's task with the check's files in their edited state."""
     for path in sorted(after):
         if path in judge.files and path not in check.files:
             cause = f"the edit writes {path!r:.80}, which belongs to the check"
@@ -168,11 +169,11 @@ def _refused(outcome: Outcome, detail: str, began: float) -> Verdict:
 
 
 def _applied(verdict: Verdict, seconds: float) -> Verdict:
-    """The judge's verdict, as one on the edit that took so long to apply."""
+    """The judge's verdict as that of the edit, which took `seconds` to apply."""
     stages = verdict.stages
     if verdict.scored and verdict.stage("build") is None:
         stages = [Stage(name="build", passed=True, seconds=seconds), *stages]
-    empty = verdict.outcome is Outcome.NO_ANSWER  # the edited file is, the answer was not
+    empty = verdict.outcome is Outcome.NO_ANSWER  # the edited file is empty, the answer was not
     outcome = Outcome.FAILED if empty else verdict.outcome
     update = {"stages": stages, "outcome": outcome, "seconds": verdict.seconds + seconds}
     return verdict.model_copy(update=update)

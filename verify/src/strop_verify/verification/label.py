@@ -2,9 +2,9 @@
 
 The rule, for every language: a label follows `Answer:` (any case) at the start of a line, after white space and
 Markdown marks (`*`, `_`, `#`, `>`, `-`, back ticks, quotes). It comes first after the colon, and no other choice is on
-that line. All such lines must name the same choice; without one, an answer counts that is, as a whole, one choice.
-Case and leading zeros do not matter: `cwe-89` is `CWE-089`. Anything else is *no answer*: several labels, a word that
-is no choice, "Answer: CWE-089 or safe", more than `MAX_LINES` such lines.
+that line. All such lines must name the same choice. Without such a line, the whole answer must be one choice. Case and
+leading zeros do not matter: `cwe-89` is `CWE-089`. Anything else is *no answer*: several labels, a word that is not a
+choice, "Answer: CWE-089 or safe", more than `MAX_LINES` such lines.
 
 Threat model: reading takes time linear in the answer (at most `MAX_ANSWER` characters) and uses no pattern that
 backtracks. Naming every choice earns nothing. What a constant answer earns depends on the balance of the task set.
@@ -21,24 +21,24 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Stage, TestResult, Verdict
 
 MAX_ANSWER = 1 << 20
-"""Characters of an answer that are read; a longer one is no answer."""
+"""Most characters of an answer; a longer one is *no answer*."""
 MAX_LINES = 1000
-"""Lines that begin with `Answer:`; each is held against every choice. An answer with more is no answer."""
+"""Most lines that begin with `Answer:`, since each is compared with every choice; with more it is *no answer*."""
 _MARKS = " \t\r\v\f*_#>-`'\"\u201c\u201d\u2018\u2019"
 _KEYWORD = "answer"
 
 
 class ComparingToolchain:
-    """Implements `strop_verify.core.protocols.Toolchain` for answers that are only read, each by this function."""
+    """Implements `strop_verify.core.protocols.Toolchain` for answers that are only read, by the function `verdict`."""
 
     batch = 1
 
     def __init__(self, verdict: Callable[[Task, str], Verdict], settings: object = None) -> None:
-        """`settings`, which every toolchain is given, say nothing here."""
+        """`settings` are ignored; every toolchain is given them."""
         self._verdict = verdict
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises VerificationError for a task that cannot be judged, such as ambiguous choices."""
+        """One verdict per job. Raises VerificationError for a bad task, such as one with ambiguous choices."""
         return [self._verdict(task, answer) for task, answer in jobs]
 
     def close(self) -> None:
@@ -48,7 +48,7 @@ class ComparingToolchain:
 def label_of(answer: str, choices: Sequence[str]) -> tuple[str | None, str]:
     """(the choice that an answer names, "") or (None, why it names none), by the rule above.
 
-    Raises VerificationError for choices that are fewer than two, empty, or the same but for case and zeros.
+    Raises VerificationError for fewer than two choices, empty ones, or ones that differ only in case and zeros.
     """
     known = _known(choices)
     if len(answer) > MAX_ANSWER:
@@ -83,7 +83,7 @@ def _known(choices: Sequence[str]) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """A label without marks around it, in one case, numbers without zeros in front."""
+    """A label without surrounding marks, differences of case and leading zeros."""
     return _even(text.strip().strip(_MARKS + ".,;:!()[]"))
 
 
@@ -111,7 +111,7 @@ def _first_label(text: str, known: dict[str, str]) -> str | None:
 
 
 def _ends(text: str, position: int) -> bool:
-    """Whether no word goes on at the position; `-` before another word joins: `safe-ish` is not `safe`."""
+    """Whether a word ends at the position; `-` before another word joins: `safe-ish` is not `safe`."""
     after = text[position : position + 2]
     joined = after[:1] == "-" and after[1:].isalnum()
     return not (after[:1].isalnum() or after[:1] == "_" or joined)
@@ -130,7 +130,7 @@ def _contains(text: str, label: str) -> bool:
 def _judge(task: Task, answer: str) -> Verdict:
     began, check = time.monotonic(), task.check.only(LabelCheck)
     if check.expected not in check.choices:
-        raise VerificationError(f"the label check expects {check.expected!r}, which is none of its choices")
+        raise VerificationError(f"the label check expects {check.expected!r}, not one of its choices")
     label, why = label_of(answer, check.choices)
     right = label == check.expected
     outcome = Outcome.PASSED if right else Outcome.NO_ANSWER if label is None else Outcome.FAILED

@@ -1,18 +1,17 @@
-"""Python test code judged as it was written to run: beside the answer in one process, where apart is not enough.
+"""Python test code judged as it was written to run, in one process with the answer, where two processes are not enough.
 
-Apart (`verification.python`), answer and tests exchange values. Test code may do more than that: patch a library, read
-a docstring or a log, compare by `is`, change what it gave. So
+In two processes (`verification.python`), answer and tests exchange values. Test code may do more: patch a library, read
+a docstring or a log, compare with `is`, change what it passed. So
 
-- an answer is judged in one process where the task's reference fails apart, or where a task without one visibly needs
-  that;
-- an answer that fails apart by an object which does not cross passes with the plain value that is nearest to it, if it
-  passes in one process as it is;
-- an answer that passes apart must pass in one process too, where tests may tell an object from a copy
-  (`beyond_values`), as those of a suite always may, and a reference would.
+- an answer is judged in one process if the task's reference fails in two, or if a task without one visibly needs that;
+- an answer that fails in two processes because an object does not cross passes with the nearest plain value, if it
+  passes unchanged in one process;
+- an answer that passes in two processes must also pass in one if the tests may tell an object from a copy
+  (`beyond_values`; those of a suite always may) and the reference, if any, passes there.
 
     apart    in two processes
-    watched  in one process, with canaries and control tests, as a project's tests are (`verification.project`)
-    plain    in one process, by the tests alone; enough where the controls do not fit the reference
+    watched  in one process, with canaries and control tests, like a project's tests (`verification.project`)
+    plain    in one process, with the tests alone; enough if the controls do not fit the reference
 """
 
 import hashlib
@@ -50,12 +49,12 @@ from strop_verify.verification.secret_rng import drawn
 from strop_verify.verification.settings import Settings
 
 _OPEN = 2
-"""Processes that are kept running: one for each set of packages that tests import."""
+"""Processes kept running, one for each set of packages that tests import."""
 _KNOWN = 4096
 _TEST_SECONDS, _LOADING = 5.0, 10.0
-"""CPU seconds of a test, and of importing and collecting."""
+"""CPU seconds per test, and for import and collection."""
 _WALL = 60.0
-"""Wall seconds of a run beside the limit of an answer."""
+"""Wall seconds of a run in addition to an answer's limit."""
 _RUNS = 3
 
 _ABSENT = """class Absent:
@@ -67,20 +66,20 @@ def __getattr__(name):
         raise AttributeError(name)
     return Absent
 """
-"""What stands in the place of a reference that a task has not: every name is there, and nothing can be done with it."""
+"""Replaces the reference of a task without one: every name exists, and none can be used."""
 
 
 class PlainControls(PytestControls):
-    """Controls of an answer that stands in for a whole module: nothing outside of the tests belongs to them."""
+    """Controls of an answer that is a whole module: no code outside the tests belongs to them."""
 
     @cached_property
     def support(self) -> dict[SupportPart, tuple[str, ...]]:
-        """Nothing."""
+        """Always empty."""
         return {}
 
 
 class SuiteBackend:
-    """Implements `project.backend.Backend` on a process that small projects share, one after another."""
+    """Implements `project.backend.Backend` on a process that small projects use one after another."""
 
     def __init__(self, base: Files, process: TestsProcess, settings: Settings) -> None:
         self.wall_seconds = settings.limits.wall_seconds + _WALL
@@ -94,15 +93,14 @@ class SuiteBackend:
         removed: Collection[str] = (),
     ) -> ProjectRun:
         """See `project.backend.Backend`."""
-        request = replace(
-            request, seconds=request.seconds or _TEST_SECONDS, patience=PATIENCE, loading=_LOADING
-        )
+        seconds = request.seconds or _TEST_SECONDS
+        request = replace(request, seconds=seconds, patience=PATIENCE, loading=_LOADING)
         limits = ending(with_room(self._limits, cpu=_LOADING, wall=_WALL), request.until)
         self._process.take(self._base, CompileCache())
         return self._process.run(request, limits, files=as_bytes(files or {}), removed=removed)
 
     def close(self) -> None:
-        """Nothing: the process is not its own."""
+        """Does nothing: the process is shared."""
 
 
 class PythonVerifier:
@@ -117,10 +115,10 @@ class PythonVerifier:
         self._processes: OrderedDict[PackageSite, TestsProcess] = OrderedDict()
         self._late = False
         self._known: OrderedDict[bytes, bool] = OrderedDict()
-        """By digest of a task and a question of its reference, what was found."""
+        """Findings about references, by digest of the task and the question."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        """One verdict per job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
         return [self._judge(task, answer) for task, answer in jobs]
 
     def close(self) -> None:
@@ -138,8 +136,6 @@ class PythonVerifier:
         except WorkerDied:
             raise
         except VerificationError:
-            if not isinstance(task.check, PytestCheck | AssertsCheck):
-                raise
             if not self._parts(task):
                 raise
             return self._beside(task, answer)
@@ -153,13 +149,13 @@ class PythonVerifier:
         return near if near.passed else apart
 
     def _confirmed(self, task: Task, answer: str, apart: Verdict) -> Verdict:
-        """The pass, or why it is none in one process, where a reference would pass."""
+        """The pass `apart`, or the verdict in one process if that fails although a reference would pass there."""
         plain = self._plain(task, answer)
         stands = plain.passed or plain.outcome is Outcome.TIMED_OUT or not self._fits(task)
         return apart if stands else plain
 
     def _beside(self, task: Task, answer: str) -> Verdict:
-        """In one process: a pass must be one there as a project's is, unless the task's reference has none such."""
+        """The verdict in one process: a pass must also pass the controls, unless the task's reference does not."""
         plain = self._plain(task, answer)
         if not plain.passed:
             return plain
@@ -167,7 +163,7 @@ class PythonVerifier:
         return plain if not watched.passed and self._only_plain(task) else watched
 
     def _parts(self, task: Task) -> bool:
-        """Whether two processes are too many: for a reference that passes in one, or by what is seen without one."""
+        """Whether one process is needed: the reference passes only there, or, without one, the test code shows it."""
         if not isinstance(task.check, PytestCheck | AssertsCheck):
             return False
         if not task.reference.strip():
@@ -187,13 +183,13 @@ class PythonVerifier:
         return self._found(task, "fits", lambda: self._plain(task, task.reference).passed)
 
     def _only_plain(self, task: Task) -> bool:
-        """Whether controls do not fit the reference."""
+        """Whether the reference passes in one process, but fails the controls."""
         if not task.reference.strip() or not self._fits(task):
             return False
         return self._found(task, "only plain", lambda: not self._watched(task, task.reference).passed)
 
     def _found(self, task: Task, what: str, find: Callable[[], bool]) -> bool:
-        """What is found of a task, once; not kept where a run timed out, as on a busy machine."""
+        """A finding about a task, remembered unless a run timed out, as on a busy machine."""
         parts = (what, task.id, task.check.model_dump_json(), task.reference)
         key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         if key not in self._known:
@@ -208,11 +204,9 @@ class PythonVerifier:
 
     def _watched(self, task: Task, answer: str) -> Verdict:
         check, base, backend, until = self._opened(task, answer)
-        rng = drawn(task.id, answer, "watched")
-        controls = PlainControls(check, base, check.failing, backend, until, rng)
-        return self._verdict(
-            check, lambda: controls.run(lambda one: verdict_of(one, check.failing, 0.0).passed)
-        )
+        rng, tests = drawn(task.id, answer, "watched"), check.failing
+        controls = PlainControls(check, base, tests, backend, until, rng)
+        return self._verdict(check, lambda: controls.run(lambda one: verdict_of(one, tests, 0.0).passed))
 
     def _plain(self, task: Task, answer: str) -> Verdict:
         check, _, backend, until = self._opened(task, answer)
@@ -220,7 +214,7 @@ class PythonVerifier:
         return self._verdict(check, lambda: backend.run(request, files=check.files))
 
     def _opened(self, task: Task, answer: str) -> tuple[ProjectCheck, Files, SuiteBackend, float]:
-        """The answer as an edit of a project: the tests, with the reference where the answer goes."""
+        """The answer as an edit of a project that holds the tests, and the reference in the answer's place."""
         check = task.check
         if isinstance(check, AssertsCheck):
             above, path, files = check.preamble, f"{asserts_file.MODULE}.py", asserts_file.files_of(check)
@@ -228,9 +222,8 @@ class PythonVerifier:
         else:
             suite = check.only(PytestCheck)
             above, path, tests, files = "", suite.path, list(dict.fromkeys(suite.tests)), suite.files
-        reference, edit = (
-            pysource.below(above, code) if above else code for code in (task.reference, answer)
-        )
+        texts = task.reference, answer
+        reference, edit = (pysource.below(above, text) if above else text for text in texts)
         base = {name: text.encode("utf-8", "surrogatepass") for name, text in files.items()}
         base[path] = (reference if reference.strip() else _ABSENT).encode("utf-8", "surrogatepass")
         backend = SuiteBackend(base, self._process(base), self._settings)

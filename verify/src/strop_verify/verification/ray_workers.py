@@ -1,14 +1,13 @@
-"""`RayVerifier`: the Verifier protocol, answered by actors on the nodes of a Ray cluster.
+"""`RayVerifier`: the Verifier protocol, served by actors on the nodes of a Ray cluster.
 
-Each actor judges with a `VerifierPool` of its own, in the jail of its node, and starts nothing on a node without one.
-Ray places the actors (SPREAD), says which are lost, and starts those again wherever there is room (max_restarts). The
-answers that a lost actor held go back to the front of the queue here, for whichever is free first: were they left to
-Ray's own retries (max_task_retries), they would wait for that one actor, which a full cluster has no room for. So every
-answer gets one verdict; one that actors break on `MOST_BREAKS` times, or that waits while there is none for `patience`
-seconds, is *error*, never a zero.
+Each actor judges with its own `VerifierPool` in the jail of its node, and starts nothing on a node without one. Ray
+places the actors (SPREAD), reports lost ones and restarts them wherever there is room (max_restarts). The answers of a
+lost actor go back to the front of the queue here, for whichever actor is free first: Ray's own retries
+(max_task_retries) would wait for that one actor, for which a full cluster has no room. So every answer gets a verdict;
+if it has broken `MOST_BREAKS` actors, or has waited `patience` seconds without any, it is *error*, never a zero.
 
-Threat model: as `VerifierPool`. Whoever can reach a Ray cluster can run programs on its nodes: it belongs into a
-private network (docs.ray.io, Security).
+Threat model: as `VerifierPool`. Whoever can reach a Ray cluster can run programs on its nodes: keep it in a private
+network (docs.ray.io, Security).
 """
 
 import logging
@@ -38,11 +37,11 @@ from strop_verify.verification.remote.protocol import PATIENCE_SECONDS, differen
 from strop_verify.verification.verifier import CLOSED, error_verdict, writable
 
 BATCH_JOBS = 32
-"""Answers of one call at most; fewer where few wait, so that all actors get some."""
+"""Most answers per call; fewer if few wait, so that all actors get some."""
 MOST_BREAKS = 4
-"""Actors that may break on an answer."""
+"""Actors that an answer may break before it is *error*."""
 START_SECONDS = 120.0
-"""How long the first actor may take to start; those that Ray has no room for yet join when it has."""
+"""How long the first actor may take to start; actors without room join later."""
 DEADLINE_SECONDS = 3600.0
 """How long a call may take."""
 _POLL_SECONDS = 1.0
@@ -51,7 +50,7 @@ _REACH_SECONDS = 10.0
 
 
 class VerificationActor:
-    """What runs on a node: a verifier of `cpus` workers, opened when it is first asked for."""
+    """Runs on a node: a verifier of `cpus` workers, opened on first use."""
 
     def __init__(self, cpus: int, options: Mapping[str, Any]) -> None:
         self._cpus, self._options = cpus, options
@@ -59,7 +58,7 @@ class VerificationActor:
         self._lock = threading.Lock()
 
     def hello(self) -> dict[str, str]:
-        """The node's name, what must be the same as elsewhere, and why it cannot judge ("" where it can)."""
+        """The node's name, its release, which all nodes must share, and why it cannot judge ("" if it can)."""
         try:
             self._open()
             fault = ""
@@ -68,7 +67,7 @@ class VerificationActor:
         return {"node": socket.gethostname(), "fault": fault, **_release()}
 
     def judge(self, jobs: list[tuple[str, str]]) -> list[str]:
-        """Verdicts as JSON, of (task as JSON, answer)."""
+        """Verdicts as JSON, for pairs of (task as JSON, answer)."""
         pool = self._open()
         futures = [pool.submit(_task(text), answer) for text, answer in jobs]
         return [writable(future.result())[1] for future in futures]
@@ -76,7 +75,7 @@ class VerificationActor:
     def _open(self) -> VerifierPool:
         with self._lock:
             if self._pool is None:
-                # Ray has it blocked in all its processes, and an answer's process would inherit that.
+                # Ray blocks SIGINT in all its processes, and an answer's process would inherit that.
                 signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                 self._pool = open_verifier(workers=self._cpus, **self._options)
             return self._pool
@@ -93,19 +92,18 @@ def _release() -> dict[str, str]:
 
 @dataclass(eq=False)
 class KnownActor:
-    """An actor as we know it."""
+    """An actor, and what is known of it."""
 
     handle: Any
     up: bool = False
-    """Whether it said that it can judge, and was not lost since."""
+    """Whether it has reported that it can judge, and has not been lost since."""
 
 
 class RayVerifier(QueuedVerifier):
     """`workers` actors of `cpus` cores each on a cluster (see `verifier` in a recipe); `options` as of `open_verifier`.
 
-    `patience`: how long answers wait while there is no actor. Raises UserError when there is no cluster, no actor
-    starts, or a node has another release or no jail. `stats` counts `workers`, `workers_up` and `lost` (calls that
-    broke) too.
+    `patience`: seconds that answers wait while there is no actor. Raises UserError when there is no cluster, no actor
+    starts, or a node has another release or no jail. `stats` adds `workers`, `workers_up` and `lost` (broken calls).
     """
 
     def __init__(
@@ -121,7 +119,7 @@ class RayVerifier(QueuedVerifier):
         self._patience, self._lost = patience, 0
         self._closing = threading.Event()
         self._text = PerTask(task_json)
-        self._served = cpus + 1  # calls of an actor at a time: one waits, so that no core does
+        self._served = cpus + 1  # calls per actor at a time: one waits, so that no core is idle
         actor = ray.remote(VerificationActor).options(
             num_cpus=cpus, max_restarts=-1, max_concurrency=cpus + 2, scheduling_strategy="SPREAD"
         )
@@ -142,7 +140,7 @@ class RayVerifier(QueuedVerifier):
         return {**super().stats(), "workers": len(self._actors), "workers_up": up, "lost": self._lost}
 
     def close(self) -> None:
-        """Ends the actors, and leaves the cluster where it was joined here. See `OpenVerifier.close`."""
+        """Ends the actors, and leaves the cluster if it was joined here. See `OpenVerifier.close`."""
         self._closing.set()
         super().close()
         self._interrupt()
@@ -156,13 +154,13 @@ class RayVerifier(QueuedVerifier):
                 ray.kill(actor.handle)
 
     def _wait_for_first(self, cpus: int) -> None:
-        """Until an actor has started, and a little longer for the others."""
+        """Waits until an actor has started, and a little longer for the others."""
         hellos = [actor.handle.hello.remote() for actor in self._actors]
         if not ray.wait(hellos, timeout=START_SECONDS)[0]:
             free = int(ray.available_resources().get("CPU", 0))
             raise UserError(
                 f"no verification worker started on the Ray cluster within {START_SECONDS:g} s: each needs {cpus} free "
-                f"CPUs of one node, and {free} are free in all; free some, or lower verifier.cpus"
+                f"CPUs on one node, and {free} are free in all; free some, or lower verifier.cpus"
             )
         ready, _ = ray.wait(hellos, num_returns=len(hellos), timeout=_OTHERS_SECONDS)
         for actor, hello in zip(self._actors, hellos, strict=True):
@@ -234,14 +232,14 @@ class RayVerifier(QueuedVerifier):
 
 
 def _join(address: str | None) -> bool:
-    """Joins the cluster, unless this process belongs to one. Whether it did. Raises UserError."""
+    """Joins the cluster and returns True; False if this process already belongs to one. Raises UserError."""
     if ray.is_initialized():
         return False
     where: dict[str, Any] = {}
     if address is None:
         where = {"num_cpus": len(os.sched_getaffinity(0)), "include_dashboard": False}
         address = "local"
-        os.environ.setdefault("RAY_worker_niceness", "0")  # answers run as they would without Ray, not at 15
+        os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default is 15
     elif address == "auto":
         address = os.environ.get("RAY_ADDRESS", address)
     address = read_address(address)
@@ -249,39 +247,39 @@ def _join(address: str | None) -> bool:
     ours = signal.getsignal(signal.SIGTERM)
     try:
         host, _, port = address.removeprefix("ray://").rpartition(":")
-        if host:  # Ray would try for minutes
+        if host:  # Ray itself would retry for minutes
             socket.create_connection((host, int(port)), timeout=_REACH_SECONDS).close()
         ray.init(address, **where, logging_level=logging.ERROR, log_to_driver=False)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise UserError(
-            f"no Ray cluster at {address}: {_cause(error).rstrip('.')}; start one with `ray start --head` and name it "
-            "in verifier.address, which as null starts one on this machine"
+            f"no Ray cluster at {address}: {_cause(error).rstrip('.')}; start one with `ray start --head` and set "
+            "verifier.address to it, or to null for one on this machine"
         ) from None
     finally:
         if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, ours or signal.SIG_DFL)  # Ray takes it over
+            signal.signal(signal.SIGTERM, ours or signal.SIG_DFL)  # Ray replaces the handler
     return True
 
 
 def _room(cpus: int) -> int:
-    """Actors that the cluster's cores are enough for; a process of several that train together takes its share."""
+    """Actors that the cluster has cores for; each of several processes that train together takes its share."""
     nodes = [node for node in ray.nodes() if node["Alive"]]
     whole = sum(int(node["Resources"].get("CPU", 0) // cpus) for node in nodes)
     return max(1, whole // int(os.environ.get("WORLD_SIZE", "1")))
 
 
 def _greet(actor: KnownActor, hello: Any) -> None:
-    """Takes note that the actor can judge. Raises UserError where it cannot or must not."""
+    """Marks the actor as up. Raises UserError if it cannot or must not judge."""
     try:
         said = ray.get(hello, timeout=DEADLINE_SECONDS)
     except RayError as error:
         raise UserError(
-            f"a verification worker does not start: {_cause(error)}; install strop {__version__} on every node"
+            f"a verification worker did not start: {_cause(error)}; install strop {__version__} on every node"
         ) from None
     node = f"Ray node {said['node']}"
     if faults := differences(_release(), said):
         raise UserError(
-            f"{node} judges by other releases: {'; '.join(faults)}; install the same on every node"
+            f"{node} has other releases: {'; '.join(faults)}; install the same ones on every node"
         )
     if said["fault"]:
         raise UserError(f"{node} cannot judge: {said['fault']}")
@@ -289,6 +287,6 @@ def _greet(actor: KnownActor, hello: Any) -> None:
 
 
 def _cause(error: Exception) -> str:
-    """An error in one line. Ray's have many: the last tells what our code raised, else the first what Ray saw."""
+    """An error in one line. Of Ray's many lines, the last says what our code raised, or the first what Ray saw."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     return lines[-1 if isinstance(error, RayTaskError) or "creation task" in lines[0] else 0][:300]

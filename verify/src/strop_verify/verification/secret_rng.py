@@ -1,8 +1,8 @@
-"""What verdicts draw by lot: the same each time for one task and answer, and nothing that an answer could compute.
+"""Random draws for verdicts: reproducible for a task and an answer, and unpredictable for the answer.
 
-The draws are keyed with a secret: `STROP_VERDICT_SECRET`, else 32 random bytes in a file that is made once for each
-user, `$XDG_STATE_HOME/strop/verdict-secret` (`~/.local/state/...`). The secret stays in the process that asks for
-verdicts; no process of an answer ever holds it.
+The draws are keyed with a secret: `STROP_VERDICT_SECRET`, else 32 random bytes in a file that is created once per user,
+`$XDG_STATE_HOME/strop/verdict-secret` (`~/.local/state/...`). The secret stays in the process that asks for verdicts;
+no process of an answer ever holds it.
 """
 
 import contextlib
@@ -24,13 +24,13 @@ _known: dict[Path, bytes] = {}
 
 
 def drawn(task: str, answer: str, purpose: str) -> random.Random:
-    """A source of draws for an answer to the task with this id; an empty answer: for the task itself."""
+    """A random generator for an answer to the task with this id; an empty answer: for the task itself."""
     about = json.dumps([task, answer, purpose]).encode()
     return random.Random(hmac.digest(_secret(), about, "sha256"))
 
 
 def secret_file() -> Path:
-    """Where the secret lies if none is set. Raises RuntimeError where the user has no home."""
+    """The secret's file, used if the variable is not set. Raises RuntimeError if the user has no home."""
     state = os.environ.get("XDG_STATE_HOME", "")
     folder = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
     return folder / "strop" / "verdict-secret"
@@ -49,8 +49,8 @@ def _secret() -> bytes:
                 _known[path] = _from_file(path)
             except OSError as error:
                 _log.warning(
-                    "another run will draw otherwise, and may give other verdicts: no secret can be kept in %s (%s); "
-                    "set %s, or XDG_STATE_HOME to a folder that can be written",
+                    "another run may give other verdicts, because no secret can be stored in %s (%s); "
+                    "set %s, or set XDG_STATE_HOME to a writable folder",
                     path, error.strerror or error, VARIABLE,
                 )  # fmt: skip
                 _known[path] = secrets.token_bytes(SIZE)
@@ -58,14 +58,14 @@ def _secret() -> bytes:
 
 
 def _from_file(path: Path) -> bytes:
-    """The file's bytes; made if it is missing, all at once. Raises OSError."""
+    """The file's bytes; a missing file is created atomically. Raises OSError."""
     if not path.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
         try:
             with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(secrets.token_bytes(SIZE))
-            with contextlib.suppress(FileExistsError):  # another process was quicker
+            with contextlib.suppress(FileExistsError):  # another process was faster
                 os.link(fresh, path)
         finally:
             fresh.unlink(missing_ok=True)

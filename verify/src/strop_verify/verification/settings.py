@@ -1,4 +1,4 @@
-"""What toolchains are built with, and what of it two verifiers must share to give the same verdicts."""
+"""Settings of toolchains, and which of them two verifiers must share to give the same verdicts."""
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -24,9 +24,9 @@ class Settings:
     hash_seed: int = 0
     """PYTHONHASHSEED of Python answers."""
     root: str = ""
-    """Image that is the root of terminal tasks which bring none (`sandbox.image.open_image`); empty: this machine's."""
+    """Image used as the root of terminal tasks without one (`sandbox.image.open_image`); empty: this machine's root."""
     packages: str = ""
-    """Folder of packages that a project's tests import, in front of those of this Python."""
+    """Folder of packages for a project's tests, searched before those of this Python."""
 
 
 def limits_of(box: SandboxConfig) -> Limits:
@@ -37,11 +37,11 @@ def limits_of(box: SandboxConfig) -> Limits:
 
 
 def usual_limits() -> Limits:
-    """One answer's limits where none are given: those of a recipe that sets none."""
+    """The limits of one answer in a recipe that sets none."""
     return limits_of(SandboxConfig())
 
 
 def fingerprint(limits: Limits | None, rust_verdict: str, trust: Trust | None = None) -> dict[str, Any]:
-    """What two verifiers must have in common to give the same verdicts; None asks for nothing."""
+    """What two verifiers must have in common to give the same verdicts; what is None is left out."""
     held = {} if trust is None else {"trust": trust}
     return {**(asdict(limits) if limits else {}), "rust_verdict": rust_verdict, **held}

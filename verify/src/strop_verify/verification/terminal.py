@@ -1,10 +1,10 @@
 """`TerminalToolchain`: a script in a jailed machine, judged by the task's own tests (Harbor's contract).
 
-Threat model: the script's processes have ended when the tests come, what lay in /tests and /logs/verifier is gone, and
-programs and libraries of the machine cannot be written, of an image's neither (`Machine.protect`). The tests still meet
-the files that it left, and may run them: a task whose tests believe those can be fooled, so trust is "same-process".
-Where no reward is written, the same tests run once more where no script ran: if they write one there, the script is to
-blame, and it failed; else it is *error*, for the task or this machine is.
+Threat model: before the tests run, the script's processes have ended, /tests and /logs/verifier have been emptied, and
+programs and libraries of the machine, or of its image, are write-protected (`Machine.protect`). The tests still see the
+script's other files and may run them: a task whose tests trust those can be fooled, so trust is "same-process". If no
+reward is written, the same tests run once where no script ran: if they write one there, the script is to blame and
+*failed*; else the task or this machine is, and the outcome is *error*.
 """
 
 import base64
@@ -31,7 +31,7 @@ _CLEAR = (
     f"rm -rf {_VERIFIER} && mkdir {_VERIFIER}"
 )
 _SHOWN = 4000
-"""Characters kept of what the tests print."""
+"""Characters kept from the end of the tests' output."""
 
 
 class TerminalToolchain:
@@ -43,16 +43,16 @@ class TerminalToolchain:
         self._settings = settings
         self._machine: Machine | None = None
         self._rewarding: dict[str, bool] = {}
-        """By the hash of a check: whether its tests write a reward where no script ran."""
+        """By hash of a check: whether its tests write a reward where no script ran."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises VerificationError for a task that needs more than a jail, or whose tests write no
-        reward; WorkerDied when the jail broke.
+        """One verdict per job. Raises VerificationError for a task that needs more than a jail, or whose tests write
+        no reward; WorkerDied when the jail broke.
         """
         return [self._judge(task, answer) for task, answer in jobs]
 
     def close(self) -> None:
-        """Ends what runs. Safe to call twice and from any thread."""
+        """Ends the running machine. Safe to call twice and from any thread."""
         if self._machine is not None:
             self._machine.close()
 
@@ -104,7 +104,7 @@ class TerminalToolchain:
                 with self._made(check, plan, grades=True) as fresh:
                     fresh.put(files, executable=programs)
                     return self._tested(check, fresh)
-            except (NotStarted, ValueError) as error:  # a full box, or paths that cannot be written
+            except (NotStarted, ValueError) as error:  # too large a file, or a path that cannot be written
                 return None, "", str(error)
 
     def _made(self, check: TerminalCheck, plan: ImagePlan, *, grades: bool = False) -> Machine:
@@ -128,10 +128,9 @@ class TerminalToolchain:
         if machine.run(["sh", "-c", _CLEAR], cwd="/").status:
             return 0.0, "", "the script left folders that cannot be emptied"
         files = {f"/tests/{name}": data for name, data in contents(check, "tests").items()}
-        machine.put(
-            files, executable=[*(f"/tests/{name}" for name in _programs(check, "tests")), "/tests/test.sh"]
-        )
-        variables = {"PYTHONNOUSERSITE": "1", **check.test_environment}  # HOME is as the script left it
+        programs = [f"/tests/{name}" for name in _programs(check, "tests")]
+        machine.put(files, executable=[*programs, "/tests/test.sh"])
+        variables = {"PYTHONNOUSERSITE": "1", **check.test_environment}  # HOME holds what the script left
         done = machine.run(["/tests/test.sh"], environment=variables, seconds=check.test_seconds)
         printed = (done.stdout + done.stderr).decode(errors="replace")
         for name in ("reward.json", "reward.txt"):
@@ -144,7 +143,7 @@ class TerminalToolchain:
 
 
 def plan_of(check: TerminalCheck, root: str = "") -> ImagePlan:
-    """How its machine is made. `root`: the image in the place of one that it names without saying where it is.
+    """How the check's machine is made. `root`: image that replaces one which is named without its location.
 
     Raises VerificationError for what a jail on this computer cannot do.
     """
@@ -159,10 +158,10 @@ def plan_of(check: TerminalCheck, root: str = "") -> ImagePlan:
 
 
 def with_image(check: CheckBase, store: Path) -> CheckBase:
-    """The check with the place in the store of the image that it names, or that its Dockerfile begins with. The
-    Dockerfile beside a named image, which was built from it, is left out.
+    """The check with the image that it names, or that its Dockerfile begins with, as a location in the store. The
+    Dockerfile beside a named image, which was built from it, is dropped.
 
-    Raises UserError for an image that the store has not.
+    Raises UserError for an image that is not in the store.
     """
     if not isinstance(check, TerminalCheck | WorkspaceCheck) or check.image.startswith(KIND):
         return check
@@ -178,7 +177,7 @@ def with_image(check: CheckBase, store: Path) -> CheckBase:
 
 
 def contents(check: TerminalCheck, folder: str) -> dict[str, bytes]:
-    """The files below one of its folders."""
+    """The files in a folder of the task, by path below it."""
     every = {name: text.encode() for name, text in check.files.items()}
     every |= {name: base64.b64decode(data) for name, data in check.binary.items()}
     top = f"{folder}/"
@@ -190,7 +189,7 @@ def _programs(check: TerminalCheck, folder: str) -> list[str]:
 
 
 def _carried(machine: Machine, artifacts: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
-    """The artifacts that are there: contents by path, and which can be run."""
+    """The artifacts that exist: contents by path, and which are executable."""
     found: dict[str, bytes] = {}
     programs = []
     for path in artifacts:
@@ -206,7 +205,7 @@ def _carried(machine: Machine, artifacts: Sequence[str]) -> tuple[dict[str, byte
 
 
 def _reward(data: bytes, name: str) -> float:
-    """Raises ValueError for what is no finite number."""
+    """The reward. Raises ValueError for anything but a finite number."""
     value = json.loads(data) if name.endswith(".json") else float(data)
     if isinstance(value, dict):
         value = value["reward"] if "reward" in value else min(value.values(), default=None)

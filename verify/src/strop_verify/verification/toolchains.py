@@ -1,4 +1,4 @@
-"""How each toolchain is built, and what it needs of the machine. Its module loads when its first job comes."""
+"""How each toolchain is built, and what it needs on this machine. Its module is imported with its first job."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -17,13 +17,14 @@ _CLASSES = {
     "command": ("command.toolchain", "CommandToolchain"),
     "project": ("project.toolchain", "ProjectToolchain"),
     "label": ("label", "LabelToolchain"),
+    "terminal": ("terminal", "TerminalToolchain"),
 }
 OTHERS: Registry[Callable[[Settings], Toolchain]] = Registry("toolchains", {})
-"""Those that packages add, by the name that a kind of check gives; each is made of the settings."""
+"""Toolchains that packages add, by the name that a kind of check gives; each is called with the settings."""
 
 
 def build(name: str, settings: Settings) -> Toolchain:
-    """A new toolchain; light, its processes start with the first job. Raises VerificationError, ImportError."""
+    """A new toolchain; its processes start with the first job. Raises VerificationError, ImportError."""
     kind, _, judge = name.partition(":")
     if name in _CLASSES:
         module, called = _CLASSES[name]
@@ -39,10 +40,6 @@ def build(name: str, settings: Settings) -> Toolchain:
             allow_unsafe=settings.allow_unsafe,
             vendor=settings.rust_vendor,
         )
-    if name == "terminal":
-        from strop_verify.verification.terminal import TerminalToolchain
-
-        return TerminalToolchain(settings)
     if name in OTHERS:
         return OTHERS[name](settings)
     if kind == "edit":
@@ -53,9 +50,9 @@ def build(name: str, settings: Settings) -> Toolchain:
 
 
 def missing_programs(tasks: Iterable[Task], root: str = "") -> list[str]:
-    """What toolchains of these tasks lack on this machine, one line each with the remedy; nothing is started.
+    """What the toolchains of these tasks lack on this machine, one line each with the remedy. Starts nothing.
 
-    root  image of jails, as `sandbox.root` names it
+    root  image of jails, as in `sandbox.root`
     """
     languages: dict[tuple[str, ...], Task] = {}
     for task in tasks:
@@ -76,7 +73,7 @@ def missing_programs(tasks: Iterable[Task], root: str = "") -> list[str]:
 
 
 def _look(task: Task, root: str) -> None:
-    """Raises VerificationError where what judges the task is not installed."""
+    """Raises VerificationError if what judges the task is not installed."""
     name, check = task.toolchain(), task.check
     if name == "rust" or (name == "project" and task.language == "rust"):
         from strop_verify.verification.rust.installation import find_installation

@@ -1,4 +1,4 @@
-"""What every open verifier offers besides `submit` and `close`, and the verdict that says "we could not tell"."""
+"""`OpenVerifier`, the base class of verifiers, and helpers for verdicts and their futures."""
 
 import json
 from abc import ABC, abstractmethod
@@ -21,15 +21,15 @@ class OpenVerifier(ABC):
     def submit(
         self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
     ) -> "Future[Verdict]":
-        """Starts verification; the future never raises, a failure of ours is outcome *error*.
+        """Starts verification. The future never raises: a failure of ours is outcome *error*.
 
-        `client`: who asks; clients get their turns one after the other. Blocks while too many answers wait, for at most
-        `timeout` seconds (None: without limit), then raises PoolBusy. Not to be called from a future's callback.
+        `client`: who asks; clients take turns. Blocks while too many answers wait, for at most `timeout` seconds (None:
+        no limit), then raises PoolBusy. Must not be called from a future's callback.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Ends every process and connection; what is unfinished becomes *error*. Safe twice and from any thread."""
+        """Ends every process and connection; unfinished answers become *error*. Safe twice and from any thread."""
 
     @abstractmethod
     def stats(self) -> Mapping[str, int]:
@@ -47,12 +47,12 @@ class OpenVerifier(ABC):
 
 
 def error_verdict(cause: str, seconds: float = 0.0) -> Verdict:
-    """Outcome *error* with its cause: ours, never the model's."""
+    """Outcome *error* with its cause: our failure, never the model's."""
     return Verdict(outcome=Outcome.ERROR, detail=" ".join(cause.split())[:_DETAIL], seconds=seconds)
 
 
 def verdict_at_once(task: Task, answer: str) -> Verdict | None:
-    """The verdict for which no toolchain is needed; None where one has to look."""
+    """The verdict if no toolchain is needed for it, else None."""
     if task.check.rewards_alone:
         return Verdict(outcome=Outcome.UNJUDGED)
     if answer.strip() or task.check.empty_is_answer:
@@ -61,18 +61,16 @@ def verdict_at_once(task: Task, answer: str) -> Verdict | None:
 
 
 def held_to(verdict: Verdict, least: Trust) -> Verdict:
-    """The verdict; *failed* where it is a pass with less than the least trust."""
+    """The verdict, made *failed* if it is a pass with less than the least trust."""
     levels = get_args(Trust)
     if not verdict.passed or levels.index(verdict.trust or levels[0]) <= levels.index(least):
         return verdict
-    why = f"passed with trust {verdict.trust}; {least} is asked for"
+    why = f"passed with trust {verdict.trust}; {least} is required"
     failed = {"outcome": Outcome.FAILED, "message": why}
+    last = [stage.model_copy(update={"passed": False}) for stage in verdict.stages[-1:]]
     changed = {
         "outcome": Outcome.FAILED,
-        "stages": [
-            *verdict.stages[:-1],
-            *(s.model_copy(update={"passed": False}) for s in verdict.stages[-1:]),
-        ],
+        "stages": [*verdict.stages[:-1], *last],
         "tests": [test.model_copy(update=failed) for test in verdict.tests],
         "detail": why,
         "trust": None,
@@ -81,27 +79,27 @@ def held_to(verdict: Verdict, least: Trust) -> Verdict:
 
 
 def resolve(future: "Future[Verdict]", verdict: Verdict) -> bool:
-    """Gives a future its verdict, once: False when it has one already or was cancelled."""
+    """Gives a future its verdict; False if it already has one or was cancelled."""
     try:
-        if future.cancelled() or future.done():
+        if future.done():
             return False
         if not future.running():
             future.set_running_or_notify_cancel()
         future.set_result(verdict)
-    except InvalidStateError:  # cancelled in this very moment
+    except InvalidStateError:  # cancelled meanwhile
         return False
     return True
 
 
 def resolved(verdict: Verdict) -> "Future[Verdict]":
-    """A future that is done."""
+    """A future that holds its verdict already."""
     future: Future[Verdict] = Future()
     future.set_result(verdict)
     return future
 
 
 def writable(verdict: Verdict) -> tuple[Verdict, str]:
-    """The verdict and its JSON text; halves of surrogate pairs, which no file takes, become question marks."""
+    """The verdict and its JSON text; lone surrogates, which UTF-8 cannot encode, become question marks."""
     try:
         return verdict, verdict.model_dump_json()
     except ValueError:

@@ -1,1 +1,1 @@
-"""Many answers judged side by side: the workers, their queue, and whose failure it was when ours broke."""
+"""Judges many answers in parallel: the workers, their queue, and the attribution of broken runs."""

@@ -1,14 +1,14 @@
-"""A run of ours that broke over one answer: is the answer to blame?
+"""The grader broke on an answer: is the answer to blame?
 
-A control answer to the same task (its reference, else one that does nothing) is judged in fresh processes: it proves
-that ours works. Then the answer itself is, once more, where that was asked for. What it gets is its verdict. An answer
-over which ours breaks again, or that is not tried again, is *failed* where the control answer got a verdict, and else
-*error*. So no answer can turn its own failure into *error*, which leaves the loss. A fault of the task is *error*,
-whoever's run found it.
+A control answer to the same task (its reference, else one that does nothing) is judged in fresh processes, to show that
+the grader works. Then the answer itself is judged once more, if that was asked for; a verdict from this run stands. If
+the grader breaks again, or the answer is not tried again, the answer is *failed* if the control answer got a verdict,
+else *error*. So no answer can turn its own failure into *error*, which is left out of the loss. A fault of the task is
+*error*, whichever run found it.
 
-Where the toolchain says its limit (`wall_seconds`), all of this ends `GRACE_SECONDS` past it, counted from the start of
-the run that broke, but not within `LEAST_SECONDS`. An answer that has used its time up by then is *timed out*: the
-control answer had less than the limit, so that nothing is known of ours.
+If the toolchain states its limit (`wall_seconds`), all of this ends `GRACE_SECONDS` after it, counted from the start of
+the run that broke, but has at least `LEAST_SECONDS`. An answer that has used up its time by then is *timed out*: the
+control answer had less than the limit, so nothing is known about the grader.
 """
 
 import contextlib
@@ -24,11 +24,11 @@ from strop_verify.core.verdict import Outcome, Verdict
 
 GRACE_SECONDS = 1.0
 LEAST_SECONDS = 0.5
-"""A control answer is quick."""
+"""Enough for a control answer."""
 _CLOSE_SECONDS = 0.05
-"""Between two closes after a deadline: a process may be starting right now."""
+"""Between repeated closes after the deadline, since a process may just be starting."""
 _DETAIL = 500
-"""Most characters of a detail."""
+"""Longest detail, in characters."""
 _HARMLESS = {
     "python": "pass\n",
     "rust": "fn harmless() {}\n",
@@ -39,11 +39,11 @@ _HARMLESS = {
 
 
 class Attribution(NamedTuple):
-    """What came of it."""
+    """The verdict of an answer on which the grader broke."""
 
     verdict: Verdict
     judged: bool
-    """Whether the answer got this verdict by a run of its own."""
+    """Whether it comes from a run of the answer itself."""
 
 
 def judge_again(
@@ -56,11 +56,11 @@ def judge_again(
     again: bool,
     closed: Callable[[], bool],
 ) -> Attribution:
-    """The verdict of an answer over which ours broke, as `error` says.
+    """The verdict of an answer on which the grader broke, as `error` says.
 
-    began   when that run did, as `time.monotonic` tells it
+    began   start of that run, by `time.monotonic`
     again   whether the answer is tried once more
-    closed  whether nobody wants to know any more
+    closed  whether the verdict is no longer wanted
     """
     control = task.reference if task.reference.strip() else _HARMLESS.get(task.language, "")
     limit: float | None = getattr(toolchain, "wall_seconds", None)
@@ -99,10 +99,8 @@ def judge_again(
     if error_of_task:
         detail = error_of_task[0]
     elif ours_works:
-        outcome, detail = (
-            Outcome.FAILED,
-            f"the grader broke on this answer, and not on a control answer: {detail}",
-        )
+        outcome = Outcome.FAILED
+        detail = f"the grader broke on this answer but not on a control answer: {detail}"
     elif expired.is_set() and limit is not None and window is not None and window < limit:
         outcome = Outcome.TIMED_OUT
         detail = f"the grader broke on this answer, which left too little time to look again: {detail}"
@@ -113,9 +111,7 @@ def judge_again(
 
 @contextlib.contextmanager
 def _deadline(toolchain: Toolchain, seconds: float | None) -> Iterator[threading.Event]:
-    """Ends a toolchain's processes after so many seconds, and all that start later, until the block is left; gives an
-    event that tells it.
-    """
+    """Ends a toolchain's processes after `seconds`, and any that start later in the block; yields an event for it."""
     over, expired, lock = threading.Event(), threading.Event(), threading.Lock()
 
     def wait() -> None:
@@ -130,18 +126,18 @@ def _deadline(toolchain: Toolchain, seconds: float | None) -> Iterator[threading
     try:
         yield expired
     finally:
-        with lock:  # a close that runs comes to its end, and none follows
+        with lock:  # waits for a running close; none follows
             over.set()
 
 
 def cause_of(error: Exception) -> str:
-    """In words."""
+    """An error as text, with its class unless it is one of ours or the system's."""
     known = isinstance(error, StropError | OSError) and str(error)
     return str(error) if known else f"{type(error).__name__}: {error}"
 
 
 def close_all(toolchains: Iterable[Toolchain]) -> None:
-    """Ends their processes, whatever they say to it."""
+    """Ends the toolchains' processes, ignoring errors."""
     for toolchain in toolchains:
         with contextlib.suppress(Exception):
             toolchain.close()

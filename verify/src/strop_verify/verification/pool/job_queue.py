@@ -1,13 +1,13 @@
-"""The jobs of a pool: who waits and in which order, who is judged, who joined whose run, which verdicts are kept.
+"""The jobs of a pool: those that wait, in order, those that run or have joined another's run, and the kept verdicts.
 
-One lock over all of it. A future gets its verdict only outside the lock: its callbacks are the caller's code.
+One lock guards all of it. Futures are resolved outside the lock, since their callbacks are the caller's code.
 """
 
 import hashlib
 import json
 import threading
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -20,13 +20,13 @@ from strop_verify.verification.verifier import CLOSED, error_verdict, resolve, w
 
 COUNTERS = ("submitted", "finished", "errors", "cache_hits", "cache_misses", "joined", "retries")
 KEPT = frozenset({Outcome.PASSED, Outcome.FAILED, Outcome.TAMPERED})
-"""A busy machine can cause the others."""
+"""Outcomes that are kept; a busy machine can cause the others."""
 OVERHEAD = 400
-"""Bytes counted for a kept verdict besides its text."""
+"""Bytes counted per kept verdict besides its text."""
 Key = tuple[bytes, bytes, str, str]
 """Digests of task and answer, toolchain, its version."""
 Lane = tuple[str, bool]
-"""Toolchain, and whether a job must go alone."""
+"""Toolchain, and whether a job must run alone."""
 _Made = TypeVar("_Made")
 
 
@@ -48,14 +48,14 @@ class Job:
     key: Key | None = None
     """Set when it starts; from then on others may join its run."""
     alone: bool = False
-    """Whether a run with others broke, so that it goes alone."""
+    """Set after a run with others broke."""
     breaks: int = 0
-    """Verifiers elsewhere that were lost with it."""
+    """Remote workers that were lost while they judged it."""
     followers: "list[Job]" = field(default_factory=list)
 
     @property
     def lane(self) -> Lane:
-        """Jobs of one lane can be taken together."""
+        """Jobs of one lane can run together."""
         return self.toolchain, self.alone
 
 
@@ -71,7 +71,7 @@ class FairQueue:
         return self._size
 
     def put(self, job: Job, *, first: bool = False) -> None:
-        """Behind the client's others; `first`: before them, for one that was taken and must run again."""
+        """Queues a job behind the client's others; `first`: before them, for one that must run again."""
         lane = self._clients.setdefault(job.client, {}).setdefault(job.lane, deque())
         self._count += 1
         self._size += 1
@@ -98,7 +98,7 @@ class FairQueue:
         return None
 
     def drop_cancelled(self) -> int:
-        """Drops jobs that nobody waits for any more; returns how many."""
+        """Drops cancelled jobs; returns how many."""
         before = self._size
         for client, lanes in list(self._clients.items()):
             for lane, waiting in list(lanes.items()):
@@ -119,7 +119,7 @@ class FairQueue:
 
 
 class VerdictCache:
-    """The kept verdicts, as JSON text; the one not asked for the longest goes first. Not thread-safe."""
+    """The kept verdicts, as JSON text; the least recently used is dropped first. Not thread-safe."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -131,18 +131,15 @@ class VerdictCache:
 
     def get(self, key: Key) -> Verdict | None:
         """The kept verdict, or None."""
-        text = self._texts.get(key)
-        if text is None:
+        if (text := self._texts.get(key)) is None:
             return None
         self._texts.move_to_end(key)
         return Verdict.model_validate_json(text)
 
     def put(self, key: Key, verdict: Verdict, text: str) -> None:
-        """Keeps a verdict, given with its JSON text, if its outcome may be kept and there is room for it."""
-        if verdict.outcome not in KEPT or key in self._texts:
-            return
+        """Keeps a verdict, given with its JSON text, if its outcome may be kept and it fits."""
         data = text.encode()
-        if len(data) + OVERHEAD > self.most_bytes:
+        if verdict.outcome not in KEPT or key in self._texts or len(data) + OVERHEAD > self.most_bytes:
             return
         self._texts[key] = data
         self.bytes += len(data) + OVERHEAD
@@ -159,19 +156,19 @@ class JobQueue:
         self.closed = False
         self.versions: dict[str, str] = {}
         """Of the toolchains seen so far, by name."""
-        self._queue: FairQueue = FairQueue()
+        self._queue = FairQueue()
         self._kept = VerdictCache(cache_bytes)
         self._runs: dict[Key, Job] = {}
         self._joined = 0  # jobs that wait for another's run; they count as waiting
         self._active = 0
-        self._cancelled = False  # whether some that wait may have been cancelled
+        self._cancelled = False  # whether waiting jobs may have been cancelled
         self._counts = dict.fromkeys(COUNTERS, 0)
         self._changed = threading.Condition()
 
     def offer(self, job: Job, timeout: float | None) -> Verdict | None:
-        """Queues a job, or gives its kept verdict. Blocks while full; raises PoolBusy after `timeout` seconds.
+        """Queues a job, or returns its kept verdict. Blocks while full; raises PoolBusy after `timeout` seconds.
 
-        When closed it queues nothing: look at `closed` when None is returned.
+        A closed queue takes no job: check `closed` when None is returned.
         """
         with self._changed:
             version = self.versions.get(job.toolchain)
@@ -182,7 +179,7 @@ class JobQueue:
                     return kept
             if not self._changed.wait_for(lambda: self.closed or self._room() > 0, timeout):
                 raise PoolBusy(
-                    f"{self.capacity} answers wait already, and none began within {timeout:g} s; "
+                    f"{self.capacity} answers are waiting already, and none started within {timeout:g} s; "
                     "submit fewer at a time"
                 )
             if self.closed:
@@ -202,17 +199,13 @@ class JobQueue:
     def next_job(self) -> Job | None:
         """Waits for the next job; None when closed."""
         with self._changed:
-            while not self.closed:
-                job = self._queue.take()
-                if job is not None:
-                    return job
-                self._changed.wait()
-            return None
+            self._changed.wait_for(lambda: self.closed or len(self._queue))
+            return None if self.closed else self._queue.take()
 
     def batch_with(self, first: Job, batch: int) -> list[Job]:
         """The jobs of one run: `first` and waiting ones of its toolchain, at most `batch`.
 
-        Left out are those that need no run: cancelled, kept, or judged right now by another. May be empty.
+        Leaves out jobs that need no run: cancelled, kept, or just being judged. May be empty.
         """
         jobs: list[Job] = []
         settled: list[tuple[Job, Verdict]] = []
@@ -237,8 +230,7 @@ class JobQueue:
             return False
         if job.digests is not None:
             key = (*job.digests, job.toolchain, self.versions.get(job.toolchain, ""))
-            kept = self._kept.get(key)
-            if kept is not None:
+            if (kept := self._kept.get(key)) is not None:
                 self._count(finished=1, cache_hits=1)
                 settled.append((job, kept))
                 return False
@@ -253,7 +245,7 @@ class JobQueue:
         return True
 
     def requeue_alone(self, job: Job) -> None:
-        """Requeues a job of a run that broke at the front, to run alone; *error* when closing."""
+        """Puts a job of a broken run back at the front, to run alone; *error* if the queue is closed."""
         with self._changed:
             self._count(retries=1)
             if not self.closed:
@@ -265,12 +257,12 @@ class JobQueue:
         self.finish(job, error_verdict(CLOSED), keep=False)
 
     def count_broken_run(self) -> None:
-        """Counts a run that broke, of a job that is retried by the same thread."""
+        """Counts a broken run of a job that the same thread retries."""
         with self._changed:
             self._count(retries=1)
 
     def finish(self, job: Job, verdict: Verdict, *, active: bool = True, keep: bool = True) -> None:
-        """Settles a job and those that joined its run. `active`: it came from `batch_with`; `keep`: for later."""
+        """Settles a job and those that joined its run. `active`: it came from `batch_with`; `keep`: may be kept."""
         verdict, text = writable(verdict)
         with self._changed:
             everyone = [job, *job.followers]
@@ -286,15 +278,15 @@ class JobQueue:
         for one in everyone:
             resolve(one.future, verdict)
 
-    def close(self) -> Sequence[Job]:
-        """From now on nothing is queued; returns what was waiting."""
+    def close(self) -> list[Job]:
+        """Closes the queue; returns the waiting jobs."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()
             return self._queue.drain()
 
-    def take_waiting(self) -> Sequence[Job]:
-        """Takes everything that waits, to be finished with `active=False`."""
+    def take_waiting(self) -> list[Job]:
+        """Takes all waiting jobs, to be finished with `active=False`."""
         with self._changed:
             return self._queue.drain()
 
@@ -304,7 +296,7 @@ class JobQueue:
             return max(0, self._room())
 
     def stats(self) -> dict[str, int]:
-        """Counters, and what is there now."""
+        """Counters, and the current load."""
         with self._changed:
             return {
                 **self._counts,
@@ -326,7 +318,7 @@ class JobQueue:
 
 
 class PerTask(Generic[_Made]):
-    """What `make` gives for a task. The same few tasks come again and again, so that is remembered. Thread-safe."""
+    """Caches what `make` returns for a task, since the same few tasks come again and again. Thread-safe."""
 
     def __init__(self, make: Callable[[Task], _Made], most: int = 512) -> None:
         self._make, self._most = make, most
@@ -334,7 +326,7 @@ class PerTask(Generic[_Made]):
         self._known: OrderedDict[int, tuple[Task, _Made]] = OrderedDict()
 
     def __call__(self, task: Task) -> _Made:
-        """Raises what `make` raises."""
+        """The cached or new result. Raises what `make` raises."""
         with self._lock:
             if id(task) in self._known:
                 self._known.move_to_end(id(task))
@@ -348,7 +340,7 @@ class PerTask(Generic[_Made]):
 
 
 def task_digest(task: Task) -> bytes:
-    """SHA-256 of everything that a task holds. Raises ValueError or TypeError for metadata that is not JSON."""
+    """SHA-256 of the whole task. Raises ValueError or TypeError for metadata that is not JSON."""
     return hashlib.sha256(json.dumps(task.model_dump(mode="json"), sort_keys=True).encode()).digest()
 
 

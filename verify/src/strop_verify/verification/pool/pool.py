@@ -1,13 +1,13 @@
-"""`VerifierPool`: many answers judged by a few threads, each with its own toolchains. Verdicts come as they finish.
+"""`VerifierPool`: a few threads, each with its own toolchains, judge many answers. Verdicts come as they finish.
 
-- The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's own jobs go oldest first.
+- The queue is bounded: `submit` blocks while it is full. Clients take turns; a client's oldest job goes first.
 - A worker takes as many waiting jobs of one toolchain as its `batch` allows, and never waits for more.
-- When a run of several jobs breaks, each goes again alone. When a run of one breaks, a control answer to its task
-  says whether ours works, and the job is tried once more (blame.py): all of it within its limit and one second,
-  counted from the start of that run. So no answer can turn its own failure into *error*, which leaves the loss. Time
-  in the queue does not count. No job ends a thread.
-- An answer judged before gets the same verdict (`VerdictCache`); one that is being judged is not judged
-  twice. After a time-out or an *error* there is a new run.
+- When a run of several jobs breaks, each is run again alone. When a run of one breaks, a control answer to its task
+  shows whether the grader works, and the job is tried once more (attribution.py), within its limit and one second from
+  the start of that run; time in the queue does not count. So no answer can turn its own failure into *error*, which is
+  left out of the loss. No job ends a thread.
+- An answer judged before gets the same verdict (`VerdictCache`), and one that is just being judged is not judged twice.
+  A time-out or an *error* is not kept.
 
 Threat model: nothing of an answer runs here; the texts of a Verdict are hostile but plain.
 """
@@ -30,7 +30,7 @@ __all__ = ["PoolBusy", "VerifierPool"]
 class VerifierPool(QueuedVerifier):
     """`workers` threads that judge answers with the toolchains that `route` names and `build` makes.
 
-    `trust`: the least of a pass (`held_to`). `stats` counts `workers` too. For the rest see `QueuedVerifier`.
+    `trust`: the least required of a pass (`held_to`). `stats` adds `workers`. For the rest see `QueuedVerifier`.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class VerifierPool(QueuedVerifier):
                 self._jobs.finish(job, held_to(verdict, self._trust))
             else:
                 self._broke(job, verdict, toolchain, began, again=False)
-        except Exception as error:  # no verdict at all, or one that cannot be written down
+        except Exception as error:  # not a verdict, or one that cannot be written as JSON
             self._jobs.finish(job, error_verdict(cause_of(error)))
 
     def _toolchain(self, name: str, own: dict[str, Toolchain]) -> Toolchain:
@@ -107,7 +107,7 @@ class VerifierPool(QueuedVerifier):
         return own[name]
 
     def _failed(self, error: Exception, jobs: list[Job], toolchain: Toolchain, began: float) -> list[Job]:
-        """Settles a run that gave no verdicts; returns the jobs that go on at once."""
+        """Settles a run that gave no verdicts; returns the jobs to run at once."""
         cause = CLOSED if self._jobs.closed else cause_of(error)
         verdict = error_verdict(cause, time.monotonic() - began)
         if isinstance(error, VerificationError) and not isinstance(error, WorkerDied):

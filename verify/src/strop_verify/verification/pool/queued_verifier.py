@@ -1,6 +1,6 @@
-"""`QueuedVerifier`: answers wait in a bounded, fair queue with a cache (`JobQueue`), and threads take them from there.
+"""`QueuedVerifier`: answers wait in a bounded, fair queue with a cache (`JobQueue`) that threads serve.
 
-Its subclasses say what a thread does with the next job: judge it here (`VerifierPool`), or send it elsewhere.
+A subclass defines what a thread does with the next job: judge it here (`VerifierPool`), or send it elsewhere.
 """
 
 import threading
@@ -16,19 +16,19 @@ from strop_verify.verification.pool.job_queue import Job, JobQueue, PerTask, ans
 from strop_verify.verification.verifier import CLOSED, OpenVerifier, error_verdict, resolved, verdict_at_once
 
 CAPACITY = 4096
-"""Answers that may wait; `submit` blocks when there are more, so that memory stays bounded."""
+"""Answers that may wait before `submit` blocks, so that memory stays bounded."""
 CACHE_BYTES = 64 * 2**20
-"""Kept verdicts, in bytes."""
+"""Size of the verdict cache."""
 _CLOSE_SECONDS = 60.0
-"""How long `close` waits for its threads; each ends soon after what it waits for."""
+"""How long `close` waits for its threads, each of which ends soon after what it waits for."""
 
 
 class QueuedVerifier(OpenVerifier):
-    """`threads` that serve the queue. A subclass calls `start` when it is ready.
+    """`threads` serve the queue. A subclass calls `start` when it is ready.
 
     `route`: the toolchain of a task. `capacity`: answers that may wait. `cache_bytes`: 0 turns the cache off; runs are
-    shared all the same. The names of `stats`: submitted, finished, errors, cache_hits, cache_misses (answers that
-    needed a run), joined, retries (runs that broke), waiting, running, cache_entries, cache_bytes.
+    still shared. `stats` has submitted, finished, errors, cache_hits, cache_misses (answers that needed a run), joined,
+    retries (broken runs), waiting, running, cache_entries and cache_bytes.
     """
 
     def __init__(
@@ -48,22 +48,22 @@ class QueuedVerifier(OpenVerifier):
         ]
 
     def start(self) -> None:
-        """Begins to serve."""
+        """Starts the threads."""
         for thread in self._threads:
             thread.start()
 
     @abstractmethod
     def _work(self, first: Job, number: int) -> None:
-        """Settles a job, and others with it, on the thread of that number; never raises."""
+        """Settles a job, and others with it, on thread `number`; never raises."""
 
     @abstractmethod
     def _interrupt(self) -> None:
-        """Ends what threads wait for. Called again and again until they have ended: one may just be starting."""
+        """Ends what threads wait for. Called repeatedly until they have ended, since something may just be starting."""
 
     def submit(
         self, task: Task, answer: str, *, client: str = "", timeout: float | None = None
     ) -> "Future[Verdict]":
-        """Starts verification. See `OpenVerifier.submit`; a closed verifier answers *error*."""
+        """Starts verification, see `OpenVerifier.submit`. Once closed, every verdict is *error*."""
         if (verdict := verdict_at_once(task, answer)) is not None:
             return resolved(verdict)
         try:
@@ -91,7 +91,7 @@ class QueuedVerifier(OpenVerifier):
         return self._jobs.stats()
 
     def close(self) -> None:
-        """Ends what was begun; unfinished answers get outcome *error*. Safe to call twice and from any thread."""
+        """Ends the threads; unfinished answers get outcome *error*. Safe to call twice and from any thread."""
         for job in self._jobs.close():
             self._jobs.finish(job, error_verdict(CLOSED), active=False)
         deadline = time.monotonic() + _CLOSE_SECONDS

@@ -1,1 +1,1 @@
-"""Python answers: the workers that run them, the checks on what they return, and the toolchain of both."""
+"""Python answers: the workers that run them, the checks of their results, and the toolchain."""

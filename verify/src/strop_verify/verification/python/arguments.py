@@ -1,8 +1,7 @@
-"""Which containers are the same object: those of a call's arguments, numbered alike in both processes, and others
-that a reply holds more than once.
+"""Identity of containers: of a call's arguments, numbered alike in both processes, and of others repeated in a reply.
 
-Where one of them is in a call's result, or in another after the call, its number crosses: so the tests find their own
-list again, and not a copy. Standard library only, as `verification.python.codec`.
+If such a container is in a call's result, or in another container after the call, its number crosses, so that the tests
+get their own list back and not a copy. Standard library only, as `verification.python.codec`.
 """
 
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -18,14 +17,14 @@ _LEAVES = frozenset({int, float, str, bool, bytes, complex, type(None), range})
 
 
 class Number:
-    """Stands for the container of that number."""
+    """Stands for the container with that number."""
 
     def __init__(self, number: int) -> None:
         self.number = number
 
 
 def containers(values: Iterable[Any]) -> list[Any]:
-    """Containers that can change, at any depth, each as often as it is there: outer ones first."""
+    """Mutable containers at any depth, outer ones first, each as often as it occurs."""
     found: list[Any] = []
     waiting = [values]
     for value in waiting:
@@ -45,19 +44,17 @@ def _inner(value: Any) -> Collection[Any]:
 
 
 class NamedContainers:
-    """In the answer's process: the containers that one reply names by numbers. Those of the call's arguments come
-    first, then those that it holds more than once.
-    """
+    """In the answer's process: containers that a reply refers to by number, first arguments, then repeated ones."""
 
     def __init__(self, arguments: list[Any]) -> None:
         self.found = containers(arguments)
         self.new: list[Any] = []
-        """What is in those held more than once, inner ones first."""
+        """The contents of those held more than once, inner ones first."""
         self._numbers = {id(container): number for number, container in enumerate(self.found)}
         self._repeated: set[int] = set()
 
     def expect(self, values: list[Any]) -> None:
-        """Looks for containers that all these values together hold more than once."""
+        """Finds containers that these values together hold more than once."""
         seen: set[int] = set()
         waiting = [value for value in values if type(value) not in _LEAVES]
         for value in waiting:
@@ -68,7 +65,7 @@ class NamedContainers:
                 waiting += [part for part in inner if type(part) not in _LEAVES]
 
     def numbered(self, value: Any, depth: int = MAX_DEPTH) -> Any:
-        """The value, with numbers for these containers. Raises Unencodable for a value that holds itself."""
+        """The value, with numbers in place of these containers. Raises Unencodable for a value that holds itself."""
         kind = type(value)
         if kind in _LEAVES:
             return value
@@ -82,7 +79,7 @@ class NamedContainers:
         return Number(number)
 
     def inside(self, value: Any, depth: int = MAX_DEPTH) -> Any:
-        """The same, but for the value itself."""
+        """Like `numbered`, but keeps the value itself."""
         inner = _inner(value)
         if _LEAVES.issuperset(map(type, inner)):
             return value

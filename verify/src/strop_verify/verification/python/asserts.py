@@ -26,28 +26,28 @@ from strop_verify.verification.python.wire import FrameReader, frame
 _TESTER_SECONDS = 1.0
 """Most wall seconds for a tester to notice that its candidate was killed, before it is killed too."""
 _PAST = 0.25
-"""Of them, those that may lie past the job's limit."""
+"""How many of them may lie past the job's limit."""
 _LEAST = 0.1
-"""Wall seconds that it has at the least."""
+"""Least wall seconds that it has."""
 
 
 class TesterReport:
-    """Takes the frames of a tester, which is trusted; see `strop_verify.verification.python.tester` for their form."""
+    """Reads the frames of a tester, which is trusted; see `strop_verify.verification.python.tester` for their form."""
 
     def __init__(self, begun: Callable[[int], None] = lambda pid: None) -> None:
-        """`begun` hears the process id of a tester that tells it."""
+        """`begun` is called with the process id of a tester that reports one."""
         self._begun = begun
         self.findings = Findings(0, "test")
         self.reader = FrameReader()
         self.broken = ""
         self.alone = False
-        """Whether it broke before the answer was asked for anything."""
+        """Whether it broke before the answer was called."""
         self.done = self.hung_up = False
         self.fault: str | None = None
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is to be heard."""
+        """Whether no more frames are expected."""
         return self.done or self.hung_up or bool(self.broken)
 
     def feed(self, data: bytes) -> None:
@@ -64,8 +64,12 @@ class TesterReport:
             self.broken, self.alone = message["broken"], message.get("alone") is True
         elif "plan" in message:
             self.findings.count = message["plan"]
-        elif "stage" in message:
-            self._stage(message["stage"], message.get("x"))
+        elif message.get("stage") == "built":
+            self.findings.built = True
+        elif message.get("stage") in ("build", "load"):
+            self.findings.stop = outcome_of_exception(message["x"])
+            if not self.findings.built:
+                self.findings.build_error = self.findings.stop[1]
         elif "test" in message:
             text = message["x"]
             bad = Outcome.OUT_OF_MEMORY if text.startswith("MemoryError") else Outcome.FAILED
@@ -75,14 +79,6 @@ class TesterReport:
             self.fault = message["done"]
             self.findings.changed = message.get("changed") is True
             self.findings.uncrossed = message.get("uncrossed") is True
-
-    def _stage(self, stage: str, exception: Any) -> None:
-        if stage == "built":
-            self.findings.built = True
-        elif stage != "loaded":
-            self.findings.stop = outcome_of_exception(exception)
-            if not self.findings.built:
-                self.findings.build_error = self.findings.stop[1]
 
 
 def run_asserts(
@@ -95,12 +91,10 @@ def run_asserts(
     changes: bool = True,
     near: bool = False,
 ) -> Findings:
-    """One candidate and the tester. The tester is closed when it did not come to an end by itself.
+    """Judges one candidate with the tester, which is closed if it does not finish by itself.
 
-    `changes`: whether what calls do to their arguments reaches the tests. `near`: whether plain values stand for
-    objects that do not cross.
-
-    Raises WorkerDied when a process of ours broke, VerificationError when the test code breaks.
+    `changes`: whether changes that calls make to their arguments reach the tests. `near`: whether plain values replace
+    objects that do not cross. Raises WorkerDied if a process of ours broke, VerificationError if the test code did.
     """
     output, pump = Capture(limits.output_bytes), Pump(limits)
     report = TesterReport(lambda pid: pump.watch(pid, fresh=True))
@@ -135,7 +129,7 @@ def run_asserts(
 
 
 def let_finish(report: TesterReport, channel: socket.socket, pump: Pump) -> None:
-    """After the candidate's death: what the tester still has to say, until `_PAST` seconds past the limit."""
+    """After the candidate's death: reads what the tester still sends, until `_PAST` seconds past the limit."""
     left = pump.began + pump.limits.wall_seconds + _PAST - time.monotonic()
     seconds = min(_TESTER_SECONDS, max(_LEAST, left))
     patience = Pump(Limits(cpu_seconds=1e6, wall_seconds=seconds))
@@ -145,7 +139,7 @@ def let_finish(report: TesterReport, channel: socket.socket, pump: Pump) -> None
 
 
 def stopped(report: TesterReport, output: Capture, pump: Pump, end: ExitStatus) -> tuple[Outcome, str]:
-    """Why the tests did not come to their end. Raises WorkerDied or VerificationError when we failed."""
+    """Why the tests did not finish. Raises WorkerDied or VerificationError when we failed."""
     if report.broken and not pump.expired:
         if not report.broken.startswith("test code"):
             raise WorkerDied(report.broken)

@@ -1,14 +1,14 @@
-"""The process that runs an answer: jailed, one answer, then dead. All of it may be taken over by the answer.
+"""The process that runs an answer: jailed, and for one answer only. The answer may take over all of it.
 
-Threat model: code of the answer shares this process, so nothing here is trusted once it runs. The process holds the
+Threat model: the answer's code shares this process, so nothing here is trusted once it runs. The process holds the
 answer, the arguments of calls and its own end of a channel (descriptor 3); never an expected value, another answer or
-another process's descriptor. What it sends is data to be judged, and saying "passed" is not in its vocabulary.
+another process's descriptor. What it sends is data to be judged; no message says "passed".
 
 Channel, candidate's side: takes a job, sends {"built"} or {"build": why}, {"loaded"} or {"load": why}, then for each
-call {"i", "a"} (with "k" if it has keyword arguments, "f" for a helper's number, "m" to hear of changed arguments)
+call {"i", "a"} (with "k" if it has keyword arguments, "f" for a helper's number, "m" to report changed arguments)
 sends {"i", "v": value} or {"i", "x": [class, text]} or {"i", "u": why unencodable}. Values are fields of bytes. In
 asserts (a job with "helpers") it may call functions of the tests meanwhile (`verification.python.functions`), and "e"
-says more of an exception: (name, builtin class, arguments, attributes, text).
+describes an exception in full: (name, builtin class, arguments, attributes, text).
 """
 
 import builtins
@@ -36,7 +36,7 @@ CHANNEL = 3
 """The only descriptor besides 0, 1 and 2."""
 _BUILT, _LOADED = (frame({stage: True}) for stage in ("built", "loaded"))
 TEXT = 300
-"""Characters of an exception's text that cross."""
+"""Most characters of an exception's text that cross."""
 
 
 def run(kind: str) -> NoReturn:
@@ -73,9 +73,8 @@ def _serve(job: dict[str, Any], reader: FrameReader) -> None:
     except BaseException as error:
         return _send({"load": _describe(error)})
     _write(_LOADED)
-    far = Functions(
-        functions, "helpers" in job, bool(job.get("near")), lambda: read_blocking(CHANNEL, reader)
-    )
+    near = bool(job.get("near"))
+    far = Functions(functions, "helpers" in job, near, lambda: read_blocking(CHANNEL, reader))
     while True:
         _send(far.answer(read_blocking(CHANNEL, reader)))
 
@@ -88,7 +87,7 @@ def _found(names: dict[str, Any], name: str) -> Any:
 
 
 class _Method:
-    """A method of `Solution`: each call is of a new instance, so that nothing is left of the call before."""
+    """A method of `Solution`. Each call gets a new instance, so that no state is left from the call before."""
 
     def __init__(self, solution: type, name: str) -> None:
         self._solution, self._name = solution, name
@@ -96,14 +95,14 @@ class _Method:
         self._unused = [self.first]
 
     def bound(self) -> Any:
-        """The method of an instance that has not been used; None if it has no such method."""
+        """The method of an unused instance; None if there is no such method."""
         return self._unused.pop() if self._unused else getattr(self._solution(), self._name, None)
 
 
 class Functions(StandIns):
-    """What the answer's functions say to calls. `exact`: in the values of asserts, not those of the codec alone.
+    """Serves calls of the answer's functions. `exact`: with the values of asserts, not only those of the codec.
 
-    `near`: objects that do not cross are sent as the plain value that is nearest.
+    `near`: objects that do not cross are sent as the nearest plain value.
     """
 
     def __init__(self, found: list[Any], exact: bool, near: bool, receive: Callable[[], Any]) -> None:
@@ -113,10 +112,10 @@ class Functions(StandIns):
         self._encoder = partial(_GivenEncoder, self) if exact else _EqualEncoder
         self._special = self.special if exact else None
         self._last: dict[int, Any] = {}
-        """By a function's number its last result, if that can change."""
+        """By a function's number, its last result if that is mutable."""
 
     def encode(self, value: Any) -> bytes:
-        """The bytes of a value of the answer's. Raises Unencodable."""
+        """The bytes of one of the answer's values. Raises Unencodable."""
         return encode(value, self._encoder)
 
     def decode(self, data: bytes) -> Any:
@@ -151,7 +150,7 @@ class Functions(StandIns):
     def _called(
         self, number: int, args: list[Any], kwargs: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """The result, or none and what the reply says of an exception. Raises Unencodable."""
+        """The result in a list, or none and the reply's fields for an exception. Raises Unencodable."""
         try:
             function = self.given[number]
             if type(function) is _Method:
@@ -165,14 +164,13 @@ class Functions(StandIns):
 
     def _is_changed(self, args: list[Any], kwargs: dict[str, Any], call: dict[str, Any]) -> bool:
         kinds = (*MUTABLE, tuple)
-        if any(
-            isinstance(a, kinds) and self.encode(a) != old for a, old in zip(args, call["a"], strict=True)
-        ):
+        given = zip(args, call["a"], strict=True)
+        if any(isinstance(a, kinds) and self.encode(a) != old for a, old in given):
             return True
         return any(isinstance(a, kinds) for a in kwargs.values()) and self.encode(kwargs) != call["k"]
 
     def _raised(self, error: BaseException) -> bytes:
-        """What the tests can see of an exception; less where not all of it crosses."""
+        """What the tests can see of an exception; less if not all of it crosses."""
         kind = next(c for c in type(error).__mro__ if c.__module__ == "builtins")
         names = (type(error).__name__, kind.__name__)
         with contextlib.suppress(BaseException):
@@ -206,10 +204,10 @@ class _GivenEncoder(ValueEncoder):
 
 
 class _EqualEncoder(Encoder):
-    """For cases, whose expected values are JSON: what is equal to a plain value crosses as that one."""
+    """For cases, whose expected values are JSON: a value that equals a plain one crosses as that one."""
 
     def beyond(self, value: Any, why: str, depth: int) -> None:
-        """Writes a value of a derived class that does not compare by itself, or a Decimal or Fraction."""
+        """Writes a value of a derived class without its own `__eq__`, or a Decimal or Fraction."""
         plain = _plain(value) if depth > 0 else None
         if plain is None:
             return super().beyond(value, why, depth)
@@ -217,7 +215,7 @@ class _EqualEncoder(Encoder):
 
 
 def _plain(value: Any) -> Any:
-    """The plain value that it is equal to; None where it is equal to none, or is plain itself."""
+    """The plain value that it equals; None if there is none or it is plain itself."""
     kind = type(value)
     for base, made in BASES.items():
         if issubclass(kind, base) and kind is not base and kind.__eq__ is base.__eq__:
@@ -229,7 +227,7 @@ def _plain(value: Any) -> Any:
 
 
 def _line(error: BaseException) -> int:
-    """The answer's line that raised it; 0 where it is not known."""
+    """The answer's line that raised it; 0 if unknown."""
     line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == "<answer>":
@@ -239,7 +237,7 @@ def _line(error: BaseException) -> int:
 
 
 def _describe(error: BaseException) -> list[str]:
-    """[nearest builtin class, text]; the text names the class when it is the answer's own."""
+    """[nearest builtin class, text]; the text names the class if it is the answer's own."""
     names = [c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins"]
     known = next((n for n in names if isinstance(getattr(builtins, n, None), type)), "Exception")
     try:
@@ -279,17 +277,15 @@ def solve(values: list, factor: int = 2) -> Any:
 
 
 def rehearse() -> None:
-    """In the zygote, before the first fork: serves harmless jobs, so that candidates find what they need made ready."""
+    """In the zygote, before the first fork: serves harmless jobs, so that candidates inherit warmed-up code."""
     aside = os.dup(CHANNEL)
     for _ in range(_REHEARSALS):
         near, far = socket.socketpair()
         os.dup2(far.fileno(), CHANNEL)
         far.close()
         job = {"code": _REHEARSAL, "entry": "solve", "helpers": []}
-        calls: list[dict[str, Any]] = [
-            {"i": i, "a": [encode([1, 2, i]), encode(3)], "m": True} for i in range(4)
-        ]
-        near.sendall(b"".join(frame(message) for message in (job, *calls)))
+        calls = ({"i": i, "a": [encode([1, 2, i]), encode(3)], "m": True} for i in range(4))
+        near.sendall(frame(job) + b"".join(map(frame, calls)))
         near.shutdown(socket.SHUT_WR)
         with contextlib.suppress(Closed):
             reader = FrameReader()

@@ -1,7 +1,7 @@
-"""The far end of an answer's functions, in the tester process: calls cross to the candidate, plain data comes back.
+"""The tester's side of an answer's functions: calls cross to the candidate, plain data comes back.
 
-Values have exact types of Python's own (verification.python.codec, values), functions and iterators have stand-ins
-(functions). Containers that the candidate changes in place are changed here too. Whatever else arrives ends the
+Values have exact types of Python's own (verification.python.codec, values); functions and iterators have stand-ins
+(functions). Containers that the candidate changes in place are changed here too. Anything else that arrives ends the
 conversation for good: no later call can succeed.
 """
 
@@ -31,7 +31,7 @@ _SHORT = struct.pack("ll", 0, 20_000)
 _RAISED = (Exception, SystemExit, KeyboardInterrupt)
 _NOT_RAISED = (Warning, StopIteration, StopAsyncIteration)
 GONE = "gone"
-"""Why a conversation ended when the candidate's process did."""
+"""Why a conversation ended if the candidate's process did."""
 
 
 class CandidateGone(BaseException):
@@ -44,17 +44,17 @@ class CandidateClient:
     def __init__(self, fd: int, limit: int) -> None:
         self.fd, self.reader, self.gone = fd, FrameReader(limit), ""
         self.functions = ObjectTable()
-        """What the tests gave to the answer."""
+        """Functions and iterators that the tests gave to the answer."""
         self.raised: BaseException | None = None
         self.takes_changes = True
-        """Whether what the candidate does to arguments is done to those of the tests too. It is asked for it anyhow."""
+        """Whether changes that the candidate makes to arguments are copied to those of the tests."""
         self.changed = False
-        """Whether it was, at least once."""
+        """Whether they were, at least once."""
 
     def begin(self, job: dict[str, Any], send: Callable[[dict[str, Any]], None]) -> bool:
-        """Sends the job and passes the candidate's stages on; False, and "done" or "broken" sent, if it stops there."""
+        """Sends the job and forwards the candidate's stages; False, after "done" or "broken", if it stops there."""
         try:
-            with suppress(CandidateGone):  # then its first frame is missing too
+            with suppress(CandidateGone):  # then reading its first frame fails too
                 self.write(job)
             for well, badly in (("built", "build"), ("loaded", "load")):
                 stage = self.read()
@@ -75,7 +75,7 @@ class CandidateClient:
         return True
 
     def read(self) -> dict[str, Any]:
-        """The next message; raises CandidateGone with `gone` set."""
+        """The next message. Raises CandidateGone with `gone` set."""
         try:
             return self._next()
         except Closed:
@@ -90,19 +90,19 @@ class CandidateClient:
         return read_blocking(self.fd, self.reader)
 
     def reply(self, *, number: int) -> dict[str, Any]:
-        """The answer to a request, when calls of the tests' functions are served. Raises Malformed, CandidateGone."""
+        """The reply to a request; serves calls of the tests' functions first. Raises Malformed, CandidateGone."""
         while "cb" in (message := self.read()):
             self.write(called_back(message, self.functions, self.encode, self.decode, self.fault))
         if message.get("i") != number:
-            raise Malformed("an answer to another request")
+            raise Malformed("a reply to another request")
         return message
 
     def encode(self, value: Any) -> bytes:
-        """The bytes of a value of the tests. Raises Unencodable."""
+        """The bytes of one of the tests' values. Raises Unencodable."""
         raise NotImplementedError
 
     def decode(self, data: Any) -> Any:
-        """A value of the candidate's. Raises Malformed."""
+        """One of the candidate's values. Raises Malformed."""
         raise NotImplementedError
 
     def fault(self, cause: str) -> None:
@@ -110,7 +110,7 @@ class CandidateClient:
         raise NotImplementedError
 
     def write(self, message: dict[str, Any]) -> None:
-        """Sends a message; raises CandidateGone."""
+        """Sends a message. Raises CandidateGone."""
         try:
             write_blocking(self.fd, message)
         except Closed:
@@ -119,27 +119,27 @@ class CandidateClient:
 
 
 class Candidate(CandidateClient):
-    """The far end of the entry point (function 0) and the helpers."""
+    """The tester's side of the entry point (function 0) and the helpers."""
 
     def __init__(self, fd: int, limit: int, idle: Callable[[], None]) -> None:
         super().__init__(fd, limit)
         self.idle = idle
-        """Called before a wait that is not short."""
+        """Called before a long wait."""
         channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd)
         channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _SHORT)
         channel.detach()
         self.calls = 0
         self.unencodable = ""
-        """What did not cross, or another reason why the running statement cannot pass."""
+        """What did not cross, or another reason for which the running statement cannot pass."""
         self.stand_ins: dict[tuple[str, int], Any] = {}
         self.line: Any = 0
         """Where the answer raised its last exception."""
         self.returned: list[Any] = []
         """The last call's result, if it had one."""
         self.containers: list[Any] = []
-        """Those that the reply which is read may name by numbers."""
+        """Those that the current reply may refer to by number."""
         self.last: dict[int, Any] = {}
-        """By a function's number its last result, if that can change."""
+        """By a function's number, its last result if that is mutable."""
 
     def _next(self) -> dict[str, Any]:
         while True:
@@ -152,7 +152,7 @@ class Candidate(CandidateClient):
     def call(
         self, function: int, args: tuple[Any, ...], kwargs: dict[str, Any], *, ends: bool = False
     ) -> Any:
-        """Calls a function over there; its builtin exceptions are raised here, StopIteration only if it `ends`."""
+        """Calls a function of the candidate. Its exceptions are raised here, StopIteration only if it `ends`."""
         if self.gone:
             raise CandidateGone(self.gone)
         self.calls += 1
@@ -188,9 +188,9 @@ class Candidate(CandidateClient):
             self.unencodable = f"result: {why[:200]}"
             raise Unencodable(self.unencodable)
         if "x" in reply:
-            if ends and described(reply["x"])[0] == "StopIteration":
+            name, _ = described(reply["x"])
+            if ends and name == "StopIteration":
                 raise StopIteration
-            described(reply["x"])
             self.raised, self.line = _exception(self.decode(reply.get("e"))), reply.get("l")
             raise self.raised
         if type(value := reply.get("v")) is not bytes:
@@ -203,28 +203,27 @@ class Candidate(CandidateClient):
             result = last
         self.last[function] = result if isinstance(result, MUTABLE) else None
         self.returned = [result]
-        return self.returned[0]
+        return result
 
     def fault(self, cause: str) -> None:
         """Notes that the running test cannot pass."""
         self.unencodable = self.unencodable or cause
 
     def encode(self, value: Any) -> bytes:
-        """The bytes of a value of the tests. Raises Unencodable."""
-        return encode(value, self._encoder)
-
-    def _encoder(self) -> TestsEncoder:
-        return TestsEncoder(self.functions)
+        """The bytes of one of the tests' values. Raises Unencodable."""
+        return encode(value, lambda: TestsEncoder(self.functions))
 
     def decode(self, data: Any) -> Any:
-        """A value of the candidate's; functions and iterators as stand-ins. Raises Malformed."""
+        """One of the candidate's values; functions and iterators as stand-ins. Raises Malformed."""
         return decode(data, self._special)
 
     def _special(self, tag: str, inner: list[Any]) -> Any:
         if tag == "own" and len(inner) == 1:
             return self.functions.original(inner[0])
         if tag == "argument":
-            return numbered(self.containers, inner)
+            if len(inner) != 1 or type(inner[0]) is not int or not 0 <= inner[0] < len(self.containers):
+                raise Malformed("not a container of the call")
+            return self.containers[inner[0]]
         if tag not in ("function", "items"):
             if (value := made(tag, inner, answers=True)) is NotImplemented:
                 raise Malformed("unknown tag")
@@ -252,23 +251,13 @@ def _items(candidate: Candidate, number: int) -> Iterator[Any]:
 
 
 def failure_of_tests(error: BaseException) -> str:
-    """Why a test failed by an exception of its own, whose text could hold an expected value."""
-    return (
-        "assertion failed"
-        if isinstance(error, AssertionError)
-        else f"{type(error).__name__} in the test code"
-    )
-
-
-def numbered(containers: list[Any], number: list[Any]) -> Any:
-    """The container of a number that a candidate gives. Raises Malformed."""
-    if [type(part) for part in number] != [int] or not 0 <= number[0] < len(containers):
-        raise Malformed("no container of the call")
-    return containers[number[0]]
+    """Why a test failed by its own exception, without its text, which could hold an expected value."""
+    own = f"{type(error).__name__} in the test code"
+    return "assertion failed" if isinstance(error, AssertionError) else own
 
 
 def copy_changes(args: Sequence[Any], after: list[Any]) -> None:
-    """Makes containers among the arguments equal to what a call left of them. Raises Malformed."""
+    """Makes the arguments' containers equal to what a call left of them. Raises Malformed."""
     if len(after) != len(args):
         raise Malformed("changed arguments of another call")
     for old, new in zip(args, after, strict=True):
@@ -276,7 +265,7 @@ def copy_changes(args: Sequence[Any], after: list[Any]) -> None:
 
 
 def at_line(text: str, line: object) -> str:
-    """The description of an exception with the answer's line that raised it, where a candidate names one."""
+    """The description of an exception, with the answer's line that raised it if the candidate gives one."""
     return f"{text}, line {line}" if type(line) is int and 0 < line < 1_000_000 else text
 
 
@@ -288,9 +277,9 @@ def described(description: Any) -> list[str]:
 
 
 def _exception(parts: Any) -> BaseException:
-    """The exception that a candidate says it raised; one of its own is of a local class with the name of that one's.
+    """The exception that a candidate reports; for a class of the answer's own, of a local class with the same name.
 
-    Nothing of the answer's ends the tests, or a loop of theirs. Raises Malformed.
+    None of the answer's exceptions can end the tests or one of their loops. Raises Malformed.
     """
     if type(parts) is not tuple or [type(part) for part in parts] != [str, str, tuple, dict, str]:
         raise Malformed("a malformed exception")
@@ -298,9 +287,8 @@ def _exception(parts: Any) -> BaseException:
     base = getattr(builtins, known, None)
     if not (isinstance(base, type) and issubclass(base, _RAISED)) or issubclass(base, _NOT_RAISED):
         return RuntimeError(f"{name}: {text}")
-    kind = (
-        base if name == known and issubclass(base, Exception) else type(name.replace("\0", ""), (base,), {})
-    )
+    is_builtin = name == known and issubclass(base, Exception)
+    kind = base if is_builtin else type(name.replace("\0", ""), (base,), {})
     try:
         error: BaseException = kind(*args)
     except Exception:  # the Unicode errors take five arguments

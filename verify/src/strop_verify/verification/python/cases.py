@@ -1,6 +1,6 @@
 """The *cases* check: the candidate gets calls, this process compares what it returns. See `compare` for equality.
 
-A task's own checker decides instead where it has one, in a tester process, once the candidate is dead.
+If the task has a checker, that decides instead, in a tester process, once the candidate is dead.
 """
 
 import time
@@ -24,7 +24,7 @@ from strop_verify.verification.python.wire import FrameReader, frame
 
 
 class Conversation:
-    """Judges the frames of one candidate: stages first, then one result a call, in order."""
+    """Judges the frames of one candidate: stages first, then one result per call, in order."""
 
     def __init__(self, check: CasesCheck, findings: Findings, limits: Limits, began: float) -> None:
         self.check = check
@@ -34,11 +34,11 @@ class Conversation:
         self.heard = self.loaded = self.hung_up = False
         self.last = time.monotonic()
         self.waiting: list[tuple[int, list[bytes]]] = []
-        """Results for the checker: number of the test, its row."""
+        """Results for the checker: number of the test and its row."""
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is to be heard."""
+        """Whether no more frames are expected."""
         findings = self.findings
         return self.hung_up or findings.stop is not None or len(findings.results) == findings.count
 
@@ -60,7 +60,7 @@ class Conversation:
 
     def _handle(self, message: dict[str, Any]) -> None:
         if not self.heard and "jail" in message:  # nothing of the answer has run yet: this frame is ours
-            raise WorkerDied(f"the jail could not be closed: {message['jail']}")
+            raise WorkerDied(f"the process could not be confined: {message['jail']}")
         self.heard = True
         if not self.findings.built:
             self.findings.built = "built" in message
@@ -77,7 +77,7 @@ class Conversation:
     def _result(self, message: dict[str, Any]) -> None:
         number = len(self.findings.results)
         if message.get("i") != number:
-            raise Malformed("an answer to another call")
+            raise Malformed("a reply to another call")
         now = time.monotonic()
         seconds, self.last = now - self.last, now
         case = self.check.cases[number]
@@ -99,7 +99,7 @@ class Conversation:
 
 
 def calls(check: CasesCheck) -> bytes:
-    """Frames of all calls. Raises VerificationError when the task's arguments do not cross."""
+    """Frames of all calls. Raises VerificationError if the task's arguments do not cross."""
     try:
         return b"".join(
             frame({"i": number, "a": [encode(a) for a in case.args], "k": encode(case.kwargs)})

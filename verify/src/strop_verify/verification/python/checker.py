@@ -1,8 +1,8 @@
 """Special judges: asks a tester process to run a task's checker on what an answer returned or printed.
 
-The checker is trusted, what it looks at is not (see `verification.python.checking`). A checker that breaks is a
-VerificationError (outcome *error*). One that does not end on an answer's result is tried on the expected value: if it
-ends there, it is the result's doing. Each has half of the wall limit to itself, however long the answer took.
+The checker is trusted, its input is not (see `verification.python.checking`). A checker that breaks is a
+VerificationError (outcome *error*). One that does not finish on an answer's result is tried on the expected value: if
+it finishes there, the result is to blame. Each has half of the wall limit, however long the answer took.
 """
 
 import socket
@@ -27,7 +27,7 @@ _Row = tuple[int, list[bytes]]
 @dataclass
 class _Answers:
     begun: Callable[[int], None]
-    """Hears the tester's process id."""
+    """Called with the tester's process id."""
     reader: FrameReader = field(default_factory=FrameReader)
     rows: list[dict[str, Any]] = field(default_factory=list)
     broken: str = ""
@@ -48,7 +48,7 @@ class _Answers:
 
 
 def row(expected: Any, result: bytes, *others: Any) -> list[bytes]:
-    """Bytes of a checker's arguments: `others` and `expected` are trusted values, `result` is the bytes of a value."""
+    """A checker's arguments as bytes: of the trusted values `others` and `expected`, and the encoded `result`."""
     try:
         return [*(encode(value) for value in (*others, expected)), result]
     except Unencodable as error:
@@ -56,13 +56,9 @@ def row(expected: Any, result: bytes, *others: Any) -> list[bytes]:
 
 
 def judge_rows(
-    code: str,
-    rows: Sequence[_Row],
-    findings: Findings,
-    tester: Callable[[], JailedProcess],
-    limits: Limits,
+    code: str, rows: Sequence[_Row], findings: Findings, tester: Callable[[], JailedProcess], limits: Limits
 ) -> None:
-    """Puts the checker's outcome into `findings.results` for each (index, row). It has `limits` to itself.
+    """Puts the checker's outcome for each (index, row) into `findings.results`.
 
     Raises VerificationError when the checker breaks, WorkerDied when the tester broke.
     """
@@ -82,8 +78,8 @@ def judge_rows(
     if not answers.done:
         index, wire = rows[len(answers.rows)]
         if not _ask(code, [[*wire[:-1], wire[-2]]], tester(), bounds).done:
-            raise VerificationError("checker: it does not come to an end on the expected value")
-        _put(findings, index, Outcome.TIMED_OUT, "the checker did not come to an end on the result")
+            raise VerificationError("checker: it does not finish on the expected value")
+        _put(findings, index, Outcome.TIMED_OUT, "the checker did not finish on the result")
 
 
 def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None:
@@ -92,7 +88,7 @@ def _put(findings: Findings, index: int, outcome: Outcome, message: str) -> None
 
 
 def _ask(code: str, rows: list[list[bytes]], tester: JailedProcess, limits: Limits) -> _Answers:
-    """Closes the tester when it does not finish in time."""
+    """What the checker says of the rows. Closes the tester if it does not finish in time."""
     ours, theirs = socket.socketpair()
     pump = Pump(limits)
     answers = _Answers(lambda pid: pump.watch(pid, fresh=True))

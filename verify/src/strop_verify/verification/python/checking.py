@@ -1,16 +1,15 @@
-"""In the tester process: a task's own checker decides about results; `strop_verify.verification.python.checker` asks.
+"""In the tester process: runs a task's own checker for `strop_verify.verification.python.checker`.
 
-Trusted code on hostile values, each decoded to exact builtin types first. Only the exact value True passes. What the
-checker raises is the result's doing, so that no answer can turn its failure into "we could not tell"; it is the
-checker's own if a name or an import is missing, or if it raises the same at the same line for the expected value, None
-and an empty value of each kind.
+Trusted code on hostile values, each decoded to exact builtin types. Only the exact value True passes. If the checker
+raises, the result fails, so that no answer can turn its failure into *error*. The checker is at fault if a name or an
+import is missing, or if it raises the same at the same line for the expected value, None and empty values.
 
 Job: {"checker": code, "rows": [bytes of each of ..., expected, result]}. Sends for each row {"row", "ok", "x"}, {"row",
-"own": cause} where it is the checker's, or {"row", "forged": why}; then {"done": null}. {"broken": why} if the checker
-cannot be loaded.
+"own": cause} if the checker is at fault, or {"row", "forged": why}; then {"done": null}. Or {"broken": why}.
 """
 
 from collections.abc import Callable
+from traceback import walk_tb
 from typing import Any
 
 from strop_verify.verification.python.codec import Malformed
@@ -31,7 +30,7 @@ def run_rows(job: dict[str, Any], send: Callable[[dict[str, Any]], None], flush:
         except Malformed as error:
             send({"row": number, "forged": str(error)})
             continue
-        flush()  # the rows before, in case this one does not come to an end
+        flush()  # the rows before, in case this one does not finish
         send({"row": number, **_judge(check, values, row)})
     send({"done": None})
 
@@ -49,12 +48,13 @@ def _judge(check: Check, values: list[Any], row: list[bytes]) -> dict[str, Any]:
     try:
         result = check(*values)
     except BaseException as error:
-        cause = _cause(error)
+        # without the text, which could hold an expected value
+        cause = f"the checker raised {type(error).__name__} (line {_line(error)})"
         if isinstance(error, NameError | ImportError) and not isinstance(error, UnboundLocalError):
             return {"own": cause}
         return {"own": cause} if _raises_anyway(check, row, error) else {"ok": False, "x": cause}
     if result is True or result is False:
-        return {"ok": result, "x": "" if result else "the checker refused it"}
+        return {"ok": result, "x": "" if result else "the checker rejected it"}
     return {"ok": False, "x": f"the checker returned {type(result).__name__}, not True or False"}
 
 
@@ -70,16 +70,8 @@ def _raises_anyway(check: Check, row: list[bytes], error: BaseException) -> bool
     return True
 
 
-def _cause(error: BaseException) -> str:
-    """The class and the checker's line; the text could hold an expected value."""
-    return f"the checker raised {type(error).__name__} (line {_line(error)})"
-
-
 def _line(error: BaseException) -> int:
-    """The last line of the checker's code in the traceback; 0 when there is none."""
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == "<checker>":
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
+    """The last line of the checker's code in the traceback; 0 if there is none."""
+    frames = walk_tb(error.__traceback__)
+    lines = [line for frame, line in frames if frame.f_code.co_filename == "<checker>"]
+    return lines[-1] if lines else 0

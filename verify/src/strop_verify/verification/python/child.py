@@ -1,4 +1,4 @@
-"""One candidate process as the trainer sees it: forked by a zygote, talked to by pipes, reaped with a cause."""
+"""One candidate process as the trainer sees it: forked by a zygote, reached through pipes, reaped with a cause."""
 
 import contextlib
 import os
@@ -44,11 +44,11 @@ class ExitStatus:
 
     status: int
     killed: bool
-    cpu: float
-    peak: int
+    cpu: float  # seconds
+    peak: int  # bytes
 
     def check_begun(self, *, heard: bool) -> None:
-        """Raises WorkerDied for a candidate that never came to its answer; `heard`: it sent a frame."""
+        """Raises WorkerDied for a candidate that never reached its answer; `heard`: it sent a frame."""
         if not heard and self.status == NOT_BEGUN:
             raise WorkerDied("a candidate could not begin")
 
@@ -65,10 +65,9 @@ def fork(
     meanwhile: Callable[[Child], None] = lambda child: None,
     stdin: bytes = b"",
 ) -> Child:
-    """A new candidate. Raises WorkerDied when the zygote is broken, OSError when descriptors run out.
+    """A new candidate, with `stdin` for a program. Raises WorkerDied if the zygote broke, OSError without descriptors.
 
-    `meanwhile` is called before the zygote answers, with a child whose `pid` is 0, to send its job early. `stdin`: of a
-    program.
+    `meanwhile` is called before the zygote replies, with a child whose `pid` is 0, to send its job early.
     """
     with contextlib.ExitStack() as clean, contextlib.ExitStack() as ours_on_error:
         channel, far = socket.socketpair()
@@ -90,8 +89,7 @@ def fork(
         finally:
             child.pid = zygote.receive()["pid"]
         ours_on_error.pop_all()
-        return child
-    raise AssertionError("unreachable")
+    return child
 
 
 def reap(zygote: JailedProcess, *, kill: bool) -> ExitStatus:
@@ -115,9 +113,9 @@ class Findings:
     changed: bool = False
     """Whether calls changed arguments of the tests in place."""
     objects: bool = False
-    """Whether objects of the answer said something to the tests of a suite."""
+    """Whether the tests of a suite got values from the answer's objects."""
     uncrossed: bool = False
-    """Whether a test met something that does not cross."""
+    """Whether a test needed something that does not cross."""
     output: str = ""
     truncated: bool = False
     cpu: float = 0.0
@@ -125,7 +123,7 @@ class Findings:
 
     @property
     def passed(self) -> bool:
-        """Whether every test passed so far, and all were seen."""
+        """Whether all `count` tests were seen to pass."""
         return len(self.results) == self.count and all(r.outcome is Outcome.PASSED for r in self.results)
 
     @property
@@ -134,21 +132,21 @@ class Findings:
         return [result.outcome for result in self.results] + ([self.stop[0]] if self.stop else [])
 
     def late(self, limits: Limits) -> bool:
-        """Whether it took too long without using up its CPU time, as on a busy machine."""
+        """Whether it timed out without using up its CPU time, as on a busy machine."""
         return Outcome.TIMED_OUT in self.outcomes and self.cpu < limits.cpu_seconds
 
     def add(self, outcome: Outcome, message: str = "", seconds: float = 0.0) -> None:
-        """The next test's result."""
+        """Adds the next test's result."""
         name = f"{self.prefix} {len(self.results)}"
         self.results.append(TestResult(id=name, outcome=outcome, message=message[:300], seconds=seconds))
 
     def fail(self, number: int, message: str, outcome: Outcome = Outcome.FAILED) -> None:
-        """Makes a result something else than passed after all."""
+        """Changes the outcome of a test."""
         changed = {"outcome": outcome, "message": message}
         self.results[number] = self.results[number].model_copy(update=changed)
 
     def check_memory(self, limits: Limits) -> None:
-        """Fails an answer that got itself more addresses, as for stacks, and used more memory than it may."""
+        """Fails an answer that raised its address-space limit, as for stacks, and used more memory than it may."""
         if self.peak > limits.memory_bytes and self.results:
             text = f"used more than {limits.memory_bytes >> 20} MiB"
             self.fail(len(self.results) - 1, text, Outcome.OUT_OF_MEMORY)
@@ -161,7 +159,7 @@ class Findings:
         self.truncated = self.truncated or any(c.seen > c.limit for c in captures)
 
     def verdict(self, seconds: float) -> Verdict:
-        """Passed only when every one of `count` tests was seen to pass."""
+        """The verdict: passed only if every one of `count` tests was seen to pass."""
         if self.stop and len(self.results) < self.count:
             self.add(*self.stop)
         while len(self.results) < self.count:
@@ -197,14 +195,14 @@ def _worst(results: list[TestResult]) -> tuple[Outcome, str]:
 
 
 def worse(known: TestResult | None, new: TestResult) -> TestResult:
-    """What counts of a test that is reported twice."""
+    """The result of a test that is reported again: an outcome other than passed stays."""
     if known is None or known.outcome is Outcome.PASSED:
         return new
     return new.model_copy(update={"outcome": known.outcome})
 
 
 def cause_of_death(end: ExitStatus, pump: Pump, captures: tuple[Capture, ...] = ()) -> tuple[Outcome, str]:
-    """Why a candidate stopped before it had answered everything."""
+    """Why a candidate ended before it had answered everything."""
     limits = pump.limits
     if any(c.flood for c in captures):
         return Outcome.FAILED, f"printed more than {16 * limits.output_bytes} bytes"
@@ -213,7 +211,7 @@ def cause_of_death(end: ExitStatus, pump: Pump, captures: tuple[Capture, ...] = 
     if pump.expired == "wall":
         return Outcome.TIMED_OUT, f"took more than {limits.wall_seconds:g} seconds"
     if end.killed:
-        return Outcome.TAMPERED, "closed its channel and lived on"
+        return Outcome.TAMPERED, "closed its channel and did not exit"
     if end.status == -signal.SIGKILL:
         return Outcome.OUT_OF_MEMORY, "killed by the kernel"
     if end.status < 0:
@@ -229,7 +227,7 @@ def _signal_name(number: int) -> str:
 
 
 def outcome_of_exception(description: object, line: object = 0) -> tuple[Outcome, str]:
-    """Outcome and message of ["Class", "text"] from a candidate, and of the line where it was raised."""
+    """Outcome and message for ["Class", "text"] from a candidate, and the line where it was raised."""
     if not (isinstance(description, list) and [type(part) for part in description] == [str, str]):
         return Outcome.TAMPERED, "a malformed exception"
     name, text = (part[:250] for part in description)

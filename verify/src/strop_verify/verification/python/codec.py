@@ -1,27 +1,27 @@
 """Values across the trust border: a small binary format of exact builtin types, in both directions.
 
-int, float (nan and infinities too), str, bool, None, list, tuple, dict, set, frozenset, bytes and complex cross; so do
-Counter, defaultdict and OrderedDict, as the dict that they are equal to. Anything else, also a subclass with an
-`__eq__` of its own, is *unencodable*: what arrives on the trusted side is plain data whose methods are Python's own.
-In asserts and suites further values cross as tagged ones: `verification.python.values`.
+int, float (also nan and infinities), str, bool, None, list, tuple, dict, set, frozenset, bytes and complex cross; so do
+Counter, defaultdict and OrderedDict, as the dict that they equal. Anything else, including a subclass with its own
+`__eq__`, is *unencodable*: what arrives on the trusted side is plain data whose methods are Python's own. In asserts
+and suites further values cross as tagged ones: `verification.python.values`.
 
-A value is one byte that says its kind, and what belongs to it. A *size* is one byte, or 255 and four bytes if it is 255
-or more. All numbers are little-endian.
+A value is one byte for its kind, then its content. A *size* is one byte, or 255 and four bytes if it is 255 or more.
+All numbers are little-endian.
 
     0 to 127                the int of that value
     NONE, FALSE, TRUE
     FLOAT 8 bytes, COMPLEX 16 bytes; there is one nan
-    STR size UTF-8, lone surrogates too; BYTES size bytes
-    INT size bytes          two's complement; the size is one more than the whole bytes that its bits fill
+    STR size UTF-8, including lone surrogates; BYTES size bytes
+    INT size bytes          two's complement, in bit_length // 8 + 1 bytes
     LIST, TUPLE, SET, FROZENSET size values; DICT size keys and values in turn
     INTS size kind width bytes
                             one of the first four, of `PACKED` or more ints, each in the width that the largest needs
-    TAGGED size values      in asserts and suites what else crosses; the first value is the tag
+    TAGGED size values      other values, in asserts and suites; the first is the tag
 
-A message is the number of its fields, then for each the length of its name in a byte, the name and a value.
+A message is the number of its fields, then for each the length of its name in one byte, the name and a value.
 
-Bytes have one meaning and a value has one form, but for the order of sets. Nothing is read with recursion, and no size
-is believed that the bytes left cannot hold. Standard library only: jailed workers import this without site-packages.
+Bytes have one meaning, and a value has one form but for the order of sets. Nothing is read recursively, and a size that
+the remaining bytes cannot hold is refused. Standard library only: jailed workers import this without site-packages.
 """
 
 from array import array
@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 MAX_DEPTH = 100
 """Deepest nesting of containers that crosses."""
 MAX_NODES = 1 << 21
-"""Most values in one value, shared ones counted each time."""
+"""Most values in one value; shared ones count each time."""
 PACKED = 16
 """Fewest ints that are packed."""
 
@@ -49,7 +49,7 @@ _TEXTS, _NUMBERS = ([bytes((code, size)) for size in range(LONG)] for code in (S
 DOUBLE = Struct("<d")
 NAN = DOUBLE.pack(float("nan"))
 WIDTHS = {1: "b", 2: "h", 4: "i", 8: "q"}
-"""Bytes of an int to its code of `array`."""
+"""Type code of `array` by width of an int, in bytes."""
 
 
 class Unencodable(ValueError):
@@ -61,13 +61,13 @@ class Malformed(ValueError):
 
 
 class Oversize(Malformed):
-    """More bytes than the receiver takes; the answer's doing, but no forgery."""
+    """More bytes than the receiver takes: the answer's fault, but no forgery."""
 
 
 def encode(value: Any, encoder: Callable[[], "Encoder"] | None = None) -> bytes:
-    """The bytes of a value. Raises Unencodable for types that do not cross, cycles and oversize.
+    """The bytes of a value, written by an `Encoder` or what `encoder` returns.
 
-    `encoder` makes what writes it.
+    Raises Unencodable for types that do not cross, for cycles and for too many values.
     """
     kind = type(value)
     if kind is int and 0 <= value < 128:
@@ -82,7 +82,7 @@ def encode(value: Any, encoder: Callable[[], "Encoder"] | None = None) -> bytes:
 
 
 class Encoder:
-    """Writes values, and counts them, so that shared parts cannot blow up without bound."""
+    """Writes values and counts them, so that shared parts cannot expand without bound."""
 
     codes: ClassVar[dict[type, int]] = CODES
 
@@ -96,7 +96,7 @@ class Encoder:
         return bytes(self.out)
 
     def beyond(self, value: Any, why: str, depth: int) -> None:
-        """Writes a value that has no bytes here. Raises Unencodable."""
+        """Writes a value that has no form here, in a subclass. Raises Unencodable."""
         raise Unencodable(why)
 
     def tag(self, parts: Collection[Any], depth: int) -> None:
@@ -108,7 +108,7 @@ class Encoder:
         self.put(parts, depth - 1)
 
     def put(self, values: Iterable[Any], depth: int) -> None:
-        """Writes values that are nested at most `depth` deep."""
+        """Writes values nested at most `depth` deep."""
         out, codes = self.out, self.codes
         for value in values:
             kind = type(value)
@@ -127,7 +127,7 @@ class Encoder:
                 if code == DICT:
                     value = dict.copy(value)
                 elif code != TUPLE and code != FROZENSET:
-                    value = tuple(value)  # it does not grow while it is written, whatever other threads do
+                    value = tuple(value)  # other threads may change the original meanwhile
                 size = len(value)
                 self.left -= size + 1
                 if depth <= 0 or self.left < 0:
@@ -154,16 +154,15 @@ class Encoder:
                 out += value
             elif kind is complex:
                 out.append(COMPLEX)
-                out += b"".join(
-                    DOUBLE.pack(part) if part == part else NAN for part in (value.real, value.imag)
-                )
+                for part in (value.real, value.imag):
+                    out += DOUBLE.pack(part) if part == part else NAN
             else:
                 name = f"{getattr(kind, '__name__', '?')!s:.80}"
                 self.beyond(value, f"a value of type {name} does not cross", depth)
 
 
 def tagged(kind: str, *parts: Any) -> bytes:
-    """The bytes of a tagged value; its parts count for themselves. Raises Unencodable."""
+    """The bytes of a tagged value; each part has the limits of a whole value. Raises Unencodable."""
     return _head(TAGGED, 1 + len(parts)) + b"".join(map(encode, (kind, *parts)))
 
 
@@ -185,7 +184,7 @@ def _head(code: int, size: int) -> bytes:
 
 
 def width_of(items: Collection[Any]) -> str:
-    """The code of `array` in which ints are packed; empty if the items are not."""
+    """The type code of `array` with which ints are packed; empty if the items are not packed."""
     if type(next(iter(items))) is not int or set(map(type, items)) != {int}:
         return ""
     bits = max(max(items), ~min(items)).bit_length()

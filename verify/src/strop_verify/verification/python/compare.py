@@ -1,8 +1,8 @@
 """Whether a returned value is the expected one. Runs in the trainer's process, on trees of hostile values.
 
-The expected value is JSON. Equality is Python's, tuples read as lists, as graders of such tests have it: that of
-LiveCodeBench (`grade_call_based`, lcb_runner/evaluation/testing_util.py), and that of APPS, which TACO and PRIME took
-over (`run_test`, eval/testing_util.py).
+The expected value is JSON. Equality is Python's, with tuples read as lists, as in the graders of such tests: those of
+LiveCodeBench (`grade_call_based`, lcb_runner/evaluation/testing_util.py) and of APPS, also used by TACO and PRIME
+(`run_test`, eval/testing_util.py).
 
 - a list or a tuple matches an expected list; a set or frozenset matches nothing
 - a dict matches an expected object when its keys are the same strings; other keys match nothing
@@ -22,7 +22,7 @@ from strop_verify.verification.python.decoder import Unbuilt
 _SHOWN = 200
 _CUT = "..."
 _MOST_BITS = 8 * _SHOWN
-"""Of an integer that is written in decimal digits, which takes time in the square of their number."""
+"""Most bits of an integer that is shown in decimal digits, which takes quadratic time."""
 
 
 def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
@@ -44,13 +44,11 @@ def matches(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
 
 
 def _matches_dict(expected: Any, tree: Unbuilt, tolerance: float) -> bool:
-    return (
-        isinstance(expected, dict)
-        and len(tree.items) == 2 * len(expected)
-        and all(
-            type(key) is str and key in expected and matches(expected[key], value, tolerance)
-            for key, value in tree.pairs
-        )
+    if not isinstance(expected, dict) or len(tree.items) != 2 * len(expected):
+        return False
+    return all(
+        type(key) is str and key in expected and matches(expected[key], value, tolerance)
+        for key, value in tree.pairs
     )
 
 
@@ -68,18 +66,18 @@ def _same_number(expected: Any, actual: int | float, tolerance: float) -> bool:
 
 
 def shown(tree: Any) -> str:
-    """A result as Python writes it; `...` at the end where it is longer than what is shown."""
+    """A result as Python writes it, cut with `...` if it is too long."""
     text = _as_python(tree)
     return text if len(text) <= _SHOWN else text[: _SHOWN - len(_CUT)] + _CUT
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text of `shown` is all of the value."""
+    """Whether a text of `shown` is the whole value."""
     return not text.endswith(_CUT)
 
 
 def _as_python(tree: Any) -> str:
-    """Of the first items only, as many as are shown at most."""
+    """Reads only as many items as can be shown."""
     kind = type(tree)
     if kind is Unbuilt:
         items = [_as_python(item) for item in tree.items[: 2 * _SHOWN]]
@@ -97,10 +95,9 @@ def _as_python(tree: Any) -> str:
 
 
 def same_output(expected: str, actual: str, tolerance: float = 0.0) -> bool:
-    """Line by line; white space at the ends of lines and empty lines at the end of the text are ignored.
+    """Whether outputs are equal line by line, ignoring white space at line ends and empty lines at the end.
 
-    With a tolerance also word by word: two decimal numbers may differ by it, absolutely or relatively; not two
-    integers.
+    With a tolerance also word by word: decimal numbers may differ by it, absolutely or relatively; two integers not.
     """
     ours, theirs = _lines(expected), _lines(actual)
     if tolerance <= 0 or ours == theirs:
@@ -115,10 +112,10 @@ def _lines(text: str) -> list[str]:
 
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]{1,4})?")
-"""Without ways to match the same text twice: a word of a million digits takes a step for each."""
+"""Possessive, so that it does not backtrack: a word of a million digits takes linear time."""
 
 _INTEGER = re.compile(r"\+?(-?)0*+([0-9]*+)")
-"""Its sign, and its digits without zeros in front."""
+"""Groups: a minus sign, and the digits without leading zeros."""
 
 
 def _same_words(expected: list[str], actual: list[str], tolerance: float) -> bool:

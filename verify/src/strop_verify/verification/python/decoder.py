@@ -1,4 +1,4 @@
-"""Reading what `verification.python.codec` writes, from hostile senders: as values, or as trees that ask for no hash.
+"""Reads what `verification.python.codec` writes, from hostile senders: as values, or as trees that need no hashes.
 
 Standard library only: jailed workers import this without site-packages.
 """
@@ -40,13 +40,13 @@ from strop_verify.verification.python.codec import (
 )  # fmt: skip
 
 MAX_TAGGED_DEPTH = 2 * MAX_DEPTH
-"""The same where tagged values are taken, which may hold nested descriptions at any depth."""
+"""The same with tagged values, whose parts may be `MAX_DEPTH` deep at any depth (`codec.tagged`)."""
 _UNTIMED = 20_000
-"""Most parts between two looks at the clock, but for those of one container."""
+"""Most parts read between two looks at the clock, except those of one container."""
 _LARGE = 1 << 16
-"""Bytes of a message from which on its values, which hold no cycles, are made without garbage collection."""
+"""Size from which a message is read without garbage collection, in bytes; its values hold no cycles."""
 _Make = dict[int, Callable[[list[Any]], Any]]
-"""What is made of a container's items, by its kind."""
+"""What builds a container from its items, by its kind."""
 
 
 class DecodeTimeout(Malformed):
@@ -55,7 +55,7 @@ class DecodeTimeout(Malformed):
 
 @dataclass(slots=True)
 class Unbuilt:
-    """A "set", "frozenset" or "dict" that was not built, so that nothing asks a hostile value for its hash."""
+    """A "set", "frozenset" or "dict" that was not built, so that no hostile value is hashed."""
 
     kind: str
     items: list[Any]
@@ -70,9 +70,9 @@ class Unbuilt:
 def decode(data: bytes, special: Callable[[str, list[Any]], Any] | None = None) -> Any:
     """The value of hostile bytes. Raises Malformed for anything that `encode` does not make.
 
-    `special` makes the value of a tag, from its name and its parts; without it there are none.
+    `special` makes the value of a tag from its name and its parts; without it tags are malformed.
 
-    Builds sets and dicts, whose keys a hostile sender can make collide: do it only in a process with a CPU limit. The
+    Builds sets and dicts, whose keys a hostile sender can make collide: call it only in a process with a CPU limit. The
     trainer's process compares trees instead (`strop_verify.verification.python.compare`).
     """
     if special is None:
@@ -84,15 +84,15 @@ def decode(data: bytes, special: Callable[[str, list[Any]], Any] | None = None) 
             raise Malformed("a tag without a name")
         return make(items[0], items[1:])
 
-    # equal keys can come from objects that changed after they were hashed
+    # keys may be equal here: objects can change after they were hashed
     loose: _Make = {TUPLE: tuple, SET: set, FROZENSET: frozenset, DICT: _dict, TAGGED: of_tag}
     return _whole(data, loose, MAX_TAGGED_DEPTH)
 
 
 def tree(data: bytes, until: float = math.inf) -> Any:
-    """As `decode`, for any process: sets and dicts stay `Unbuilt`. Only of texts it is seen that a key comes twice.
+    """Like `decode`, for any process: sets and dicts stay `Unbuilt`. Of duplicate keys only texts are refused.
 
-    Raises DecodeTimeout when `time.monotonic()` passes `until`, with about half a second of delay at most.
+    Raises DecodeTimeout when `time.monotonic()` passes `until`, at most about half a second late.
     """
     if len(data) <= _LARGE:
         return _whole(data, _UNBUILT, MAX_DEPTH, until)
@@ -101,7 +101,7 @@ def tree(data: bytes, until: float = math.inf) -> Any:
 
 
 def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
-    """The fields of a message, each a tree. Raises Malformed, and DecodeTimeout as `tree`."""
+    """The fields of a message, each a tree. Raises Malformed, and DecodeTimeout like `tree`."""
     found: dict[str, Any] = {}
     try:
         at = 1
@@ -109,7 +109,7 @@ def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
             end = at + 1 + data[at]
             name = data[at + 1 : end].decode("ascii")
             if name in found:
-                raise Malformed("a name that comes twice")
+                raise Malformed("a duplicate name")
             if (code := data[end]) <= TRUE:
                 found[name], at = _ATOMS[code], end + 1
             elif code == BYTES and (size := data[end + 1]) < min(LONG, len(data) - end - 1):
@@ -129,7 +129,7 @@ def fields(data: bytes, until: float = math.inf) -> dict[str, Any]:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """No collection, which takes seconds in a process of many objects, while a large message is read."""
+    """Turns garbage collection off for a large message: it takes seconds in a process with many objects."""
     collects = gc.isenabled()
     if collects:
         gc.disable()
@@ -148,7 +148,7 @@ def _distinct(build: Callable[[list[Any]], Any], count: int = 1) -> Callable[[li
     def made(items: list[Any]) -> Any:
         found = build(items)
         if len(found) * count != len(items):
-            raise Malformed("a key that comes twice")
+            raise Malformed("a duplicate key")
         return found
 
     return made
@@ -157,16 +157,13 @@ def _distinct(build: Callable[[list[Any]], Any], count: int = 1) -> Callable[[li
 def _unbuilt_dict(items: list[Any]) -> Unbuilt:
     texts = [key for key in items[::2] if type(key) is str]
     if len(set(texts)) != len(texts):
-        raise Malformed("a key that comes twice")
+        raise Malformed("a duplicate key")
     return Unbuilt("dict", items)
 
 
 _BUILT: _Make = {
-    TUPLE: tuple,
-    SET: _distinct(set),
-    FROZENSET: _distinct(frozenset),
-    DICT: _distinct(_dict, 2),
-}
+    TUPLE: tuple, SET: _distinct(set), FROZENSET: _distinct(frozenset), DICT: _distinct(_dict, 2),
+}  # fmt: skip
 _UNBUILT: _Make = {
     TUPLE: tuple,
     SET: lambda items: Unbuilt("set", items),
@@ -195,7 +192,7 @@ def _whole(data: bytes, make: _Make, levels: int, until: float = math.inf) -> An
 
 
 def _read(data: bytes, at: int, make: _Make, levels: int, until: float) -> tuple[Any, int]:
-    """The value at a place, and where it ends. `outer`: containers open around `items`, which takes `count`."""
+    """The value at an offset, and where it ends. `outer`: open containers around `items`, which is full at `count`."""
     end, left, pause = len(data), MAX_NODES, MAX_NODES
     outer: list[tuple[int, list[Any], int]] = []
     kind, count = LIST, 1

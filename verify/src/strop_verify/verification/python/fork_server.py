@@ -1,8 +1,8 @@
 """Shared by the worker processes of Python checks: entering the jail, and serving forks.
 
-They are started by a fresh exec, never forked from the trainer, so their memory holds nothing of the trainer's. The
-parent sends one packet with descriptors for each child. A child is reaped only when the parent says so, so that a
-process id the parent holds is never reused.
+They are started by a fresh exec, never forked from the trainer, so their memory holds none of the trainer's. The parent
+sends one packet with descriptors for each child. A child is reaped only when the parent asks for it, so that a process
+id that the parent holds is never reused.
 """
 
 import ctypes
@@ -24,17 +24,17 @@ from strop_verify.verification.python import wire
 
 CONTROL = 3
 GRACE_MS = 100
-"""Grace for a candidate that closed its channel to exit by itself."""
+"""Time that a candidate has to exit by itself after it closed its channel."""
 _CLOSE_RANGE = 436
 _REQUEST_BYTES = 1 << 13
 _MOST_FDS = 8
 _POOL, _POOL_HEADER = 1 << 14, 48
-"""CPython keeps objects of up to `_SMALL` bytes, by size in steps of 16, in pools of this size."""
+"""CPython keeps objects of up to `_SMALL` bytes, by size in steps of 16, in pools of this size with such a header."""
 _SMALL = 512
 _ENOUGH = 8
-"""Blocks in a row that a new pool gives, and one with holes hardly ever."""
+"""Consecutive blocks that a new pool gives, and one with holes hardly ever."""
 _BELOW_MMAP = 130_000
-"""Bytes of a block that is too large for any hole, and that malloc still takes from the top of the heap."""
+"""Size of a block that is too large for any hole and that malloc still takes from the top of the heap."""
 _MOST_BYTES = 4 << 20
 Become = Callable[[], None]
 """What a child does from the fork to its end."""
@@ -47,17 +47,14 @@ PYTEST = (*PRELOADED, "pytest", "_pytest.assertion.rewrite", "_pytest.terminal",
 def start(
     *, preload: tuple[str, ...] = PRELOADED, read: tuple[str, ...] = (), work: str = ""
 ) -> tuple[socket.socket, confine.WorkerSettings, dict[str, Any]]:
-    """What every worker process does first: tie its life to the parent's, move in, confine itself.
+    """What every worker process does first: ties its life to the parent's and confines itself.
 
-    argv: -, -, control descriptor, parent's pid, settings; the rest is the worker's own. `read`: what it may read
+    argv: -, -, control descriptor, parent's pid, settings; the rest is the worker's own. `read`: paths that it may read
     besides the standard library. `work`: a directory that it may change, or empty. Returns the control socket, the
     settings and the message that says it is ready.
     """
-    control, parent, settings = (
-        int(sys.argv[2]),
-        int(sys.argv[3]),
-        confine.WorkerSettings(**json.loads(sys.argv[4])),
-    )
+    control, parent = int(sys.argv[2]), int(sys.argv[3])
+    settings = confine.WorkerSettings(**json.loads(sys.argv[4]))
     kernel.die_with_parent(parent, signal.SIGKILL)
     if control != CONTROL:
         os.dup2(control, CONTROL)
@@ -66,16 +63,12 @@ def start(
     for name in preload:
         __import__(name)
     read = (*confine.SYSTEM_READ, sys.base_prefix, *read)
-    options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700,uid={settings.uid},gid={settings.uid}"
+    owner = f",uid={settings.uid},gid={settings.uid}" if settings.uid else ""
+    options = f"size={Limits().dir_bytes},nr_inodes=16384,mode=700{owner}"
     if settings.namespaces:
         # no process namespace: candidates cannot fork, and the trainer reads their CPU clocks by pid
         namespaces.unshare(processes=False)
-        namespaces.enclose(
-            read,
-            work=work,
-            work_options=options if settings.uid else options.partition(",uid")[0],
-            hidden=settings.hidden,
-        )
+        namespaces.enclose(read, work=work, work_options=options, hidden=settings.hidden)
     elif work and settings.uid:
         os.chown(work, settings.uid, settings.uid)
     confine.change_user(settings, parent, signal.SIGKILL)
@@ -90,7 +83,7 @@ def start(
 
 
 def take_over(server: int, fds: tuple[int, ...]) -> None:
-    """What a child does first: dies with its server and keeps these descriptors alone, numbered from 3, and 0 to 2."""
+    """What a child does first: ties its life to the server's and keeps only these descriptors, from 3, and 0 to 2."""
     kernel.die_with_parent(server, signal.SIGKILL)
     for number, fd in enumerate(fds):
         os.dup2(fd, 128 + number)
@@ -110,9 +103,9 @@ def close_from(first: int) -> None:
 def serve(
     control: socket.socket, hello: dict[str, Any], become: Callable[[dict[str, Any], tuple[int, ...]], Become]
 ) -> NoReturn:
-    """Says hello, then forks and reaps one child at a time until the parent hangs up.
+    """Sends `hello`, then forks and reaps one child at a time until the parent hangs up.
 
-    `become` makes, from a request and the numbers of its descriptors, what a child does; kept for the same request.
+    `become` returns what a child does, from a request and the numbers of its descriptors; cached by request.
     """
     try:
         prepared = lru_cache(maxsize=64)(partial(_prepared, become))
@@ -185,11 +178,11 @@ def _ends_soon(child: int) -> bool:
 
 
 def fill_holes() -> None:
-    """Takes the free blocks below the top of the heap for good, in Python's allocator and in the C library's.
+    """Takes the free blocks below the top of the heap for good, from Python's allocator and the C library's.
 
     A child gets a copy of every page that it or its parent writes to, and new objects go into the holes that earlier
-    ones left, all over the heap. Without holes, what a child makes lies together on pages of its own. It only costs
-    memory, at most `_MOST_BYTES`, where the allocators are not those of CPython and glibc.
+    ones left, all over the heap. Without holes, a child's objects lie together on pages of their own. With allocators
+    other than those of CPython and glibc, this only costs memory, at most `_MOST_BYTES`.
     """
     take, give = _allocator(ctypes.pythonapi, "PyObject_Malloc", "PyObject_Free")
     for size in range(16, _SMALL + 1, 16):
@@ -213,7 +206,7 @@ def _allocator(library: Any, take: str, give: str) -> tuple[Callable[[int], int]
 
 
 def _fill_pools(take: Callable[[int], int], give: Callable[[int], None], size: int) -> None:
-    """Takes blocks until they come one after the other from the start of a pool, which is given back: it is new."""
+    """Takes blocks until they come consecutively from the start of a pool, which is then new and is given back."""
     row: list[int] = []
     for _ in range(_MOST_BYTES // _SMALL * 16 // size):
         block = take(size)

@@ -1,10 +1,9 @@
 """Functions and iterators across the trust border: each stays where it is, and the other side has a stand-in.
 
-The stand-in of a function is a function, that of an iterator a generator; what they are given, return and raise crosses
-as any value does, so nothing of the other side's runs here. Functions are known by numbers, an iterator by that of its
-`__next__`, a file in memory by those of its methods. The answer calls one of the tests' by {"cb": number, "a", "k"} and
-waits for {"r": value} or {"x": [builtin class, text]}, meanwhile serving further requests.
-Standard library only, as `verification.python.codec`.
+The stand-in of a function is a function, that of an iterator a generator. Arguments, results and exceptions cross like
+any value, so neither side runs the other's code. Functions have numbers; an iterator has that of its `__next__`, a file
+in memory those of its methods. The answer calls a function of the tests by {"cb": number, "a", "k"} and serves further
+requests until it gets {"r": value} or {"x": [builtin class, text]}. Standard library only, as `codec`.
 """
 
 import builtins
@@ -22,13 +21,13 @@ _FUNCTIONS = (
     types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, functools.partial,
 )  # fmt: skip
 _OF_ITERATORS = ("builtins", "itertools", "_collections")
-"""Modules of iterators that the tests may give: no object of theirs, nor a mock."""
+"""Modules whose iterators the tests may give; not their own objects, nor mocks."""
 _OF_FILES = ("read", "readline", "readlines", "write", "writelines", "getvalue", "close", "__next__")
-"""What an answer may do with a file in memory; `seek` could make one of gigabytes."""
+"""What an answer may do with a file in memory; `seek` could make it gigabytes long."""
 
 
 class ObjectTable:
-    """Functions and iterators of one side that the other may call. They live as long as this does."""
+    """Functions and iterators of one side that the other may call; the table keeps them alive."""
 
     def __init__(self, first: Sequence[Any] = ()) -> None:
         self.functions: list[Any] = [*first]
@@ -36,7 +35,7 @@ class ObjectTable:
         self._numbers: dict[int, int] = {}
 
     def number_of(self, value: Any) -> int:
-        """The number of a function, or of an iterator's next item: the same each time."""
+        """The number of a function, or of an iterator's `__next__`: the same each time."""
         if id(value) not in self._numbers:  # what is kept keeps its id
             self._numbers[id(value)] = len(self.functions)
             self._kept.append(value)
@@ -44,19 +43,19 @@ class ObjectTable:
         return self._numbers[id(value)]
 
     def __getitem__(self, number: Any) -> Any:
-        """The function of a number, which may be a hostile one. Raises Malformed."""
+        """The function with a number, which may be hostile. Raises Malformed."""
         if type(number) is not int or not 0 <= number < len(self.functions):
-            raise Malformed("a call of no function")
+            raise Malformed("a call of an unknown function")
         return self.functions[number]
 
     def original(self, number: Any) -> Any:
-        """The function or iterator of a number. Raises Malformed."""
+        """The function or iterator with a number. Raises Malformed."""
         self[number]
         return self._kept[number]
 
 
 def is_function(value: Any) -> bool:
-    """Whether it is a function, and no other object that can be called."""
+    """Whether it is a function, not another callable object."""
     return type(value) in _FUNCTIONS
 
 
@@ -102,7 +101,7 @@ def items_of(following: Callable[[], Any]) -> Iterator[Any]:
 def decoded(parts: Any, decode: Callable[[bytes], Any]) -> list[Any]:
     """The values of a list of bytes. Raises Malformed."""
     if type(parts) is not list or not all(type(part) is bytes for part in parts):
-        raise Malformed("no list of values")
+        raise Malformed("not a list of values")
     return [decode(part) for part in parts]
 
 
@@ -113,14 +112,14 @@ def called_back(
     decode: Callable[[Any], Any],
     fault: Callable[[str], None],
 ) -> dict[str, Any]:
-    """In the tests' process: calls the function that a hostile answer asks for; what is sent back. Raises Malformed.
+    """In the tests' process: calls the function that a hostile answer asks for; returns the reply. Raises Malformed.
 
-    An assertion that fails in it fails the test, whatever the answer makes of it.
+    An assertion that fails in it fails the test, whatever the answer does with the exception.
     """
     function, kwargs = functions[message["cb"]], decode(message.get("k"))
     args = decoded(message.get("a"), decode)
     if type(kwargs) is not dict or not all(type(key) is str for key in kwargs):
-        raise Malformed("a call of no values")
+        raise Malformed("malformed keyword arguments")
     try:
         return {"r": encode(function(*args, **kwargs))}
     except (Exception, SystemExit, KeyboardInterrupt) as error:
@@ -138,7 +137,7 @@ def _file(*methods: Callable[..., Any]) -> Any:
 
 
 class StandIns:
-    """In the answer's process: stand-ins of the tests' functions and iterators. The same one each time."""
+    """In the answer's process: stand-ins of the tests' functions and iterators, one for each."""
 
     def __init__(self, receive: Callable[[], Any], send: Callable[[dict[str, Any]], None]) -> None:
         self.receive, self.send = receive, send
@@ -146,7 +145,7 @@ class StandIns:
         self._stand_in_numbers: dict[int, int] = {}
 
     def stand_in(self, tag: str, number: int) -> Any:
-        """The stand-in of a number."""
+        """The stand-in with a number."""
         if number not in self._stand_ins:
             function = self._function(number)
             made = self._stand_ins[number] = items_of(function) if tag == "iter" else function
@@ -154,12 +153,12 @@ class StandIns:
         return self._stand_ins[number]
 
     def own(self, value: Any) -> bytes:
-        """The bytes of a stand-in, which the tests take for what it stands for; empty for anything else."""
+        """The bytes of a stand-in, which the tests decode to their original; empty for anything else."""
         number = self._stand_in_numbers.get(id(value))
         return b"" if number is None else tagged("own", number)
 
     def special(self, kind: str, inner: list[Any]) -> Any:
-        """The value of a tag of `TestsEncoder`. Raises Malformed."""
+        """The value of one of `TestsEncoder`'s tags. Raises Malformed."""
         if kind == "cb" or kind == "iter":
             return self.stand_in(kind, inner[0])
         if kind == "file":
@@ -185,7 +184,7 @@ class StandIns:
         return function
 
     def encode(self, value: Any) -> bytes:
-        """The bytes of a value of the answer's."""
+        """The bytes of one of the answer's values."""
         raise NotImplementedError
 
     def decode(self, data: bytes) -> Any:

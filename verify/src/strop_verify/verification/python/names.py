@@ -1,4 +1,4 @@
-"""Names of modules and in them: those that test code binds, which no name of an answer may hide. Stdlib only."""
+"""Names of modules, and names that test code binds, which an answer's may not hide. Standard library only."""
 
 import ast
 import contextlib
@@ -32,30 +32,22 @@ def bound_names(body: list[ast.stmt]) -> set[str]:
 def star_names(body: list[ast.stmt]) -> set[str]:
     """Names that any `from module import *` of the standard library or of pytest binds.
 
-    Imports the modules: call it only where the test code may run too.
+    Imports the modules: call it only where test code may run.
     """
     names: set[str] = set()
-    for statement in body:
-        for node in ast.walk(statement):
-            if (
-                isinstance(node, ast.ImportFrom)
-                and node.module
-                and not node.level
-                and any(alias.name == "*" for alias in node.names)
-                and node.module.partition(".")[0] in _LIBRARIES
-            ):
-                with contextlib.suppress(ImportError):
-                    module = importlib.import_module(node.module)
-                    public = [name for name in vars(module) if not name.startswith("_")]
-                    names.update(getattr(module, "__all__", public))
+    for node in ast.walk(ast.Module(body, [])):
+        if not isinstance(node, ast.ImportFrom) or not node.module or node.level or node.names[0].name != "*":
+            continue
+        if node.module.partition(".")[0] in _LIBRARIES:
+            with contextlib.suppress(ImportError):
+                module = importlib.import_module(node.module)
+                public = [name for name in vars(module) if not name.startswith("_")]
+                names.update(getattr(module, "__all__", public))
     return names
 
 
 def used_names(text: str) -> set[str]:
-    """Names that test code takes from other modules or from itself by name: what `import *` brings is none by itself.
-
-    Raises SyntaxError, ValueError.
-    """
+    """Names that test code refers to: imported names, attributes and globals. Raises SyntaxError, ValueError."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom):
@@ -71,7 +63,7 @@ def used_names(text: str) -> set[str]:
 
 
 def module_names(path: str) -> list[str]:
-    """Dotted names for a file: the whole path first, then without its leading folders."""
+    """Dotted names for a file: the whole path first, then with ever fewer of its leading folders."""
     parts = list(PurePosixPath(path).with_suffix("").parts)
     if parts[-1] == "__init__" and len(parts) > 1:
         parts.pop()

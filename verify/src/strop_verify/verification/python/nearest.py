@@ -1,7 +1,7 @@
-"""The plain value that stands for an object of an answer that does not cross: what it is, holds or counts as.
+"""The plain value that replaces an object of an answer which does not cross: what it is, holds or counts as.
 
-Runs in the candidate's process, where tests have failed with the object itself. An answer passes with such a value only
-if it passes with the object in one process too (`verification.plain`), so a bad one costs no more than the pass.
+Runs in the candidate's process, after tests have failed with the object itself. An answer passes with such a value only
+if it also passes with the object in one process (`verification.plain`), so a bad one costs no more than the pass.
 """
 
 from array import array
@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 _MOST = 1 << 16
-"""Most items of an object that has an end of its own."""
+"""Most items that are taken from an object."""
 BASES: dict[Any, Callable[[Any], Any]] = {
     int: int.__int__,
     float: float.__float__,
@@ -27,7 +27,7 @@ BASES: dict[Any, Callable[[Any], Any]] = {
 
 
 def nearest(value: Any) -> Any:
-    """A value of a builtin class; None where there is none."""
+    """A value of a builtin class; None if there is none."""
     kind = type(value)
     if issubclass(kind, type) or hasattr(kind, "__next__"):
         return None

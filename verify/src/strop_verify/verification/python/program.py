@@ -1,8 +1,8 @@
-"""Runs an answer as `python3 answer.py` would, from its first statement to the last thing that it prints.
+"""Runs an answer as `python3 answer.py` would, from its first statement to its last output.
 
-The process is the candidate's: whatever runs here, also after the program's end, can only change its own output and
-its own status. The end is that of CPython's `Py_RunMain` and `Py_FinalizeEx`, as far as a program can see it, without
-what it cannot see, which would cost more than most programs.
+The process is the candidate's: whatever runs here, even after the program's end, can only change its own output and
+status. The end follows CPython's `Py_RunMain` and `Py_FinalizeEx` as far as a program can observe; the rest, which
+would take longer than most programs, is left out.
 """
 
 import atexit
@@ -23,30 +23,23 @@ from typing import Any, NoReturn
 Describe = Callable[[BaseException], list[str]]
 Send = Callable[[dict[str, Any]], None]
 _INTERRUPTED = -1
-"""In place of a status: ends by SIGINT."""
+"""In place of a status: the program ends by SIGINT."""
 _FLUSH_FAILED = 120
 _FORGOTTEN = (
-    "path",
-    "argv",
-    "last_type",
-    "last_value",
-    "last_traceback",
-    "last_exc",
-    "meta_path",
-    "path_hooks",
-)
+    "path", "argv", "last_type", "last_value", "last_traceback", "last_exc", "meta_path", "path_hooks",
+)  # fmt: skip
 _STREAMS = ("stdin", "stdout", "stderr")
 _flush_c = ctypes.PyDLL(None).fflush
-"""Of C's own streams, all of them with None: a program can write to them by `ctypes`."""
+"""With None, flushes all streams of C: a program can write to them with `ctypes`."""
 
 
 class _ProgramLoader(SourceFileLoader):
-    """Knows the program's text, which is in no file."""
+    """Serves the program's text, which is in no file."""
 
     text = ""
 
     def get_data(self, path: str) -> bytes:
-        """The text."""
+        """The program's text, or a file's content."""
         return self.text.encode() if path == self.path else super().get_data(path)
 
 
@@ -93,7 +86,7 @@ def _main_module(path: str, code: str) -> types.ModuleType:
 
 
 def _run(compiled: types.CodeType, names: dict[str, Any], describe: Describe) -> tuple[int, list[str] | None]:
-    """The status, and what the exception was that nobody caught; no reference to it is left."""
+    """The status, and the description of an uncaught exception, to which no reference is left."""
     try:
         exec(compiled, names)
     except SystemExit as stop:
@@ -117,7 +110,7 @@ def _status(stop: SystemExit) -> int:
 
 
 def _report(error: BaseException) -> int:
-    """Shows an uncaught exception by `sys.excepthook`; the status."""
+    """Shows an uncaught exception with `sys.excepthook`; returns the status."""
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.last_exc = error  # type: ignore[attr-defined]
     try:
@@ -134,9 +127,9 @@ def _report(error: BaseException) -> int:
 
 
 def _finish(library: set[str]) -> bool:
-    """Waits for threads, runs what was left for the end, drops the program's objects; False if output was lost.
+    """Waits for threads, runs exit functions, drops the program's objects; False if output was lost.
 
-    `library`: names of modules that may stay.
+    `library`: names of modules that stay.
     """
     if "threading" in sys.modules:
         try:
@@ -145,8 +138,8 @@ def _finish(library: set[str]) -> bool:
             _unraisable(error)
     atexit._run_exitfuncs()
     flushed = _flush()
-    gc.collect()  # as CPython does; it decides in which order objects go later
-    sys.setswitchinterval(1000)  # daemon threads have come to their end
+    gc.collect()  # as CPython does; it affects the order in which objects are destroyed later
+    sys.setswitchinterval(1000)  # daemon threads run no more
     for name in _FORGOTTEN:
         setattr(sys, name, None)
     for name in _STREAMS:
@@ -193,7 +186,7 @@ def _flush() -> bool:
 
 
 def _is_detached(stream: Any) -> bool:
-    """Whether another stream has what lies below it, so that nothing is in it."""
+    """Whether its buffer was detached, so that there is nothing to flush."""
     try:
         return type(stream) is io.TextIOWrapper and stream.buffer is None
     except ValueError:

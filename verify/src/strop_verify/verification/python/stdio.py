@@ -1,6 +1,6 @@
-"""The *stdio* check for Python: the answer runs as a program, once a case; its output is compared in this process.
+"""The *stdio* check for Python: the answer runs as a program, once per case; its output is compared in this process.
 
-A task's own checker decides instead where it has one, in a tester process, after the last case.
+If the task has a checker, that decides instead, in a tester process, after the last case.
 """
 
 import time
@@ -29,7 +29,7 @@ from strop_verify.verification.python.wire import FrameReader, frame
 
 
 class Words:
-    """The few frames of a program's channel: built or not, an uncaught exception. Its output decides."""
+    """The few frames of a program's channel: built or not, an uncaught exception. The output decides the result."""
 
     def __init__(self) -> None:
         self.reader = FrameReader(1 << 16)
@@ -48,7 +48,7 @@ class Words:
 
     def _handle(self, message: dict[str, Any]) -> None:
         if not self.heard and "jail" in message:
-            raise WorkerDied(f"the jail could not be closed: {message['jail']}")
+            raise WorkerDied(f"the process could not be confined: {message['jail']}")
         self.heard = True
         if not self.built and "built" in message:
             self.built = True
@@ -59,7 +59,7 @@ class Words:
 def run_stdio(
     check: StdioCheck, answer: str, zygote: JailedProcess, tester: Callable[[], JailedProcess], limits: Limits
 ) -> Findings:
-    """One candidate a case, all under one budget of CPU and wall time. Raises WorkerDied or VerificationError."""
+    """One candidate per case, all under one budget of CPU and wall time. Raises WorkerDied or VerificationError."""
     findings, began = Findings(len(check.cases), "case"), time.monotonic()
     judge = OutputJudge(check)
     for case in check.cases:
@@ -80,7 +80,7 @@ def wrong_output(output: str) -> str:
 
 
 class OutputJudge:
-    """Decides about whole outputs, or keeps them in `waiting` for the task's checker."""
+    """Judges whole outputs, or keeps them in `waiting` for the task's checker."""
 
     def __init__(self, check: StdioCheck) -> None:
         self.check = check
@@ -131,7 +131,7 @@ def _run_case(
 
 
 def _converse(child: Child, pump: Pump, output: Capture, errors: Capture, words: Words) -> bool:
-    """Reads the program until it hangs up on every side (True) or its budget or an output cap ends it."""
+    """Reads from the program until it closes every stream (True) or exceeds its budget or an output limit (False)."""
     pump.watch(child.pid, fresh=True)
     pump.read(child.output, output)
     pump.read(child.errors, errors)

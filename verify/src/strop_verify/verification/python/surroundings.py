@@ -1,7 +1,7 @@
 """What an answer finds around it: the streams, names and limits that plain Python would give it.
 
-The zygote has it ready before the first fork. It was started without `site`, on streams that are not those of a
-program, and an answer runs some calls deep in it; here that is made up for.
+The zygote was started without `site`, its streams are not those of a program, and an answer runs some calls deep in it.
+This module makes up for that before the first fork.
 """
 
 import _thread
@@ -18,10 +18,10 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME
 
 
 def prepare() -> None:
-    """In the zygote, before the first fork: what every candidate needs alike, by descriptor number."""
+    """In the zygote, before the first fork: what all candidates share. Streams refer to descriptors by number."""
     aside = [os.dup(fd) for fd in range(3)]
     near, far = os.pipe()
-    with open(os.__file__, "rb") as file:  # streams remember that input can be moved in, and output cannot
+    with open(os.__file__, "rb") as file:  # streams remember that input is seekable and output is not
         for fd, like in enumerate((file.fileno(), far, far)):
             os.dup2(like, fd)
     sys.stdin = sys.__stdin__ = _stream(0, "r", "<stdin>", "surrogateescape")  # type: ignore[misc]
@@ -51,17 +51,12 @@ def _stream(fd: int, mode: str, name: str, errors: str) -> io.TextIOWrapper:
     return stream
 
 
-def begin(calls: int) -> None:
-    """In the candidate: a program will run so many calls below the caller."""
-    _Depth.begin(calls)
-
-
 class _Depth:
-    """The limit of recursion, counted from where the answer begins."""
+    """The recursion limit, counted from where the answer begins."""
 
     get, set = sys.getrecursionlimit, sys.setrecursionlimit
     limit, below = 1000, 8
-    """`below` is that of a function; setting it in each candidate would cost a tenth of a millisecond."""
+    """`below`: frames below a function; counting them in each candidate would take 0.1 ms."""
 
     @classmethod
     def install(cls) -> None:
@@ -71,11 +66,15 @@ class _Depth:
 
     @classmethod
     def begin(cls, calls: int) -> None:
-        frame: Any = sys._getframe(2)
+        """In the candidate: a program will run this many calls below the caller."""
+        frame: Any = sys._getframe(1)
         cls.below = calls
         while (frame := frame.f_back) is not None:
             cls.below += 1
         cls.set(cls.limit + cls.below)
+
+
+begin = _Depth.begin
 
 
 def _get_limit() -> int:
@@ -93,7 +92,7 @@ def _set_limit(limit: int, /) -> None:
 
 def _with_room(stack_size: Callable[..., int]) -> Callable[..., int]:
     def with_room(size: int = 0, /) -> int:
-        """Return the thread stack size used when creating new threads."""  # and what is only reserved is no memory
+        """Return the thread stack size used when creating new threads."""  # reserved stacks use no memory
         before = stack_size(size)
         if size:
             hard = resource.getrlimit(resource.RLIMIT_AS)[1]

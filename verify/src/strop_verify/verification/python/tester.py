@@ -1,13 +1,13 @@
 """The process that runs a task's own test code, apart from the answer.
 
-Trusted code, yet jailed, because it works on what hostile code returned. The entry point and the helpers that the tests
-see are proxies: they call the candidate in its process, and what comes back is plain data. No other name of the answer
-is seen; a helper never hides a builtin or a name that the test code binds. Each job has a fork of its own, so that
-nothing which test code changes reaches the next one. Values and functions that do not cross (verification.python.codec)
+Trusted code, but jailed, because it works on what hostile code returned. The entry point and the helpers that the tests
+see are proxies: they call the candidate in its process, and plain data comes back. The tests see no other name of the
+answer; a helper never hides a builtin or a name that the test code binds. Each job runs in its own fork, so that
+nothing that test code changes reaches the next one. Values and functions that do not cross (verification.python.codec)
 fail the test that needs them. A job with "checker" goes to `strop_verify.verification.python.checking`.
 
 Job channel, tester's side: takes {"code", "entry", "helpers", "test", "changes", "near", "result_bytes"}; sends {"pid":
-of the fork}, {"plan": number of tests} or {"broken": why} (with "alone" where no answer had been called yet), the
+of the fork}, {"plan": number of tests} or {"broken": why} (with "alone" if the answer had not been called yet), the
 candidate's stage frames, {"test": number, "ok", "x", "s"} each, then {"done": why or null, "changed", "uncrossed"}.
 """
 
@@ -50,33 +50,33 @@ from strop_verify.verification.python.wire import Closed, FrameReader, frame, re
 
 _TESTS = "<tests>"
 _HELD_BACK = 0.02
-"""Seconds for which results may wait for others, so that the parent is not woken for each."""
+"""Seconds that results may be held back, so that the parent is not woken for each."""
 
 
 def visible(entry: str, helpers: tuple[str, ...], body: list[ast.stmt]) -> list[str]:
-    """The answer's names that the test code sees, entry point first. Raises ValueError for a helper's bad name."""
+    """The answer's names that the test code sees, entry point first. Raises ValueError for a bad helper name."""
     bound = bound_names(body) if helpers else set()
     for name in helpers:
         if not name.isidentifier() or name.startswith("__") or hasattr(builtins, name):
-            raise ValueError(f"helper {name!r} is no name, or a builtin's; rename it or leave it out")
+            raise ValueError(f"helper {name!r} is not a name or hides a builtin; rename it or leave it out")
     return [entry, *(name for name in dict.fromkeys(helpers) if name != entry and name not in bound)]
 
 
 @dataclass(frozen=True)
 class TestCode:
-    """The tests of a task, ready to run."""
+    """The tests of a task, compiled."""
 
     statements: list[tuple[CodeType, bool]]
-    """Those of the top level, each with whether it is a test."""
+    """The top-level ones, each with whether it is a test."""
     names: list[str]
-    """The answer's names that they see, the entry point first."""
+    """The answer's names that they see, entry point first."""
     bound: frozenset[str] | None
-    """Every name that something in them binds; None where that cannot be told."""
+    """Every name that they bind anywhere; None if that is unknown."""
 
 
 @lru_cache(maxsize=256)
 def prepare(code: str, entry: str, helpers: tuple[str, ...]) -> TestCode:
-    """Kept for the next answers to the same task. Raises SyntaxError, ValueError."""
+    """Compiles a task's tests; cached for its next answers. Raises SyntaxError, ValueError."""
     tree = ast.parse(code)
     flags = compile(code, _TESTS, "exec", dont_inherit=True).co_flags & __future__.annotations.compiler_flag
     judging = tests_among(tree.body, [entry])
@@ -106,7 +106,7 @@ def run_job(job: dict[str, Any], candidate: Candidate, send: Callable[[dict[str,
 
 
 class _Program:
-    """The statements, run one after the other as those of a program, whichever tests of them fail."""
+    """Runs the statements one after another like a program, whichever tests fail."""
 
     def __init__(self, tests: TestCode, candidate: Candidate, send: Callable[[dict[str, Any]], None]) -> None:
         self.tests, self.candidate, self.send = tests, candidate, send
@@ -119,7 +119,7 @@ class _Program:
         random.seed(0)
 
     def whole(self) -> dict[str, Any]:
-        """Runs them and sends each test's result; the last frame."""
+        """Runs them and sends each test's result; returns the last frame."""
         candidate, number, uncrossed = self.candidate, 0, False
         for compiled, judges in self.tests.statements:
             began = time.perf_counter()
@@ -138,7 +138,7 @@ class _Program:
         return {"done": None, "changed": candidate.changed, "uncrossed": uncrossed}
 
     def _statement(self, compiled: CodeType, now: float) -> tuple[str, bool]:
-        """Why it failed, and whether the test code itself is at fault, whatever the answer is."""
+        """Why it failed, and whether the test code itself is at fault, whatever the answer."""
         candidate = self.candidate
         if now - self.flushed > _HELD_BACK:
             candidate.idle()
@@ -158,31 +158,27 @@ class _Program:
 
     def _is_of_no_name(self, error: BaseException) -> bool:
         """Whether the test code asks for a name that nothing binds."""
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        if type(error) is not NameError or trace is None or trace.tb_frame.f_code.co_filename != _TESTS:
+        if type(error) is not NameError or self.tests.bound is None:
             return False
-        return self.tests.bound is not None and error.name not in self.tests.bound
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        return frames[-1].f_code.co_filename == _TESTS and error.name not in self.tests.bound
 
 
 def _failure(error: BaseException, candidate: Candidate) -> str:
-    """The detail of a failed test; the text of the tests' own exceptions could hold an expected value."""
+    """The detail of a failed test, without the text of the tests' own errors, which could hold an expected value."""
     if isinstance(error, Unencodable):
         return candidate.unencodable or str(error)
     if error is candidate.raised:
         return at_line(f"{type(error).__name__}: {error}"[:280], candidate.line)
     failure = failure_of_tests(error)
     if isinstance(error, AssertionError) and candidate.returned:
-        with contextlib.suppress(
-            ValueError, RecursionError
-        ):  # an integer of too many digits, a very deep list
+        with contextlib.suppress(ValueError, RecursionError):  # too many digits, too deep a list
             return f"{failure}: the last call returned {candidate.returned[0]!r}"[:300]
     return failure
 
 
 class Sender:
-    """Keeps frames back until there is time to send them, so that the parent is not woken for each."""
+    """Buffers frames until they are flushed, so that the parent is not woken for each."""
 
     def __init__(self, fd: int) -> None:
         self.fd, self.waiting = fd, b""
@@ -212,9 +208,7 @@ def main() -> NoReturn:
         data, fds, _, _ = socket.recv_fds(control, 1 << 16, 8)
         if not data:
             os._exit(0)
-        for (
-            fd
-        ) in held:  # not before: a candidate that hears the end of its channel wakes up, and is to be killed
+        for fd in held:  # not earlier: it would wake up a candidate that is about to be killed
             os.close(fd)
         held = fds
         with contextlib.suppress(Closed):
@@ -224,7 +218,7 @@ def main() -> NoReturn:
 def _serve(fds: list[int], confined: ChildConfinement, control: socket.socket) -> None:
     job = read_blocking(fds[0], FrameReader())
     if "checker" not in job:
-        with contextlib.suppress(Exception):  # the fork says why
+        with contextlib.suppress(Exception):  # the fork reports it
             prepare(job["test"], job["entry"], tuple(job["helpers"]))
     if child := os.fork():
         _await(child, control)
@@ -241,7 +235,7 @@ def _serve(fds: list[int], confined: ChildConfinement, control: socket.socket) -
 
 
 def _await(child: int, control: socket.socket) -> None:
-    """Reaps a fork. Where the trainer's side hangs up meanwhile, both end."""
+    """Reaps a fork. If the trainer's side hangs up meanwhile, ends both."""
     waiting = select.poll()
     waiting.register(ended := os.pidfd_open(child), select.POLLIN)
     waiting.register(control, select.POLLIN)
@@ -251,7 +245,7 @@ def _await(child: int, control: socket.socket) -> None:
         hung_up = not control.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:
         hung_up = False
-    if hung_up:  # else the fork has ended, or is about to: the next job is there
+    if hung_up:  # else the fork has ended, or is about to: the next job has come
         os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     if hung_up:

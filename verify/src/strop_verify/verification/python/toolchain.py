@@ -1,9 +1,8 @@
 """`PythonToolchain`: Python answers judged by jailed worker processes, one at a time.
 
-Threat model: the answer is hostile code of the trainer's user. It runs in a process of its own that a zygote forks for
-it, and that process never holds an expected value, test code, another answer or a descriptor but its own pipes; it
-sends return values, and trusted code decides. Not covered: bugs of the kernel; what `strop doctor` reports as open; an
-answer that recognises test inputs.
+Threat model: the answer is hostile code of the trainer's user. It runs in its own process, forked by a zygote. This
+process never holds an expected value, test code, another answer or any descriptor but its own pipes; it sends return
+values, and trusted code decides. Not covered: kernel bugs; what `strop doctor` reports as open; recognised test inputs.
 """
 
 import hashlib
@@ -35,15 +34,15 @@ from strop_verify.verification.settings import Settings
 TESTER_MEMORY = 1 << 30
 """Address space of a tester process, in bytes."""
 _KNOWN = 512
-"""Things that are remembered of references."""
-CHANGED = "it passes only by what it does to its arguments, and the reference does not need that"
+"""Most findings about references that are remembered."""
+CHANGED = "it passes only by changing its arguments, and the reference does not need that"
 _Found = TypeVar("_Found")
 
 
 class PythonToolchain:
     """Implements `strop_verify.core.protocols.Toolchain` for tasks whose language is python.
 
-    Its zygote, tester and runner start when they are first asked for. Used by one thread, which must also start it.
+    Its zygote, tester and runner start on first use. Used by one thread, which must also start it.
     """
 
     batch = 1
@@ -51,40 +50,39 @@ class PythonToolchain:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.wall_seconds = settings.limits.wall_seconds
-        """In which an answer has its verdict, but for second looks at a pass."""
+        """Within which an answer gets its verdict, except for second looks at a pass."""
         self._zygote: JailedProcess | None = None
         self._tester: JailedProcess | None = None
         self._runner: JailedProcess | None = None
         self._found: OrderedDict[bytes, Any] = OrderedDict()
-        """By digest of a check and its reference, what was found of the reference: `_remembered`."""
+        """Findings about references: `_remembered`."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
+        """One verdict per job. Raises WorkerDied when a process of ours broke, VerificationError for a bad task."""
         return [self.judged(task, answer)[0] for task, answer in jobs]
 
     def judged(self, task: Task, answer: str, *, near: bool = False) -> tuple[Verdict, bool]:
-        """Its verdict, and whether tests that share a process with the answer may say something else. Raises as judge.
+        """The verdict, and whether tests in one process with the answer may give another. Raises like `judge`.
 
-        What a second look failed stays so, as does what took hold of the channel or of too much. `near`: in tests in
-        Python, plain values stand for what does not cross (`verification.python.nearest`).
+        A failed build or second look, tampering and exceeded limits are final. `near`: in tests written in Python,
+        plain values replace what does not cross (`verification.python.nearest`).
         """
-        self._start(task.check)  # before the clock: it is not the answer's time
+        self._start(task.check)  # not part of the answer's time
         began = time.monotonic()
         findings = self._findings(task.check, answer, near=near)
         findings.check_memory(self.settings.limits)
-        passed, built = findings.passed, findings.built
+        passed = findings.passed
         if passed and (findings.changed or findings.objects):
             self._look_again(task, answer, findings, near)
         verdict = findings.verdict(time.monotonic() - began)
-        stands = (
-            verdict.outcome not in (Outcome.PASSED, Outcome.FAILED) or verdict.passed != passed or not built
-        )
+        usual = verdict.outcome in (Outcome.PASSED, Outcome.FAILED) and findings.built
+        stands = not usual or verdict.passed != passed
         return verdict, not stands and (task.check.beyond_values() if passed else findings.uncrossed)
 
-    def passes(self, task: Task, answer: str) -> bool | None:
-        """Whether a trusted answer passes, with time for a busy machine; None where it was late. Raises WorkerDied."""
+    def passes(self, task: Task, answer: str, *, changes: bool = True) -> bool | None:
+        """Whether a trusted answer passes, with time for a busy machine; None if it was late. Raises WorkerDied."""
         try:
-            findings = self._findings(task.check, answer, self._reference_limits)
+            findings = self._findings(task.check, answer, self._reference_limits, changes=changes)
         except WorkerDied:
             raise
         except VerificationError:
@@ -106,34 +104,21 @@ class PythonToolchain:
         if isinstance(check, CasesCheck):
             return run_cases(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, AssertsCheck):
-            return run_asserts(
-                check, answer, self._forks(), self.tester(), limits, changes=changes, near=near
-            )
+            forks, tester = self._forks(), self.tester()
+            return run_asserts(check, answer, forks, tester, limits, changes=changes, near=near)
         if isinstance(check, StdioCheck):
             return run_stdio(check, answer, self._forks(), self.tester, limits)
         if isinstance(check, PytestCheck):
             forks, suites = self._forks(), self._suites()
             return run_pytest(check, answer, forks, suites, limits, changes=changes, near=near).findings
-        raise VerificationError(f"python answers are not judged by a check of kind {check.kind!r}")
-
-    def _suite(
-        self,
-        check: PytestCheck,
-        answer: str,
-        limits: Limits,
-        alter: Mapping[str, Alteration],
-        *,
-        near: bool = False,
-    ) -> SuiteReport:
-        wire = {name: one.wire() for name, one in alter.items()}
-        return run_pytest(check, answer, self._forks(), self._suites(), limits, wire, near=near)
+        raise VerificationError(f"a check of kind {check.kind!r} does not judge Python answers")
 
     def _look_again(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
-        """Fails a passed answer that passes only by what it does to its arguments, or whose objects say the same in
+        """Fails a passed answer that passes only by changing its arguments, or whose objects give the same values in
         altered tests. Nothing else here changes a verdict.
 
-        Each run has the limits of an answer anew, however long the first one took, and what is found of a reference
-        depends on its task alone. So the verdict is the same whatever else is judged.
+        Each run has the full limits of an answer, however long the first one took, and findings about a reference
+        depend only on its task. So the verdict does not depend on what else is judged.
         """
         if not task.reference.strip() or task.reference == answer:
             return
@@ -142,24 +127,19 @@ class PythonToolchain:
                 self._without_changes(task, answer, findings, near)
             if findings.passed and findings.objects and isinstance(task.check, PytestCheck):
                 self._with_altered_calls(task, task.check, answer, findings, near)
-        except WorkerDied:  # the verdict stands; the next answer finds fresh processes
+        except WorkerDied:  # the verdict stands; the next answer starts fresh processes
             self.close()
 
     @property
     def _reference_limits(self) -> Limits:
-        """Of a reference, which a busy machine must not cut short."""
-        return replace(
-            self.settings.limits, wall_seconds=SECOND_LOOK_LIMITS * self.settings.limits.wall_seconds
-        )
+        """Limits of a reference, which a busy machine must not cut short."""
+        limits = self.settings.limits
+        return replace(limits, wall_seconds=SECOND_LOOK_LIMITS * limits.wall_seconds)
 
     def _without_changes(self, task: Task, answer: str, findings: Findings, near: bool) -> None:
-        """Judges the answer so that no call changes an argument, where the reference passes like that."""
-
-        def find() -> bool | None:
-            found = self._findings(task.check, task.reference, self._reference_limits, changes=False)
-            return None if found.late(self.settings.limits) else found.stop is None and found.passed
-
-        if self._remembered("pure", task, find, bad=False):
+        """Judges the answer without copying its changes of arguments, if the reference passes like that."""
+        pure = partial(self.passes, task, task.reference, changes=False)
+        if self._remembered("pure", task, pure, bad=False):
             again = self._findings(task.check, answer, changes=False, near=near)
             findings.cpu += again.cpu
             bad = next((n for n, outcome in enumerate(again.outcomes) if outcome is not Outcome.PASSED), None)
@@ -169,20 +149,23 @@ class PythonToolchain:
     def _with_altered_calls(
         self, task: Task, check: PytestCheck, answer: str, findings: Findings, near: bool
     ) -> None:
+        def run(code: str, limits: Limits, near: bool, alter: Mapping[str, Alteration]) -> SuiteReport:
+            wire = {name: one.wire() for name, one in alter.items()}
+            return run_pytest(check, code, self._forks(), self._suites(), limits, wire, near=near)
+
         def find() -> list[Round]:
-            run = partial(self._suite, check, task.reference, self._reference_limits)
-            return find_rounds(run, drawn(task.id, "", "altered calls"))
+            reference = partial(run, task.reference, self._reference_limits, False)
+            return find_rounds(reference, drawn(task.id, "", "altered calls"))
 
         if rounds := self._remembered("altered", task, find, bad=list[Round]()):
             limits, rng = self.settings.limits, drawn(task.id, answer, "second look")
             seconds = SECOND_LOOK_LIMITS * limits.wall_seconds
-            run = partial(self._suite, check, answer, limits, near=near)
-            SuiteControls(run, rounds, rng, seconds).confirm(findings)
+            SuiteControls(partial(run, answer, limits, near), rounds, rng, seconds).confirm(findings)
 
     def _remembered(
         self, what: str, task: Task, find: Callable[[], _Found | None], *, bad: _Found
     ) -> _Found | None:
-        """What `find` finds of a task's reference; `bad` for one that cannot be judged. None is not kept."""
+        """What `find` returns for a task's reference, or `bad` if it cannot be judged, remembered unless it is None."""
         parts = (what, task.id, task.check.model_dump_json(), task.reference)
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
         if digest not in self._found:
@@ -215,7 +198,7 @@ class PythonToolchain:
         return self._zygote
 
     def tester(self) -> JailedProcess:
-        """The running tester, started when there is none or it was closed."""
+        """The running tester; starts one if there is none or it was closed."""
         if self._tester is None or self._tester.closed:
             module = "strop_verify.verification.python.tester"
             self._tester = self._started(module, str(TESTER_MEMORY), forks=True)

@@ -1,9 +1,9 @@
 """Whether two lists hold the same items in any order. Runs in the trainer's process, on trees of hostile values.
 
-Only the outermost list or tuple is free in its order; items match as in `verification.python.compare`. Results of
-another number of parts than the expected value are told by counting, so the work follows the expected value. Without
+Only the outermost list or tuple is unordered; items match as in `verification.python.compare`. Results with another
+number of parts than the expected value are refused by counting, so the expected value bounds the work. Without
 tolerance, items become text keys and are counted, in linear time. With it, items that differ only in their numbers are
-paired by a maximum matching, since "close" is not transitive; more than 200 such items in the order of their numbers.
+paired by a maximum matching, since "close" is not transitive; more than 200 such items, in the order of their numbers.
 """
 
 import json
@@ -17,25 +17,24 @@ from strop_verify.verification.python.compare import matches
 from strop_verify.verification.python.decoder import Unbuilt
 
 MOST_MATCHED = 200
-"""Largest group of items for which a maximum matching is looked for."""
+"""Largest group of items that are paired by a maximum matching."""
 
 
 def matches_in_any_order(expected: Any, tree: Any, tolerance: float = 0.0) -> bool:
-    """As `compare.matches`, the items of an outermost list or tuple in any order."""
+    """Like `compare.matches`, with the items of an outermost list or tuple in any order."""
     if type(tree) not in (list, tuple) or not isinstance(expected, list | tuple):
         return matches(expected, tree, tolerance)
     most = _parts(expected, math.inf)
     if len(tree) != len(expected) or _parts(tree, most) != most:
         return False
     if tolerance <= 0:
-        return Counter(_key(_canonical(item)) for item in expected) == Counter(
-            _key(_canonical(item)) for item in tree
-        )
+        ours, theirs = (Counter(_key(_canonical(item)) for item in items) for items in (expected, tree))
+        return ours == theirs
     return _close(list(expected), list(tree), tolerance)
 
 
 def _parts(value: Any, most: float) -> int:
-    """Values in a value, itself among them; counted up to `most` and one container more."""
+    """The number of values in a value, including itself; stops one container after `most`."""
     count, waiting = 1, [value]
     while waiting and count <= most:
         inner = waiting.pop()
@@ -55,9 +54,7 @@ def _close(expected: list[Any], items: list[Any], tolerance: float) -> bool:
         groups[_shape(_canonical(item))][0].append(item)
     for item in items:
         groups[_shape(_canonical(item))][1].append(item)
-    return all(
-        len(ours) == len(theirs) and _pair(ours, theirs, tolerance) for ours, theirs in groups.values()
-    )
+    return all(len(a) == len(b) and _pair(a, b, tolerance) for a, b in groups.values())
 
 
 def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
@@ -70,7 +67,7 @@ def _pair(expected: list[Any], items: list[Any], tolerance: float) -> bool:
 
 
 def _perfect(fits: Sequence[Sequence[int]]) -> bool:
-    """Whether every row of `fits` (the columns it may take) can be matched to a different column; augmenting paths."""
+    """Whether each row of `fits` (the columns that it may take) can get a column of its own; by augmenting paths."""
     owner: dict[int, int] = {}
 
     def place(row: int, seen: set[int]) -> bool:
@@ -108,11 +105,7 @@ def _canonical(value: Any) -> Any:
         return ["l", *(_canonical(item) for item in value)]
     if isinstance(value, dict):
         return _object((str(key), _canonical(item)) for key, item in value.items())
-    if (
-        isinstance(value, Unbuilt)
-        and value.kind == "dict"
-        and all(type(key) is str for key, _ in value.pairs)
-    ):
+    if isinstance(value, Unbuilt) and value.kind == "dict" and all(type(k) is str for k, _ in value.pairs):
         return _object((key, _canonical(item)) for key, item in value.pairs)
     return ["?"]  # sets, bytes, complex and dicts with other keys match nothing
 

@@ -1,9 +1,9 @@
 """Values of the standard library that cross between tests and answers, with their exact types, as tagged values.
 
 Dates, range, Fraction, Decimal, bytearray, deque, Counter, OrderedDict, defaultdict, views of dicts, plain named tuples
-and builtin classes. Each is made anew from plain parts, so its methods are the library's own. A named tuple crosses if
-its class has nothing but fields, and none that can be called has the name of a plain value's method. A defaultdict of
-the answer makes its values by a builtin class, or not at all. Standard library only, as `verification.python.codec`.
+and builtin classes. Each is rebuilt from plain parts, so its methods are the library's own. A named tuple crosses if
+its class has only fields, and no callable one has the name of a plain value's method. A defaultdict of the answer fills
+in values with a builtin class, or not at all. Standard library only, as `verification.python.codec`.
 """
 
 import builtins
@@ -20,11 +20,11 @@ from strop_verify.verification.python.codec import CODES, Encoder, Malformed
 VALUE_METHODS = frozenset(
     name for kind in (str, bytes, int, float, list, tuple, dict, set) for name in dir(kind) if name[0] != "_"
 )
-"""Names that an object must not answer to where the tests may take it for a plain value."""
+"""Names that no callable may have in an object that the tests may take for a plain value."""
 MUTABLE = (list, dict, set, deque, bytearray)
 """What a call may change in place, so that the tests see it."""
 _CLASSES = {kind.__name__: kind for kind in (bool, int, float, complex, str, bytes, list, tuple, dict)}
-"""Builtin classes that an answer may give. Methods of others would do for a value's: `set.intersection(expected)`."""
+"""Builtin classes that an answer may give. Others could pass for a value: `set.intersection(expected)`."""
 _FACTORIES: dict[str, type] = {**_CLASSES, "set": set}
 _DAY, _CLOCK = ("year", "month", "day"), ("hour", "minute", "second", "microsecond", "tzinfo", "fold")
 _ATTRIBUTES: dict[type, tuple[str, ...]] = {
@@ -35,7 +35,7 @@ _ATTRIBUTES: dict[type, tuple[str, ...]] = {
     range: ("start", "stop", "step"),
     Fraction: ("numerator", "denominator"),
 }
-"""Classes whose values are known by these attributes."""
+"""Classes whose values are rebuilt from these attributes."""
 _VIEWS: dict[type, str] = {
     type(getattr(of, method)()): method
     for of in (dict[Any, Any](), OrderedDict[Any, Any]())
@@ -49,7 +49,7 @@ _OF_NAMED_TUPLES = frozenset(vars(namedtuple("_", ""))) | {
 
 
 class ValueEncoder(Encoder):
-    """Writes these values too. `answers`: they are an answer's; see `made`."""
+    """Writes these values too. `answers`: whether they come from an answer; see `made`."""
 
     codes: ClassVar = {
         kind: code for kind, code in CODES.items() if kind not in (Counter, OrderedDict, defaultdict)
@@ -57,7 +57,7 @@ class ValueEncoder(Encoder):
     answers = False
 
     def beyond(self, value: Any, why: str, depth: int) -> None:
-        """Writes a value that is none of the codec's own. Raises Unencodable."""
+        """Writes a value that is not one of the codec's own. Raises Unencodable."""
         parts = _parts(value, self.answers)
         if parts is None or depth <= 0:
             return self.further(value, why, depth)
@@ -69,7 +69,7 @@ class ValueEncoder(Encoder):
 
 
 def _parts(value: Any, answers: bool) -> tuple[Any, ...] | None:
-    """The tag of a value, and what it is made of; None for what does not cross like this."""
+    """The tag of a value and its parts; None for a value without a tag."""
     kind = type(value)
     name = kind.__name__
     if (attributes := _ATTRIBUTES.get(kind)) is not None:
@@ -98,7 +98,7 @@ def _parts(value: Any, answers: bool) -> tuple[Any, ...] | None:
 
 
 def _factory(factory: Any, answers: bool) -> Any:
-    """A class by its name; any other function of the tests as it is, of an answer not."""
+    """A known class by its name; any other function as it is if the tests give it, else None."""
     name = getattr(factory, "__name__", None)
     if type(factory) is type and _FACTORIES.get(str(name)) is factory:
         return name
@@ -106,7 +106,7 @@ def _factory(factory: Any, answers: bool) -> Any:
 
 
 def named_tuple_parts(value: Any) -> tuple[str, tuple[str, ...], tuple[Any, ...]] | None:
-    """Name and fields of a plain named tuple's class, and the values; None for other tuples."""
+    """Name and fields of a plain named tuple's class, and its values; None for other tuples."""
     kind = type(value)
     fields = vars(kind).get("_fields")
     if kind.__bases__ != (tuple,) or type(fields) is not tuple:
@@ -126,25 +126,25 @@ def _poses(fields: tuple[str, ...], values: Any) -> bool:
 
 @lru_cache(maxsize=256)
 def named_tuple(name: str, fields: tuple[str, ...]) -> type:
-    """The class of that name with these fields. Raises ValueError or TypeError for names that it cannot have."""
+    """The class with that name and these fields. Raises ValueError or TypeError for invalid names."""
     if len(fields) > _MOST_FIELDS:
         raise ValueError("too many fields")
     return namedtuple(name, fields, module="named_tuples")
 
 
 def made(tag: str, parts: list[Any], *, answers: bool) -> Any:
-    """The value of a tag; NotImplemented for a tag of others. Raises Malformed.
+    """The value of a tag; NotImplemented for an unknown tag. Raises Malformed.
 
-    `answers`: the parts are a hostile answer's, and no function of its may come to stand for a method.
+    `answers`: the parts come from a hostile answer, none of whose functions may replace a method.
     """
     make, kinds = _MAKE.get(tag, (None, ()))
     if make is None:
         return NotImplemented
     try:
         if len(parts) != len(kinds) and not (tag == "timezone" and len(parts) == 1):
-            raise ValueError("another number of parts")
+            raise ValueError("wrong number of parts")
         if any(kind is not Any and type(part) not in kind for part, kind in zip(parts, kinds, strict=False)):
-            raise TypeError("a part of another type")
+            raise TypeError("a part of the wrong type")
         if answers and tag == "class":
             return _CLASSES[parts[0]]
         if answers and tag == "defaultdict" and callable(parts[0]):
@@ -192,11 +192,11 @@ _MAKE: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "class": (lambda name: vars(builtins)[name], (_TEXT,)),
     "named": (_named, (_TEXT, (tuple,), (tuple,))),
 }
-"""By tag: what makes the value, and the exact types that its parts may have."""
+"""By tag, what makes the value, and the exact types that its parts may have."""
 
 
 def overwrite(old: Any, new: Any) -> None:
-    """Makes a container that can change equal to another of its exact type; no other is changed."""
+    """Makes a mutable container equal to another of its exact type; does nothing to other values."""
     if type(old) is not type(new) or not isinstance(old, MUTABLE):
         return
     if isinstance(old, list | bytearray):
@@ -210,5 +210,5 @@ def overwrite(old: Any, new: Any) -> None:
 
 
 def changed(args: list[Any], before: list[bytes], encode: Callable[[Any], bytes]) -> list[bytes]:
-    """The bytes of arguments after a call; of those that cannot change, what they were before."""
+    """The bytes of arguments after a call; for immutable ones, those before it."""
     return [encode(a) if isinstance(a, MUTABLE) else old for a, old in zip(args, before, strict=True)]

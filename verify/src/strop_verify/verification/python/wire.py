@@ -1,8 +1,7 @@
 """Frames over a byte stream: four bytes of length, big-endian, then one message of named fields.
 
-Messages are those of `verification.python.codec`. Every process reads fields as trees: a value whose sets and dicts are
-to be built is a field of bytes, and `decode` is called on it.
-Standard library only: jailed workers import this without site-packages.
+Messages are those of `verification.python.codec`. Every process reads fields as trees; a value whose sets and dicts are
+to be built is a field of bytes for `decode`. Standard library only: jailed workers import this without site-packages.
 """
 
 import math
@@ -14,12 +13,12 @@ from strop_verify.verification.python.decoder import fields
 
 HEADER = 4
 NOT_BEGUN = 97
-"""Exit status of a candidate that could not start: our error, as none of the answer's code has run."""
+"""Exit status of a candidate that could not start: our error, since none of the answer's code has run."""
 MAX_FRAME = 64 * 2**20
-"""Largest frame from a trusted sender, in bytes; hostile ones are held to Limits.result_bytes."""
+"""Largest frame from a trusted sender, in bytes; hostile ones are limited to Limits.result_bytes."""
 
 UNSIGNED = bytes(16)
-"""In the place of a signature, from a process that has no secret yet."""
+"""Replaces a signature, from a process that has no secret yet."""
 
 
 class Closed(Exception):
@@ -37,7 +36,7 @@ def framed(body: bytes) -> bytes:
 
 
 class FrameReader:
-    """Cuts a stream into messages; raises Malformed when the sender breaks the format or passes `limit` bytes.
+    """Cuts a stream into messages. Raises Malformed when the sender breaks the format or exceeds `limit` bytes.
 
     `until`: see `decoder.fields`.
     """
@@ -59,12 +58,12 @@ class FrameReader:
         return None if body is None else fields(body, self.until)
 
     def body(self) -> bytes | None:
-        """The bytes of the next whole frame behind its length, or None when more are needed."""
+        """The bytes of the next whole frame without its length, or None when more are needed."""
         if len(self.buffer) < HEADER:
             return None
         size = int.from_bytes(self.buffer[:HEADER], "big")
         if size > MAX_FRAME:
-            raise Malformed("a frame longer than any")
+            raise Malformed("a frame longer than allowed")
         if size > self.left + len(self.buffer):
             raise Oversize("a result larger than allowed")
         if len(self.buffer) < HEADER + size:

@@ -1,8 +1,8 @@
-"""`RemoteVerifier`: the Verifier protocol, answered by another machine. See `protocol` for the wire format.
+"""`RemoteVerifier`: the Verifier protocol, served by another machine. See `protocol` for the wire format.
 
-Each thread sends a batch of jobs and reads their verdicts as they come; what a broken request leaves, it sends again.
-A server that judges it still, or has kept its verdict, does not judge it twice. While the server cannot be reached a
-job waits, for `patience` seconds from when it went; then it is *error*, never a zero.
+Each thread sends a batch of jobs and reads their verdicts as they come. Jobs that a broken request leaves are sent
+again; a server that is still judging one, or has kept its verdict, does not judge it twice. Once the server has been
+unreachable for `patience` seconds, its jobs are *error*, never a zero.
 """
 
 import contextlib
@@ -28,7 +28,6 @@ from strop_verify.verification.remote.protocol import (
     SESSION_HEADER,
     TOKEN_VARIABLE,
     Refused,
-    describe,
     explain,
     job_line,
     parse_verdict,
@@ -40,9 +39,9 @@ from strop_verify.verification.verifier import CLOSED, error_verdict
 DEADLINE_SECONDS = 3600.0
 """How long a job waits while the server is busy."""
 BATCH_JOBS = 32
-"""Most of one request."""
+"""Most jobs per request."""
 _FEWEST_STREAMS, _MOST_STREAMS = 4, 24
-"""Requests at a time."""
+"""Requests at a time, at least and at most."""
 _BUSY_SECONDS = 0.5
 _BACKOFF, _LONGEST_BACKOFF = 0.1, 5.0
 _MOST_LINE = 64 * 2**20
@@ -55,10 +54,10 @@ _Left = dict[str, tuple[Job, bytes]]
 
 
 class RemoteVerifier(QueuedVerifier):
-    """Verifies on the machine at `url`. `settings`: what it must agree with, also after it was started again.
+    """Verifies on the machine at `url`. `settings`: what it must agree with, also after a restart.
 
-    Raises UserError when no server is there, the token is wrong, or releases or settings differ. `stats` counts
-    `requests` and `cut_off` (jobs sent again) too. To the server all clients here are one.
+    Raises UserError when no server answers, the token is wrong, or releases or settings differ. `stats` adds `requests`
+    and `cut_off` (jobs sent again). To the server all its clients are one.
     """
 
     def __init__(
@@ -71,11 +70,8 @@ class RemoteVerifier(QueuedVerifier):
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         self._url, self._settings, self._patience = url.rstrip("/"), dict(settings or {}), patience
-        headers = {
-            "Authorization": f"Bearer {token}",
-            PROTOCOL_HEADER: PROTOCOL,
-            SESSION_HEADER: uuid.uuid4().hex,
-        }
+        session = uuid.uuid4().hex
+        headers = {"Authorization": f"Bearer {token}", PROTOCOL_HEADER: PROTOCOL, SESSION_HEADER: session}
         connections = httpx.Limits(max_connections=None)
         timeout = httpx.Timeout(connect=5, read=4 * BEAT_SECONDS, write=60, pool=None)
         self._http = httpx.Client(headers=headers, limits=connections, timeout=timeout, trust_env=False)
@@ -99,7 +95,7 @@ class RemoteVerifier(QueuedVerifier):
         return {**super().stats(), "requests": self._requests, "cut_off": self._cut_off}
 
     def close(self) -> None:
-        """Ends the connections; the server drops what it has not begun. See `OpenVerifier.close`."""
+        """Ends the connections; the server drops jobs that have not started. See `OpenVerifier.close`."""
         self._closing.set()
         super().close()
         self._http.close()
@@ -142,7 +138,7 @@ class RemoteVerifier(QueuedVerifier):
         self._send(left, number)
 
     def _send(self, left: _Left, number: int) -> None:
-        """Until every job has its verdict."""
+        """Sends requests until every job has its verdict."""
         began, cuts, tries = time.monotonic(), 0, 0
         while left:
             if self._jobs.closed:
@@ -159,6 +155,7 @@ class RemoteVerifier(QueuedVerifier):
                 self._converse(left, number)
             except _BROKEN as error:
                 status = error.status if isinstance(error, Refused) else 0
+                cause = str(error) if status else f"{type(error).__name__} {error}".strip()
                 self._cut_off += len(left)
                 if status in (429, 503):
                     self._closing.wait(_BUSY_SECONDS)
@@ -168,20 +165,17 @@ class RemoteVerifier(QueuedVerifier):
                     continue
                 if status not in _REFUSED:
                     cuts, tries = cuts + reached, tries + 1
-                    self._broke(left, cuts, tries, describe(error))
-                if status in _REFUSED or cuts >= _ALONE_AFTER:  # find out which of them it is
+                    self._broke(left, cuts, tries, cause)
+                if status in _REFUSED or cuts >= _ALONE_AFTER:  # find out which job it is
                     while len(left) > 1:
                         self._send(dict([left.popitem()]), number)
 
     def _converse(self, left: _Left, number: int) -> None:
-        """One request. Jobs that get their verdict are taken out of `left`."""
+        """One request. Jobs that get their verdict are removed from `left`."""
         self._requests += 1
         body = b"".join(line for _, line in left.values())
         with self._http.stream(
-            "POST",
-            f"{self._url}/v1/verify",
-            content=body,
-            headers={"Content-Type": "application/x-ndjson"},
+            "POST", f"{self._url}/v1/verify", content=body, headers={"Content-Type": "application/x-ndjson"}
         ) as response:
             self._streams[number] = response
             try:
@@ -194,7 +188,7 @@ class RemoteVerifier(QueuedVerifier):
                     *lines, rest = buffer.split(b"\n")
                     buffer = bytearray(rest)
                     if len(buffer) > _MOST_LINE:
-                        raise ValueError("a verdict line without end")
+                        raise ValueError("a verdict line is too long")
                     for line in filter(bytes.strip, map(bytes, lines)):
                         name, verdict = parse_verdict(line)
                         if name in left:
@@ -202,13 +196,13 @@ class RemoteVerifier(QueuedVerifier):
             finally:
                 del self._streams[number]
         if left:
-            raise ValueError("the server ended its answer early")
+            raise ValueError("the server ended its response early")
 
     def _broke(self, left: _Left, cuts: int, tries: int, cause: str) -> None:
-        """Waits, longer each time, or gives up."""
+        """Waits, longer each time, or gives the jobs up."""
         now = time.monotonic()
         since = self._down_since = self._down_since or now
-        if cuts >= _MOST_CUTS:  # one that breaks every request must not go on for ever
+        if cuts >= _MOST_CUTS:  # a job that breaks every request must not go on for ever
             self._settle(left, f"{cuts} requests broke, the last to {self._url}: {cause}")
         elif now - since >= self._patience:
             self._settle(left, f"server unreachable for {self._patience:g} s: {self._url}: {cause}")

@@ -5,14 +5,14 @@ Every request carries `Authorization: Bearer TOKEN` and `Strop-Protocol: 1`; err
     GET  /v1/health   {"protocol", "strop", "workers", "capacity", "settings"}
     GET  /v1/stats    counters of the pool
     POST /v1/verify   also `Strop-Session: NAME`, chosen at random by each client
-        request   one line a job:  {"id": text, "task": task line, "answer": text}
-        response  one line a verdict, as they finish: {"id", "verdict"}; empty lines mean "still at it"
+        request   one line per job:  {"id": text, "task": the task as JSON, "answer": text}
+        response  one line per verdict, as they finish: {"id", "verdict"}; empty lines keep the connection alive
 
-Sessions take turns. A job that is sent again, after a lost connection, joins its run if that goes on, and has its
-verdict at once if that was kept. A response that ends without all its verdicts was cut short.
+Sessions take turns. A job that is sent again after a lost connection joins its run if that is still going on, and gets
+its verdict at once if that was kept. A response that ends without all its verdicts was cut short.
 
 Threat model: whoever has the token may use the machine's CPUs within the pool's limits. The channel is not encrypted:
-use it on the loopback, in a private network or through a tunnel.
+use it on the loopback interface, in a private network or through a tunnel.
 """
 
 import contextlib
@@ -42,14 +42,14 @@ MOST_BYTES = 64 * 2**20
 BEAT_SECONDS = 5.0
 """A response sends at least one line this often."""
 PATIENCE_SECONDS = 60.0
-"""How long answers wait while nobody can judge them."""
+"""How long answers wait while no verifier is available."""
 ADDRESS_SECONDS = 600.0
-"""How long a file may take to name an address."""
+"""How long to wait for an address in a file."""
 _NAME_LENGTH = 200
 
 
 class BadRequest(StropError):
-    """A request that the server does not take; `status` is HTTP's."""
+    """A request that the server refuses; `status` is the HTTP status."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         self.status = status
@@ -82,7 +82,7 @@ def verdict_line(name: str, verdict: Verdict) -> bytes:
 
 
 def parse_jobs(body: bytes) -> list[JobLine]:
-    """The jobs of a request. Raises BadRequest with the number of the first line that is none."""
+    """The jobs of a request. Raises BadRequest with the number of the first bad line."""
     jobs: list[JobLine] = []
     seen: set[str] = set()
     for number, line in enumerate(body.split(b"\n"), 1):
@@ -137,14 +137,14 @@ def read_token(file: Path | None, environment: Mapping[str, str]) -> str:
     token = environment.get(TOKEN_VARIABLE, "").strip()
     if not token:
         raise UserError(
-            f"a verifier over HTTP needs a token and {TOKEN_VARIABLE} holds none; make one with "
+            f"a verifier over HTTP needs a token, but {TOKEN_VARIABLE} holds none; make one with "
             "`strop serve-verifier --new-token`"
         )
     return checked_key(TOKEN_VARIABLE, token)
 
 
 def read_address(text: str) -> str:
-    """The address; where it is a path, what that file holds as soon as it does. Raises UserError."""
+    """The address; for a path, waits for the content of that file. Raises UserError after `ADDRESS_SECONDS`."""
     if "/" not in text or "://" in text:
         return text
     deadline = time.monotonic() + ADDRESS_SECONDS
@@ -153,16 +153,13 @@ def read_address(text: str) -> str:
             if found := Path(text).read_text(encoding="utf-8").strip():
                 return found
         time.sleep(0.2)
-    raise UserError(f"{text} names no address after {ADDRESS_SECONDS:g} s; does what writes it run?")
+    raise UserError(f"{text} holds no address after {ADDRESS_SECONDS:g} s; check that its writer is running")
 
 
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
-    """Settings that both sides know and do not agree on, one text each."""
-    return [
-        f"{name} is {found[name]} there and {wanted[name]} here"
-        for name in wanted
-        if name in found and found[name] != wanted[name]
-    ]
+    """Settings known to both sides that differ, one text each."""
+    differ = (name for name in wanted if name in found and found[name] != wanted[name])
+    return [f"{name} is {found[name]} there and {wanted[name]} here" for name in differ]
 
 
 class Refused(Exception):
@@ -174,27 +171,22 @@ class Refused(Exception):
 
 
 def explain(body: bytes) -> str:
-    """The line of an error's body."""
+    """The message in the body of an error response."""
     try:
         return str(json.loads(body)["error"])[:300]
     except (ValueError, KeyError, TypeError):
         return body[:100].decode(errors="replace")
 
 
-def describe(error: Exception) -> str:
-    """An error in a few words."""
-    return str(error) if isinstance(error, Refused) else f"{type(error).__name__} {error}".strip()
-
-
 def say_hello(response: "httpx.Response", settings: Mapping[str, object]) -> Mapping[str, object]:
-    """The server's own words. Raises Refused, or ValueError when it is no verifier or judges by other settings."""
+    """The server's greeting. Raises Refused, or ValueError if it is not a verifier or has other settings."""
     if response.status_code != 200:
         raise Refused(response.status_code, explain(response.content))
     hello = response.json()
     if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL:
-        raise ValueError("it is no verifier of this release")
+        raise ValueError("it is not a verifier of this release")
     theirs = hello.get("settings")
     faults = differences(settings, theirs) if isinstance(theirs, dict) else []
     if faults:
-        raise ValueError(f"it judges by other settings: {'; '.join(faults)}; start it with the same recipe")
+        raise ValueError(f"its settings differ: {'; '.join(faults)}; start it with the same recipe")
     return hello

@@ -1,8 +1,7 @@
 """The verifier pool over HTTP: Starlette for the routes, uvicorn for the sockets. See `protocol` for the wire format.
 
-Threat model: that of `core.listening`. A caller without the token learns nothing but that; jobs are bounded. Answers
-are judged in the jail as everywhere; nothing that a request holds is run or written here. The channel itself is not
-encrypted.
+Threat model: that of `core.listening`. A caller without the token learns only that it is wrong; jobs are bounded.
+Answers are judged in the jail as everywhere; nothing in a request is run or written here. The channel is not encrypted.
 """
 
 import asyncio
@@ -39,15 +38,15 @@ from strop_verify.verification.remote.protocol import (
 )
 
 _PARSED = 4
-"""Request bodies that are parsed at a time."""
+"""Request bodies parsed at a time."""
 _BODY_SECONDS = 120.0
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 class VerdictStream(StreamingResponse):
-    """Sends verdicts until done, or the client leaves or the server stops; then drops the jobs that have not begun.
+    """Sends verdicts until done, or the client leaves or the server stops; then drops the jobs that have not started.
 
-    What has begun is finished. Its verdict is kept as every other (`VerdictCache`), for a client that asks again.
+    Started jobs are finished; their verdicts are kept like any other (`VerdictCache`), for a client that asks again.
     """
 
     def __init__(self, futures: Mapping[str, "Future[Verdict]"]) -> None:
@@ -58,11 +57,11 @@ class VerdictStream(StreamingResponse):
             future.add_done_callback(partial(self._tell, name))
 
     def stop(self) -> None:
-        """No more verdicts come."""
+        """Ends the stream."""
         self._finished.put_nowait(None)
 
     def _tell(self, name: str, future: "Future[Verdict]") -> None:
-        """Called on whatever thread settled the future; a loop that has ended needs no news."""
+        """Called on the thread that settled the future; does nothing if the event loop is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._finished.put_nowait, name)
 
@@ -97,7 +96,7 @@ class VerdictStream(StreamingResponse):
 
 
 class VerifierApp:
-    """The routes. `settings` are what clients compare with their own; `host` is where they are listened for."""
+    """The routes. `settings`: what clients compare with their own. `host`: the address that it listens on."""
 
     def __init__(
         self, pool: VerifierPool, token: str, settings: Mapping[str, Any], host: str = "127.0.0.1"
@@ -107,29 +106,27 @@ class VerifierApp:
         self._streams: weakref.WeakSet[VerdictStream] = weakref.WeakSet()
         self.settings = dict(settings)
         self._parsed = asyncio.Semaphore(_PARSED)
-        app = Starlette(
-            routes=[
-                Route("/v1/health", self._answering(self.health), methods=["GET"]),
-                Route("/v1/stats", self._answering(self.stats), methods=["GET"]),
-                Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
-            ]
-        )
+        routes = [
+            Route("/v1/health", self._answering(self.health), methods=["GET"]),
+            Route("/v1/stats", self._answering(self.stats), methods=["GET"]),
+            Route("/v1/verify", self._answering(self.verify), methods=["POST"]),
+        ]
         self._guard = RequestGuard(
-            app, host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
+            Starlette(routes=routes), host=host, key=token, most_bytes=MOST_BYTES, body_seconds=_BODY_SECONDS
         )
 
     def server(self, listening: socket.socket) -> GuardedServer:
-        """Serves the routes; its streams end at once when it is asked to stop."""
+        """A server of the routes; its streams end as soon as it is asked to stop."""
         return GuardedServer(self._guard, listening, leaving=self.stop, timeout_graceful_shutdown=3)
 
     async def health(self, request: Request) -> Response:
-        """Who we are."""
+        """Protocol, release, workers, capacity and settings."""
         workers, capacity = self.pool.stats()["workers"], self.pool.capacity
         about = {"protocol": PROTOCOL, "strop": __version__, "workers": workers, "capacity": capacity}
         return JSONResponse({**about, "settings": self.settings})
 
     async def stats(self, request: Request) -> Response:
-        """What was done so far."""
+        """The pool's counters."""
         return JSONResponse(self.pool.stats())
 
     async def verify(self, request: Request) -> Response:
@@ -147,13 +144,13 @@ class VerifierApp:
         return stream
 
     def stop(self) -> None:
-        """Ends the streams, and begins none."""
+        """Ends the streams and refuses new requests."""
         self.stopping = True
         for stream in self._streams:
             stream.stop()
 
     def _submitted(self, session: str, jobs: Sequence[JobLine]) -> "dict[str, Future[Verdict]]":
-        """Raises BadRequest, and then nothing is judged: 413 for more jobs than ever fit, 429 for more than fit now."""
+        """Submits all jobs, or none and raises BadRequest: 413 for more than ever fit, 429 for more than fit now."""
         most = self.pool.capacity
         if len(jobs) > most:
             raise BadRequest(f"{len(jobs)} jobs in one request; this server takes {most} at most", 413)
