@@ -1,6 +1,6 @@
-"""The part of Python and its standard library whose values depend on what is given to them alone, and on files.
+"""The part of Python and its standard library whose results depend only on arguments and files.
 
-Nothing listed reads a clock, the environment or the process, and nothing changes what it is given.
+Nothing listed reads a clock, the environment or the process, and nothing changes its arguments.
 """
 
 _BUILTINS = """
@@ -63,7 +63,7 @@ METHODS = frozenset(
     name for kind in _PURE_TYPES for name in dir(kind) if not name.startswith("_")
 ) | frozenset(_MORE_METHODS.split())
 LISTING = frozenset({"glob", "rglob", "iterdir", "exists", "is_file", "is_dir"})
-"""Methods that ask which files there are: clean where no test has run yet."""
+"""Methods that ask which files exist: clean only before a test has run."""
 _CHANGING = """
 append extend insert pop remove clear sort reverse update setdefault add discard
 """
@@ -72,12 +72,12 @@ OPENERS = frozenset({"open"})
 
 
 def permitted(full: str) -> bool:
-    """Whether a dotted name is one of the members that are listed."""
+    """Whether a dotted name is a listed member."""
     module, _, name = full.rpartition(".")
     names = LIBRARY.get(module, "")
     return bool(name) and not name.startswith("_") and (names == "*" or name in names.split())
 
 
 def is_library(name: str) -> bool:
-    """Whether a dotted name lies in a module that clean expressions use."""
+    """Whether a dotted name is in a module that clean expressions may use."""
     return name.partition(".")[0] in {"builtins", *(one.partition(".")[0] for one in LIBRARY)}

@@ -1,8 +1,8 @@
-"""Which expressions of a test file touch nothing of the project's code, so that their values cannot depend on it.
+"""Which expressions of a test file are *clean*: they use no code of the project, so their values do not depend on it.
 
-Such an expression holds only literals, names that are bound once to one, pure builtins and methods, the functions of
-the standard library listed here, helpers of the same file made of the same, and files that it opens for reading.
-Nothing here reads a clock, the environment or the process, and nothing changes what it is given.
+A clean expression holds only literals, names bound once to a clean expression, pure builtins and methods, the listed
+functions of the standard library, helpers of the same file made of these, and files opened for reading. Nothing in it
+reads a clock, the environment or the process, and nothing changes its arguments.
 """
 
 import ast
@@ -28,7 +28,7 @@ Function = ast.FunctionDef
 
 
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of a scope without what lies in functions and classes within it; these themselves are given."""
+    """Nodes of a scope, with the functions and classes in it but not their contents."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, _SCOPES):
@@ -36,7 +36,7 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 def times_bound(scope: ast.AST) -> dict[str, int]:
-    """How often each name is bound in a scope; twice at the least where a `global` or `nonlocal` names it."""
+    """How often each name is bound in a scope; a `global` or `nonlocal` counts twice."""
     found: dict[str, int] = {}
     inner = {
         id(name)
@@ -64,12 +64,12 @@ def times_bound(scope: ast.AST) -> dict[str, int]:
 
 
 class Module:
-    """The names of a test file that are clean. `hidden`: modules that the project has under a name of the library's."""
+    """The clean names of a test file. `hidden`: modules of the project that shadow the standard library's."""
 
     def __init__(self, tree: ast.Module, hidden: frozenset[str]) -> None:
         self._hidden = hidden
         self.libraries: dict[str, str] = {}
-        """Name to module of the standard library, or to its member."""
+        """Name to module of the standard library, or to a member of one."""
         self.clean_names: set[str] = set()
         self._helpers: dict[str, Function] = {}
         self._known: dict[str, bool] = {}
@@ -87,12 +87,12 @@ class Module:
         return self._bound.get(name, 0) == 1
 
     def clean(self, node: ast.AST, inner: frozenset[str] = frozenset(), *, early: bool = False) -> bool:
-        """Whether an expression is clean, with `inner` as names that are; `early`: no test has run before it."""
+        """Whether an expression is clean, given clean names `inner`; `early`: no test has run before it."""
         look = _PurityCheck(self, early)
         return not self.starred and look.at(node, inner)
 
     def member(self, name: str) -> str:
-        """What a name of the module stands for in the standard library, or an empty text."""
+        """What a name of the module refers to in the standard library, or an empty text."""
         return self.libraries.get(name, "") if self.once(name) else ""
 
     def known(self, name: str) -> bool:
@@ -109,12 +109,12 @@ class Module:
         if function is None or not self.once(name):
             return False
         if name not in self._known:
-            self._known[name] = False  # one that calls itself is not
+            self._known[name] = False  # a recursive helper is not clean
             self._known[name] = self._pure(function)
         return self._known[name]
 
     def read_by(self, name: str) -> frozenset[str]:
-        """The module's names that a helper of it reads, itself or by other helpers."""
+        """The module's clean names that a helper reads, itself or through other helpers."""
         found, todo = set[str](), {name}
         while todo:
             function = self._helpers.get(one := todo.pop())
@@ -153,7 +153,7 @@ class Module:
             self.libraries[name] = full
 
     def _pure(self, function: Function) -> bool:
-        """Whether a helper's body is clean: it changes only what it made itself."""
+        """Whether a helper's body is clean: it changes only objects that it made."""
         arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
         made = set(times_bound(function)) - arguments
         look = _PurityCheck(self, early=False, made=frozenset(made))
@@ -177,13 +177,13 @@ class Module:
 
 
 class _PurityCheck:
-    """Looks at expressions of one place."""
+    """Checks the expressions of one scope."""
 
     def __init__(self, module: Module, early: bool, made: frozenset[str] = frozenset()) -> None:
         self._module, self._early, self._made = module, early, made
 
     def statement(self, node: ast.AST, inner: frozenset[str]) -> bool:
-        """A statement of a helper: every expression directly in it is clean, and every statement below it."""
+        """Whether all expressions of a helper's statement are clean, and those of the statements in it."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 stored = isinstance(getattr(child, "ctx", None), ast.Store)
@@ -197,13 +197,13 @@ class _PurityCheck:
         return True
 
     def at(self, node: ast.AST, inner: frozenset[str]) -> bool:
-        """One expression."""
+        """Whether an expression is clean."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
             return isinstance(node.ctx, ast.Load) and (node.id in inner or self._module.known(node.id))
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
-            return False  # copies are other objects
+            return False  # identity is lost when the value is written as a literal
         if isinstance(node, _MADE_OF_PARTS):
             parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
             return all(self.at(one, inner) for one in parts)
@@ -234,7 +234,7 @@ class _PurityCheck:
         return self.at(node.value, inner)
 
     def _dotted(self, node: ast.expr, inner: frozenset[str]) -> str:
-        """The name that an attribute of a library's module has in full, or an empty text."""
+        """The full name of a library module's attribute, or an empty text."""
         if isinstance(node, ast.Name):
             return "" if node.id in inner else self._module.member(node.id)
         if isinstance(node, ast.Attribute):
@@ -258,7 +258,7 @@ class _PurityCheck:
         if isinstance(func.value, ast.Name) and func.value.id in self._made and func.attr in CHANGING:
             return True
         if func.attr == "replace" and len(node.args) == 1 and not node.keywords:
-            return False  # of a path
+            return False  # Path.replace renames a file
         if func.attr not in METHODS and not (self._early and func.attr in LISTING):
             return False
         return self.at(func.value, inner) and (func.attr not in OPENERS or _reads(node, 0))

@@ -1,4 +1,4 @@
-"""Values that stand in the text of a Rust test, and others in their place."""
+"""Alters literal values in the text of a Rust test."""
 
 import random
 import re
@@ -24,16 +24,16 @@ _MAKERS = frozenset(
         "as_str",
     }
 )
-"""Names that may stand in a value beside literals: none of the code under test."""
+"""Names that may be part of a value beside literals: none belongs to the code under test."""
 _INTEGER = re.compile(r"(0x[0-9a-fA-F_]+|0b[01_]+|0o[0-7_]+|[0-9][0-9_]*)([iu](?:8|16|32|64|128|size))?")
 _FLOAT = re.compile(r"([0-9][0-9_]*)(\.[0-9_]*(?:f32|f64)?)")
 _MOST = 4
 _SMALL = 118
-"""Below it a number may become a greater one, whatever its type."""
+"""Numbers below it may become greater whatever their type."""
 
 
 def altered(tokens: Sequence[Node], rng: random.Random) -> list[str]:
-    """Up to four texts of a value, each with one literal changed; none where it is no value made of literals alone."""
+    """Up to four variants of a value, each with one literal changed; none if it is not made of literals alone."""
     found: list[Node] = []
     if not all(_plain(token, found) for token in tokens):
         return []
@@ -52,7 +52,7 @@ def altered(tokens: Sequence[Node], rng: random.Random) -> list[str]:
 
 
 def spanned(tokens: Sequence[Node]) -> str:
-    """The text from the first token to the last; what stands between them is spaces."""
+    """The text from the first token to the last, with spaces between tokens."""
     data = b""
     for token in tokens:
         data += b" " * (token.start_byte - tokens[0].start_byte - len(data)) + text_of(token).encode()
@@ -60,7 +60,7 @@ def spanned(tokens: Sequence[Node]) -> str:
 
 
 def _plain(token: Node, found: list[Node]) -> bool:
-    """Whether a token is part of a value made of literals; the literals are added to those found."""
+    """Whether a token is part of a value made of literals; appends its literals to `found`."""
     if token.type in _OTHERS:
         found.append(token)
         return True
@@ -90,7 +90,7 @@ def _floats(text: str, rng: random.Random) -> list[str]:
 
 
 def _numbers(value: int, rng: random.Random) -> list[int]:
-    """Others nearby and far away; the first two differ by an odd and by an even number."""
+    """Other numbers, near and far; the first two differ by an odd and by an even number."""
     near = [n for n in range(max(0, value - 3), value) if n >= 0]
     near += range(value + 1, value + 4) if value < _SMALL else []
     odd, even = ([n for n in near if (n - value) % 2 == rest] for rest in (1, 0))

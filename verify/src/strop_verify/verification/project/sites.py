@@ -1,8 +1,8 @@
-"""Places of a test file where a clean expression stands, and what has to be asked to know its value.
+"""Finds the clean expressions of a test file, and what to evaluate to know their values.
 
-Every such expression is written in terms of the module's names and of parameters alone, so it can be evaluated by
-itself; one within loops over clean values gives a tuple for each of them. Where it hands an object that can be changed
-to code that is not clean, that is noted: what else reads the same object has no value of its own.
+Each is rewritten in terms of module names and parameters only, so that it can be evaluated by itself; inside loops over
+clean values it yields a tuple per loop. An expression that passes a mutable object to code that is not clean is marked:
+other expressions that read the object are then not pinned.
 """
 
 import ast
@@ -19,18 +19,18 @@ _MANY = 99
 
 
 class SiteFinder:
-    """Finds the sites of a module and of the functions of it that are asked for."""
+    """Finds the sites of a module and of some of its functions."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
         self.sites: list[Site] = []
-        """The outermost ones."""
+        """Outermost sites."""
         self.probes: list[SiteProbe] = []
         self.loops: dict[ast.For, SiteLoop] = {}
         self.unsafe: list[Mention] = []
-        """Read in a function within a function, at a time that is not known."""
+        """What is read by code that may run at any time, such as nested functions."""
         self.roots: dict[str, Root] = {}
-        """Of the module's names."""
+        """Roots of the module's names."""
 
     def look(
         self,
@@ -38,7 +38,7 @@ class SiteFinder:
         functions: Iterable[tuple[str, Function, frozenset[str]]],
         others: Iterable[ast.AST],
     ) -> None:
-        """functions: each with its qualified name and its clean parameters; others: what may do anything."""
+        """`functions`: qualified name, function, clean parameters; `others`: code that may do anything."""
         for name in sorted(self.module.clean_names):
             self.roots[name] = Root(probe=self.probe("", name, False), loads=_MANY)
         outer = SiteScope(self, tree, "", frozenset())
@@ -49,13 +49,13 @@ class SiteFinder:
             SiteScope(self, function, owner, parameters).block(function.body, (), None)
 
     def probe(self, owner: str, text: str, parameters: bool) -> SiteProbe:
-        """One more, with the number of its place."""
+        """Adds a numbered probe."""
         self.probes.append(SiteProbe(owner, text, parameters, len(self.probes)))
         return self.probes[-1]
 
 
 class SiteScope:
-    """One function, or the module itself."""
+    """The sites of one function, or of the module itself."""
 
     def __init__(self, finder: SiteFinder, node: ast.AST, owner: str, parameters: frozenset[str]) -> None:
         self._finder, self._node, self._owner = finder, node, owner
@@ -72,7 +72,7 @@ class SiteScope:
         self._bound = {name: Bound(Mention(root, (name,)), parameter=name) for name in names}
 
     def block(self, body: list[ast.stmt], loops: tuple[SiteLoop, ...], around: ast.AST | None) -> None:
-        """Statements in their order."""
+        """Takes statements in order."""
         for statement in body:
             self._statement(statement, loops, around)
 
@@ -119,19 +119,19 @@ class SiteScope:
             self.unsafe(node)
 
     def _outer(self, node: ast.FunctionDef | ast.ClassDef) -> None:
-        """A function or class of the module: the parameters that its marks give, and the class's own statements."""
+        """A function or class of the module: values in its parametrize marks, and the class's own statements."""
         for mark in node.decorator_list:
             if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("parametrize"):
                 for one in mark.args[1:2]:
                     self._expression(one, (), None, inert=True)
         if isinstance(node, ast.ClassDef):
             if times_bound(node).keys() & self._times.keys():
-                self.unsafe(node)  # its names are not the module's
+                self.unsafe(node)  # a name in it may hide the module's
             else:
                 self.block(node.body, (), None)
 
     def _stored(self, target: ast.expr) -> None:
-        """What is written into an object changes it."""
+        """Marks objects that an assignment changes as unsafe."""
         if isinstance(target, ast.Attribute | ast.Subscript):
             self.unsafe(target)
         elif isinstance(target, ast.Tuple | ast.List):
@@ -139,7 +139,7 @@ class SiteScope:
                 self._stored(one)
 
     def unsafe(self, node: ast.AST) -> None:
-        """Code that is not looked at: what it reads may be changed at any time."""
+        """Marks everything that unanalysed code reads: it may be changed at any time."""
         for one in ast.walk(node):
             if isinstance(one, ast.Name):
                 self._finder.unsafe += self._mentions(one)
@@ -206,7 +206,7 @@ class SiteScope:
             or isinstance(node, ast.Lambda | ast.JoinedStr)
             or called in ("id", "assertIs", "assertIsNot")
         ):
-            self.unsafe(node)  # run later, or a copy would be another object
+            self.unsafe(node)  # runs later, or depends on identity, which a copy lacks
             return
         hidden: dict[str, Bound] = {}
         if isinstance(node, _COMPREHENSIONS):

@@ -1,4 +1,4 @@
-"""What the text of a test says: which function a test is, what is a literal, what is compared with what."""
+"""Reads the text of tests: which function a test is, what is a literal, what is compared with what."""
 
 import ast
 import sys
@@ -13,7 +13,7 @@ _MOST_CHARS = 600_000
 
 
 def by_file(tree: Mapping[str, bytes], tests: Iterable[str]) -> dict[str, list[str]]:
-    """What tests are called in their files, by file; of Python files that are there and not too long."""
+    """Test ids without the file, by file; only for Python files that exist and are not too long."""
     found: dict[str, list[str]] = {}
     for test in tests:
         home, _, rest = test.partition("::")
@@ -23,9 +23,9 @@ def by_file(tree: Mapping[str, bytes], tests: Iterable[str]) -> dict[str, list[s
 
 
 def test_function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
-    """The one of that name, own or inherited within the file, that yields nothing.
+    """The test of that name, own or inherited within the file; None for generators.
 
-    Above it stand only decorators of pytest and the standard library, unittest.mock's say.
+    Also None if it has decorators other than those of pytest and the standard library.
     """
     body: list[ast.stmt] = tree.body
     for name in names[:-1]:
@@ -40,9 +40,9 @@ def test_function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
 
 
 def _with_bases(tree: ast.Module, owner: ast.ClassDef | None) -> list[ast.stmt]:
-    """The statements of a class and then of the classes of the same file that it inherits from.
+    """The statements of a class, then of its base classes in the same file.
 
-    Nothing where a name of them is bound twice in one class: which one counts is not known.
+    Without methods that a class defines twice.
     """
     classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
     body: list[ast.stmt] = []
@@ -76,7 +76,7 @@ def _known_mark(tree: ast.Module, mark: ast.expr) -> bool:
 
 
 def module_literals(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names of the module that are bound once, to a literal, and of which no attribute is used."""
+    """Module-level names that are bound once, to a literal, and of which no attribute is used."""
     once: dict[str, ast.expr] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -99,7 +99,7 @@ def module_literals(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def compared_only(tree: ast.AST) -> set[str]:
-    """Names that are read in comparisons alone."""
+    """Names that are read only in comparisons for equality."""
     loads: dict[str, int] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -112,7 +112,7 @@ def compared_only(tree: ast.AST) -> set[str]:
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether it can be read as a plain value, and is not too long."""
+    """Whether it is a literal of at most `_LITERAL_CHARS` characters."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -132,6 +132,6 @@ def pair_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
 
 
 def called(node: object) -> str:
-    """The last name of what a call calls, or an empty text."""
+    """The last name of the called expression, or an empty text."""
     func = node.func if isinstance(node, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
