@@ -238,7 +238,7 @@ class Project:
             own = mine[seed]
             try:
                 return action(own)
-            except WorkerDied:  # our own process, for example one that did not start in time on a busy machine
+            except WorkerDied:  # our process, perhaps started too late on a busy machine
                 own.close()
                 return action(own)
 

@@ -1,8 +1,8 @@
-"""Trusted tests as programs of their own, beside the programs of the answers that they call.
+"""Trusted tests as separate programs, beside the programs of the answers that they call.
 
-A test program holds the tests of several tasks and no code of an answer. It runs in a box of its own, so that neither
-program sees, signals or traces the other; they share one socket. It is compiled once: `Testers` keeps it for the
-answers to come. `put_harness` builds harness.rs and its modules, which stand in for libtest in strict mode.
+A test program holds the tests of several tasks and no code of an answer. It runs in its own box, so that neither
+program sees, signals or traces the other; they share one socket. It is compiled once, and `Testers` keeps it for later
+answers. `put_harness` builds harness.rs and its modules, which replace libtest in strict mode.
 """
 
 import secrets
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 LIBRARY = "libtest.rlib"
 LIST = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=4 << 20, memory_bytes=4 << 30)
-"""Of a program that lists its tests."""
+"""Limits of a program that lists its tests."""
 _lock = threading.Lock()
 _built: dict[str, bytes] = {}
 
 
 def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
-    """Puts the harness there, compiled once a process and toolchain; its file by the name that rustc links."""
+    """Writes the harness, compiled once per process and toolchain; returns its file by crate name."""
     key = compiler.installation.identity
     if key not in _built:
         built = _build(work, compiler)
@@ -65,7 +65,7 @@ Key = tuple[str, str, str, ValueCalls | None]
 _CRATE = "zt_tests"
 _MOST_PROGRAMS = 200
 _MOST_TOKENS = 1 << 15
-"""Bytes of tokens that a socket takes before anybody reads."""
+"""Bytes of tokens that fit into a socket's buffer."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,11 @@ class ApartTests:
     program: str
     prefix: str
     names: tuple[tuple[str, bool], ...]
-    """As the program lists them, and whether they are ignored."""
+    """Names as the program lists them, and whether they are ignored."""
 
 
 class Testers:
-    """Test programs of one toolchain, compiled and run by one thread, to which their box belongs."""
+    """Test programs of one toolchain, compiled and run by one thread, which owns their box."""
 
     def __init__(self, compiler: Compiler, open_box: "Callable[[], Box]") -> None:
         self._compiler, self._open_box = compiler, open_box
@@ -91,7 +91,7 @@ class Testers:
         self._programs = 0
 
     def make(self, cases: Sequence[RustAnswer]) -> None:
-        """Compiles what is missing. A case whose tests do not compile without an answer has no `calls` any more.
+        """Compiles missing programs. A case whose tests do not compile without an answer loses its `calls`.
 
         Raises SandboxError, WorkerDied.
         """
@@ -113,7 +113,7 @@ class Testers:
     def run(
         self, case: RustAnswer, limits: Limits, answer: "Callable[[socket.socket], CommandResult]"
     ) -> "tuple[ApartTests, list[str], CommandResult, CommandResult]":
-        """Runs the tests of a case against `answer`, which runs the answer's program with this end as its input.
+        """Runs the tests of a case against `answer`, which runs the answer's program with the socket as its input.
 
         Returns the tests, their tokens and both results. Raises SandboxError.
         """
@@ -189,11 +189,11 @@ class Testers:
                 for file, found in compiled.files.items()
                 if found.errors or found.denied
             }
-            if compiled.ok:  # what is denied by default does not end a compilation here, but ends cargo's
+            if compiled.ok:  # a lint denied by default ends cargo's compilation, but not this one
                 left = {module: case for module, case in left.items() if module not in bad}
                 break
             if compiled.trouble or not bad & left.keys():
-                bad = set(left)  # whatever it is, the answers can be judged the other way
+                bad = set(left)  # the answers can still be judged the other way
             if len(cases) > 1:
                 alone += [case for module, case in left.items() if module in bad]
             left = {module: case for module, case in left.items() if module not in bad}
