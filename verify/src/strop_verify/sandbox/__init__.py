@@ -1,6 +1,6 @@
 """The jail: limits and confines untrusted programs. Needs no privileges; Linux only.
 
-Light on import, because jailed worker processes import it without site-packages; the names below load when used.
+The names below are imported when used, because jailed worker processes import this without site-packages.
 """
 
 from importlib import import_module
