@@ -168,7 +168,7 @@ def test_a_machines_root_is_listed_and_not_read() -> None:
         ("RUN for p in numpy; do pip install $p; done", {}, "numpy would have to be installed"),
         ("RUN exit 3", {}, "exit status 3"),
         ("WORKDIR /usr/src\nWORKDIR /app", {}, "WORKDIR /usr/src"),
-        ("COPY c.txt .", {}, "c.txt is no file"),
+        ("COPY c.txt .", {}, "c.txt is not a file"),
         ("COPY *.txt new", {}, "the target is not a folder"),
         ("COPY . .", {".dockerignore": b"*.txt\n"}, ".dockerignore"),
         ("ADD x .", {"x": b""}, "unpacks"),

@@ -105,7 +105,7 @@ def _copy(machine: Machine, step: CopyStep, context: Mapping[str, bytes], progra
         matches = list(_matching(source, context))
         alone = [name for name, rest in matches if not rest]
         if not matches:
-            raise UserError(f"{shown}: there is no {source or '.'} beside the Dockerfile")
+            raise UserError(f"{shown}: {source or '.'} is not a file beside the Dockerfile")
         if len(alone) > 1 and not into:
             raise UserError(f"{shown}: several files match, but the target is not a folder; end it with /")
         for name, rest in matches:
