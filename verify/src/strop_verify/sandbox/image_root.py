@@ -177,7 +177,7 @@ class ImageRoot:
             seen = f"{seen}/{part}"
             if os.path.islink(seen):
                 raise ValueError(
-                    f"{path} cannot be used in this image, in which {seen[len(self.work) :]} is a link"
+                    f"{path} cannot be used in this image, where {seen[len(self.work) :]} is a link"
                 )
 
 
