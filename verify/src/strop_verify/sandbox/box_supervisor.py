@@ -31,20 +31,10 @@ from strop_verify.sandbox.program_start import NoProgram, ProgramStart
 _PACKET_BYTES, _REMOUNT = 1 << 16, 0x20
 PORT = 8000
 """Port of a server for programs, in their own network."""
-_ASKED = frozenset(
-    {
-        *(
-            errno.ENAMETOOLONG,
-            errno.ENOTDIR,
-            errno.EISDIR,
-            errno.EEXIST,
-            errno.EINVAL,
-            errno.EILSEQ,
-            errno.EFBIG,
-        ),
-        *(errno.EACCES, errno.EPERM, errno.ELOOP),  # modes of folders that a program has set
-    }
-)
+_ASKED = {
+    errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ, errno.EFBIG,
+    errno.EACCES, errno.EPERM, errno.ELOOP,  # modes of folders that a program has set
+}  # fmt: skip
 """Errors caused by the requested names and sizes of files; all others are the machine's."""
 
 
@@ -270,12 +260,7 @@ class BoxSupervisor:
         return error.errno in _ASKED or (self.sized and error.errno == errno.ENOSPC)
 
     def _run(self, job: dict[str, Any], streams: list[int]) -> dict[str, Any]:
-        report: dict[str, Any] = {
-            "status": -1,
-            "error": "",
-            "asked": False,
-            "expired": "",
-        }
+        report: dict[str, Any] = {"status": -1, "error": "", "asked": False, "expired": ""}
         limits = Limits(**job["limits"])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:

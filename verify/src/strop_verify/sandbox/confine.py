@@ -18,30 +18,14 @@ from strop_verify.sandbox.kernel import Call, Filter, becoming, make
 from strop_verify.sandbox.limits import STACKS, Limits, plan
 
 SYSTEM_READ = (
-    "/lib",
-    "/lib64",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/local/lib",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-    "/usr/share/zoneinfo",
-    "/dev/null",
-    "/dev/urandom",
-    "/dev/random",
-    "/dev/zero",
-)
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime",
+    "/usr/share/zoneinfo", "/dev/null", "/dev/urandom", "/dev/random", "/dev/zero",
+)  # fmt: skip
 """Libraries and devices that any program may read, except for `held`; no data of the user or the host's
 configuration."""
 PROGRAMS_READ = (
-    "/bin",
-    "/usr/bin",
-    "/usr/local/bin",
-    "/usr/share",
-    "/usr/include",
-    "/usr/libexec",
-    "/etc/alternatives",
-)
+    "/bin", "/usr/bin", "/usr/local/bin", "/usr/share", "/usr/include", "/usr/libexec", "/etc/alternatives",
+)  # fmt: skip
 """Programs and the files that they read, for profiles that start programs."""
 
 _PACKAGES = ("site-packages", "dist-packages", "python-wheels")

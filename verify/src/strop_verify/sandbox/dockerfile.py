@@ -224,12 +224,9 @@ class _DockerfileReader:
 
 def _parsed(text: str) -> Sequence[Any]:
     """The instructions, read by BuildKit's parser. Raises UserError."""
+    purpose = "reading a Dockerfile"
     parser = require(
-        "dockerfile",
-        package="dockerfile",
-        extra="terminal",
-        purpose="reading a Dockerfile",
-        part="strop-verify",
+        "dockerfile", package="dockerfile", extra="terminal", purpose=purpose, part="strop-verify"
     )
     for line in text.removeprefix("\ufeff").split("\n"):
         found = _DIRECTIVE.match(line)

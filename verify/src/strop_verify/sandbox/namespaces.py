@@ -169,9 +169,6 @@ def _locked(target: str) -> int:
     """Flags of the host's mount that a user namespace must not remove."""
     found = os.statvfs(target).f_flag
     pairs = (
-        (os.ST_NOEXEC, 0x8),
-        (os.ST_NOATIME, 0x400),
-        (os.ST_NODIRATIME, 0x800),
-        (os.ST_RELATIME, 0x200000),
-    )
+        (os.ST_NOEXEC, 0x8), (os.ST_NOATIME, 0x400), (os.ST_NODIRATIME, 0x800), (os.ST_RELATIME, 0x200000),
+    )  # fmt: skip
     return sum(flag for bit, flag in pairs if found & bit)

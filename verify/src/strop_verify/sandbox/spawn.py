@@ -18,19 +18,8 @@ def helper(module: str, *arguments: str) -> list[str]:
 
     In the helper, sys.argv is ["-c", source folder, *arguments].
     """
-    return [
-        program(),
-        "-P",
-        "-s",
-        "-S",
-        "-B",
-        "-X",
-        "utf8",
-        "-c",
-        _BOOT.format(module=module),
-        source_folder(),
-        *arguments,
-    ]
+    options = ["-P", "-s", "-S", "-B", "-X", "utf8"]
+    return [program(), *options, "-c", _BOOT.format(module=module), source_folder(), *arguments]
 
 
 def helper_reads() -> tuple[str, ...]:

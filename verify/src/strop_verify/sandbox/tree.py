@@ -121,10 +121,7 @@ def _descendants(state: str = "") -> list[int]:
     processes: dict[int, tuple[str, int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with (
-                contextlib.suppress(OSError),
-                open(f"/proc/{name}/stat", "rb") as file,
-            ):  # it may have ended
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # it may have ended
                 now, parent = file.read().rpartition(b")")[2].split()[:2]
                 if now not in b"ZX":
                     processes[int(name)] = now.decode(), int(parent)

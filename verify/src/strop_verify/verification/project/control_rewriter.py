@@ -86,12 +86,8 @@ _CATCHING = _RAISES | {
 }
 _ANY_ERROR = ("BaseException", "SystemExit", "KeyboardInterrupt", "GeneratorExit")
 _TURNED = (
-    ("True", "False"),
-    ("In", "NotIn"),
-    ("Is", "IsNot"),
-    ("IsNone", "IsNotNone"),
-    ("IsInstance", "NotIsInstance"),
-)
+    ("True", "False"), ("In", "NotIn"), ("Is", "IsNot"), ("IsNone", "IsNotNone"), ("IsInstance", "NotIsInstance"),
+)  # fmt: skip
 
 
 class ControlRewriter:
@@ -227,7 +223,7 @@ class ControlRewriter:
             return [self._tried(order)]
         compared = next((node for node in _roots(statement) if self._pair(node)), None)
         if compared is None:
-            return self._alone(statement)
+            return [self._tried(statement)] if self._turn(statement) else [statement]
         given = self._pair(compared) or ()
         left, right = (self._literals.get(one.id, one) if isinstance(one, ast.Name) else one for one in given)
         names = {one.id for one in given if isinstance(one, ast.Name)}
@@ -237,13 +233,11 @@ class ControlRewriter:
             number = int(is_literal(right))
             name = getattr(given[number], "id", "")
             literal = (left, right)[number]
-            other, rest = (
-                helpers.named.get(name) or helpers.literal(copy.deepcopy(literal)),
-                helpers.each(literal),
-            )
+            other = helpers.named.get(name) or helpers.literal(copy.deepcopy(literal))
+            others = [other, *helpers.each(literal)]
             if name in helpers.compared:
                 helpers.named[name] = other
-            return self._each(statement, (left, right)[1 - number], [other, *rest], number)
+            return self._each(statement, (left, right)[1 - number], others, number)
         calls = [any(isinstance(node, ast.Call) for node in ast.walk(side)) for side in (left, right)]
         if not any(calls):  # either may come from the code under test
             return [
@@ -261,10 +255,6 @@ class ControlRewriter:
             return [before, self._tried(statement), statement_of(f"{side.id} = {kept}")]
         moved = helpers.call(helpers.moved, side)
         return [self._tried(_with(statement, (moved, right) if number == 0 else (left, moved)))]
-
-    def _alone(self, statement: ast.stmt) -> list[ast.stmt]:
-        """An assertion that compares nothing for equality, turned round."""
-        return [self._tried(statement)] if self._turn(statement) else [statement]
 
     def _each(
         self, statement: ast.stmt, side: ast.expr, others: list[ast.expr], place: int

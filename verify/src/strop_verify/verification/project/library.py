@@ -3,12 +3,13 @@
 Nothing listed reads a clock, the environment or the process, and nothing changes its arguments.
 """
 
-_BUILTINS = """
-abs all any ascii bin bool bytes chr complex dict divmod enumerate filter float format frozenset hex int
-isinstance len list map max min next iter oct open ord pow range repr reversed round set slice sorted str sum
-tuple zip object __file__ True False None
-"""
-BUILTINS = frozenset(_BUILTINS.split())
+BUILTINS = frozenset(
+    """
+    abs all any ascii bin bool bytes chr complex dict divmod enumerate filter float format frozenset hex int
+    isinstance len list map max min next iter oct open ord pow range repr reversed round set slice sorted str sum
+    tuple zip object __file__ True False None
+    """.split()  # noqa: SIM905
+)
 LIBRARY = {
     "ast": "literal_eval",
     "base64": "*",
@@ -64,10 +65,9 @@ METHODS = frozenset(
 ) | frozenset(_MORE_METHODS.split())
 LISTING = frozenset({"glob", "rglob", "iterdir", "exists", "is_file", "is_dir"})
 """Methods that ask which files exist: clean only before a test has run."""
-_CHANGING = """
-append extend insert pop remove clear sort reverse update setdefault add discard
-"""
-CHANGING = frozenset(_CHANGING.split())
+CHANGING = {
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "add", "discard",
+}  # fmt: skip
 OPENERS = frozenset({"open"})
 
 

@@ -137,10 +137,12 @@ class FilePins:
             return False
         return self._reads_alike(site, test, told)
 
+    def _given(self, probe: SiteProbe) -> Mapping[str, PinnedValue]:
+        return self._values[probe.number] if probe.number < len(self._values) else {}
+
     def told(self, probe: SiteProbe, test: str) -> PinnedValue | None:
         """The result of a probe in a test."""
-        given = self._values[probe.number] if probe.number < len(self._values) else {}
-        return given.get(test if probe.parameters else "")
+        return self._given(probe).get(test if probe.parameters else "")
 
     def literal(self, probe: SiteProbe, test: str) -> str:
         """The result of a probe as a literal, or an empty text."""
@@ -166,7 +168,7 @@ class FilePins:
         self._handed: dict[ast.AST, set[str]] = {}
         for site in self._finder.sites:
             if site.escapes:
-                given = self._values[site.probe.number] if site.probe.number < len(self._values) else {}
+                given = self._given(site.probe)
                 handed = self._handed.setdefault(site.owner, set())
                 for told in given.values():
                     handed.update(told.named)
@@ -206,9 +208,7 @@ class FilePins:
 
     def _fixed(self, root: Root) -> bool:
         """Whether nothing can change what a name holds."""
-        given = (
-            self._values[root.probe.number] if root.probe and root.probe.number < len(self._values) else {}
-        )
+        given = self._given(root.probe) if root.probe else {}
         return bool(given) and all(told.kind == "fixed" for told in given.values())
 
     def _reads_alike(self, site: Site, test: str, told: PinnedValue) -> bool:

@@ -199,7 +199,6 @@ class Project:
     ) -> "Future[Results]":
         """Starts `run` and returns at once. `hash_seed`: other than 0 to differ from all other runs."""
         asked = list(dict.fromkeys(self.tests() if tests is None else tests))
-
         request = RunRequest(tests=asked, seconds=self._bound(asked))
         return self._submit(lambda backend: _complete(backend.run(request, files=files), asked), hash_seed)
 
@@ -225,14 +224,13 @@ class Project:
         )
         return min(self.test_seconds, 1.0 + 10 * slowest)
 
-    def _make(self, seed: int) -> Backend:
-        return open_backend(self.language, self.files, self._settings, self.test_seconds, hash_seed=seed)
-
     def _submit(self, action: Callable[[Backend], _T], seed: int) -> "Future[_T]":
         def act() -> _T:
             mine: dict[int, Backend] = self._local.__dict__.setdefault("backends", {})
             if seed not in mine:
-                mine[seed] = self._make(seed)
+                mine[seed] = open_backend(
+                    self.language, self.files, self._settings, self.test_seconds, hash_seed=seed
+                )
                 with self._lock:
                     self._open.append(mine[seed])
             own = mine[seed]

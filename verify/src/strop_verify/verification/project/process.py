@@ -38,12 +38,7 @@ class TestsProcess(JailedProcess):
     """Runs tests on a project's snapshot `base`, with an earlier run's compiled files. For the starting thread only."""
 
     def __init__(
-        self,
-        base: Mapping[str, bytes],
-        settings: Settings,
-        warmth: CompileCache,
-        *,
-        hash_seed: int = 0,
+        self, base: Mapping[str, bytes], settings: Settings, warmth: CompileCache, *, hash_seed: int = 0
     ) -> None:
         self.base, self.warm = base, warmth
         self.layout: Layout = layout_of(base)

@@ -88,10 +88,7 @@ def main() -> NoReturn:
     work, testing = sys.argv[5:7]
     packages, read, ahead = map(json.loads, sys.argv[7:10])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
-    sys.path += [
-        packages[-1],
-        testing,
-    ]  # our own pytest and its requirements, not the project's
+    sys.path += [packages[-1], testing]  # our own pytest and its requirements, not the project's
     control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(read), work=work)
     sys.path[-2:] = packages
     for name in ahead:

@@ -6,24 +6,10 @@ from collections.abc import Callable, Sequence
 
 from strop_verify.code.trees import Node, text_of
 
-_MAKERS = frozenset(
-    {
-        "vec",
-        "Some",
-        "Ok",
-        "Err",
-        "None",
-        "String",
-        "from",
-        "to_string",
-        "to_owned",
-        "into",
-        "Box",
-        "new",
-        "Vec",
-        "as_str",
-    }
-)
+_MAKERS = {
+    "vec", "Some", "Ok", "Err", "None", "String", "from", "to_string", "to_owned", "into", "Box", "new", "Vec",
+    "as_str",
+}  # fmt: skip
 """Names that may be part of a value beside literals: none belongs to the code under test."""
 _INTEGER = re.compile(r"(0x[0-9a-fA-F_]+|0b[01_]+|0o[0-7_]+|[0-9][0-9_]*)([iu](?:8|16|32|64|128|size))?")
 _FLOAT = re.compile(r"([0-9][0-9_]*)(\.[0-9_]*(?:f32|f64)?)")
@@ -37,7 +23,7 @@ def altered(tokens: Sequence[Node], rng: random.Random) -> list[str]:
     found: list[Node] = []
     if not all(_plain(token, found) for token in tokens):
         return []
-    choices = [(node, others) for node in found if (others := _others(node, rng))]
+    choices = [(node, others) for node in found if (others := _OTHERS[node.type](text_of(node), rng))]
     if not choices:
         return []
     chosen = choices * _MOST if len(choices) == 1 else rng.sample(choices, min(_MOST, len(choices)))
@@ -71,17 +57,12 @@ def _plain(token: Node, found: list[Node]) -> bool:
     return not token.is_named and not text_of(token)[:1].isalpha()
 
 
-def _others(node: Node, rng: random.Random) -> list[str]:
-    return _OTHERS[node.type](text_of(node), rng)
-
-
 def _integers(text: str, rng: random.Random) -> list[str]:
     whole = _INTEGER.fullmatch(text)
-    return (
-        [f"{n}{whole[2] or ''}" for n in _numbers(int(whole[1], 0 if whole[1][1:2].isalpha() else 10), rng)]
-        if whole
-        else []
-    )
+    if whole is None:
+        return []
+    value = int(whole[1], 0 if whole[1][1:2].isalpha() else 10)
+    return [f"{n}{whole[2] or ''}" for n in _numbers(value, rng)]
 
 
 def _floats(text: str, rng: random.Random) -> list[str]:

@@ -125,7 +125,7 @@ def read_project(path: Path) -> Files:
     """The files of a folder, a snapshot or an sdist. Raises UserError."""
     if path.is_file():
         try:
-            return {n: data for n, data in _without_top(unpack(path)).items() if not _skipped_by_name(n)}
+            return {n: data for n, data in _without_top(unpack(path)).items() if not _hidden(n)}
         except VerificationError as error:
             raise UserError(str(error)) from None
     if not path.is_dir():
@@ -195,7 +195,7 @@ def is_made(path: str) -> bool:
     return any(_skipped(part, False) for part in path.split("/"))
 
 
-def _skipped_by_name(path: str) -> bool:
+def _hidden(path: str) -> bool:
     return any(part.startswith(".") and part not in _KEPT for part in path.split("/"))
 
 

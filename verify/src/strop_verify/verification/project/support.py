@@ -67,17 +67,14 @@ class Asked:
         """From the files of these tests, and conftest.py in the folders above."""
         names, bases = set[str](), set[str]()
         named = by_file(base, tests)
-        homes = set(named)
-        homes |= {
-            str(above / "conftest.py") for home in homes for above in PurePosixPath(home).parents
-        } & base.keys()
+        above = (parent for home in named for parent in PurePosixPath(home).parents)
+        homes = {*named} | ({str(parent / "conftest.py") for parent in above} & base.keys())
         for home in homes:
             tree = parsed(base[home])
             names |= names_in(tree)
             wanted = _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
-            imported = [
-                one for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names
-            ]
+            froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+            imported = (one for node in froms for one in node.names)
             bases |= wanted | {one.name for one in imported if one.asname in wanted}
         return cls(frozenset(names - {""}), frozenset(bases - {""}))
 
@@ -192,7 +189,11 @@ def _asserting(
         return found
     usual = backend.run(RunRequest(tests=tests, reach=True))
     calls = {
-        piece: tuple(test for test in tests if _reaches(usual, test, piece.path, piece.line))
+        piece: tuple(
+            test
+            for test in tests
+            if test in usual.reached and (piece.path, piece.line) in usual.reached[test].code
+        )
         for piece in pieces
         if not piece.sure
     }
@@ -229,10 +230,6 @@ def names_of(own: Iterable[SupportPart]) -> frozenset[str]:
     """The names by which tests call functions that assert."""
     parts = (piece.name.split(".") for piece in own if not piece.sure)
     return frozenset(part for *above, last in parts for part in (last, *above[-1:] * last.startswith("__")))
-
-
-def _reaches(run: ProjectRun, test: str, path: str, line: int) -> bool:
-    return test in run.reached and (path, line) in run.reached[test].code
 
 
 def _line(node: Definition) -> int:

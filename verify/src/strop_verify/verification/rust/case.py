@@ -153,10 +153,7 @@ class RustAnswer:
     def _stage(self, name: str, passed: bool | None) -> Stage:
         text = self.output_of.get(name, "")
         return Stage(
-            name=name,
-            passed=bool(passed),
-            output=text[:MOST_OUTPUT],
-            truncated=len(text) > MOST_OUTPUT,
+            name=name, passed=bool(passed), output=text[:MOST_OUTPUT], truncated=len(text) > MOST_OUTPUT
         )
 
 

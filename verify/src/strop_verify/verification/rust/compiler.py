@@ -194,11 +194,7 @@ class Compiler:
         self, work: "Work", argv: Sequence[str], limits: Limits, environment: Mapping[str, str]
     ) -> "CommandResult":
         return work.run(
-            argv,
-            limits=limits,
-            profile="build",
-            read=self.installation.read,
-            environment=environment,
+            argv, limits=limits, profile="build", read=self.installation.read, environment=environment
         )
 
 

@@ -142,12 +142,10 @@ def doubtful_types(text: str, crates: Collection[str]) -> set[str]:
     found: set[str] = set()
     standard = not _takes_over_derive(root, crates)
     for node in walk(root):
-        if (
-            node.type in _DEFINITIONS
-            and _foreign_attributes(node)
-            and not (standard and _derives_equality(node))
-        ):
-            found.add(plain(node.child_by_field_name("name")))
+        if node.type in _DEFINITIONS and _foreign_attributes(node):
+            # with the plain derive the type cannot have another equality with itself
+            if not (standard and "PartialEq" in _derived(node)):
+                found.add(plain(node.child_by_field_name("name")))
         elif node.type == "macro_invocation":
             name = text_of(node.child_by_field_name("macro")).rpartition("::")[2]
             words = {plain(leaf) for leaf in leaves(node)}
@@ -192,11 +190,6 @@ def _derived(item: Node) -> list[str]:
 def _foreign_attributes(item: Node) -> bool:
     foreign = any(name not in _DERIVES for name in _derived(item))
     return foreign or any(_name(a) not in _ATTRIBUTES for a in _attributes(item))
-
-
-def _derives_equality(item: Node) -> bool:
-    """Whether it derives PartialEq: then the type cannot have another equality with itself."""
-    return "PartialEq" in _derived(item)
 
 
 def _takes_over_derive(root: Node, crates: Collection[str]) -> bool:

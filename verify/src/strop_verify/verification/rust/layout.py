@@ -160,8 +160,5 @@ def _with_tests(case: RustAnswer, answer: str) -> str:
     data, head = answer.encode(), case.scan.head
     above, below = data[:head].decode(), data[head:].decode()
     if above and below.startswith("\n"):
-        above, below = (
-            above + "\n",
-            below[1:],
-        )  # it must not end up in a comment, and lines keep their numbers
+        above, below = above + "\n", below[1:]  # not inside a comment; line numbers stay the same
     return f"{above} {declaration} {below}"

@@ -100,9 +100,7 @@ class Testers:
         new = {_key(case): case for case in cases if case.calls and _key(case) not in self._known}
         if new:
             groups: dict[tuple[str, bool], list[RustAnswer]] = {}
-            for (
-                case
-            ) in new.values():  # heads of an answer's own can spoil only each other's program, and then none
+            for case in new.values():  # answers' own signatures may not compile, so they get other programs
                 groups.setdefault((case.check.edition, bool(case.calls and case.calls.own)), []).append(case)
             for group in groups.values():
                 self._ask(partial(self._compile, group))

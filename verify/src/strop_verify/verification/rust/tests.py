@@ -144,11 +144,7 @@ class StrictRunner:
         return ran
 
     def _process(
-        self,
-        work: "Work",
-        layout: Shared,
-        case: RustAnswer,
-        tests: dict[str, tuple[int, int] | None],
+        self, work: "Work", layout: Shared, case: RustAnswer, tests: dict[str, tuple[int, int] | None]
     ) -> "tuple[CommandResult, dict[str, RanTest]]":
         """Runs the tests that have an alteration; see `second_look.Run`."""
         tokens = {name: secrets.token_hex(_TOKENS // 2) for name in tests}

@@ -16,12 +16,4 @@ from strop_verify.verification.strength.measure import (
     witnessed,
 )
 
-__all__ = [
-    "controls",
-    "count_assertions",
-    "judge",
-    "killed",
-    "killers",
-    "own_tests_hold",
-    "witnessed",
-]
+__all__ = ["controls", "count_assertions", "judge", "killed", "killers", "own_tests_hold", "witnessed"]
