@@ -117,7 +117,7 @@ class PytestControls(ProjectControls):
                 if found := controls.blamed(odd, like, usual.results):
                     return _with_costs_of(_forged(run, found), runs)
             if truth is None:
-                lost = [test for test in lost if not _passed(run, controls.true.get(test, test))]
+                lost = [test for test in lost if not run.passed(controls.true.get(test, test))]
                 beside = controls.files  # keep the files of the first run
                 if run.tampered:
                     break
@@ -131,7 +131,7 @@ class PytestControls(ProjectControls):
                 for test, control in controls.true.items()
                 if control in run.results
             }
-            lost = [test for test in lost if not _passed(run, test)]
+            lost = [test for test in lost if not run.passed(test)]
         if not lost and not run.tampered:
             if around := self._around():
                 return _with_costs_of(_stopped(first, f"{around} does not run in a test that calls it"), runs)
@@ -172,7 +172,7 @@ class CargoControls(ProjectControls):
             run, true = self._swapped(chosen, runs)
             if run.stop is not None and (run.tampered or not run.uncollected):
                 return _with_costs_of(run, runs)
-            if all(_passed(run, true.get(test, test)) for test in self.tests):
+            if all(run.passed(true.get(test, test)) for test in self.tests):
                 return _with_costs_of(first, runs)
         runs.append(self._run(ControlTests(), self.tests))
         return _with_costs_of(runs[-1], runs)
@@ -204,7 +204,7 @@ class CargoControls(ProjectControls):
 def _told(run: ProjectRun, controls: ControlTests, *, broke_off: bool) -> list[str]:
     """False controls reported as passed or not at all; none if a run broke off and reported none as passed."""
     odd = wrongly_ended(run.results, controls.false)
-    return [] if broke_off and not any(_passed(run, control) for control in odd) else odd
+    return [] if broke_off and not any(map(run.passed, odd)) else odd
 
 
 def _forged(run: ProjectRun, test: str) -> ProjectRun:
@@ -214,10 +214,6 @@ def _forged(run: ProjectRun, test: str) -> ProjectRun:
 
 def _stopped(run: ProjectRun, cause: str) -> ProjectRun:
     return replace(run, tampered=cause, stop=(Outcome.TAMPERED, cause))
-
-
-def _passed(run: ProjectRun, test: str) -> bool:
-    return test in run.results and run.results[test].outcome is Outcome.PASSED
 
 
 def _with_costs_of(last: ProjectRun, runs: Collection[ProjectRun]) -> ProjectRun:

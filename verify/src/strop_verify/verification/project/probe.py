@@ -101,7 +101,7 @@ class Project:
             runs = [self._submit(lambda backend: backend.run(), seed) for seed in (0, 0, 1)]
             every = [future.result() for future in runs]
             first = every[0]
-            steady = [n for n in first.results if all(_passed(run, n) for run in every)]
+            steady = [n for n in first.results if all(run.passed(n) for run in every)]
             if not steady:
                 why = (
                     first.uncollected or (first.stop[1] if first.stop else "") or _one_failure(first.results)
@@ -157,7 +157,7 @@ class Project:
         runs = self._awaited([self._submit(partial(_whole, request=r), 0) for r in requests], count)
         for run in runs:
             self._failure = self._failure or _one_failure(run.results)
-            self.reached |= {n: reach for n, reach in run.reached.items() if _passed(run, n)}
+            self.reached |= {n: reach for n, reach in run.reached.items() if run.passed(n)}
         self.looked += sum(map(len, chosen))
         return True
 
@@ -183,7 +183,7 @@ class Project:
         runs = self._awaited(futures, lambda done: tell(f"{told}: {done} of {len(futures)} parts run"))
         for run, again in zip(runs[::2], runs[1::2], strict=True):
             for name in run.results:
-                if _passed(run, name) and _passed(again, name):
+                if run.passed(name) and again.passed(name):
                     self._known[name] = True
                     self.baseline[name] = run.results[name]
         for name in asked:
@@ -307,11 +307,6 @@ def _pieces(tests: Sequence[str], most: int) -> list[list[str]]:
             else:
                 pieces.append(part)
     return pieces
-
-
-def _passed(run: ProjectRun, name: str) -> bool:
-    result = run.results.get(name)
-    return result is not None and result.outcome is Outcome.PASSED
 
 
 def _one_failure(results: Results) -> str:

@@ -121,6 +121,10 @@ class ProjectRun:
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
 
+    def passed(self, test: str) -> bool:
+        """Whether a test was reported as passed."""
+        return test in self.results and self.results[test].outcome is Outcome.PASSED
+
     @property
     def endless(self) -> bool:
         """Whether it ran out of time before its tests were collected."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from strop_verify.core.snapshots import Files
-from strop_verify.core.verdict import Outcome
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.definitions import (
     DEEP,
@@ -27,7 +26,7 @@ from strop_verify.verification.project.definitions import (
     names_in,
     parsed,
 )
-from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach
+from strop_verify.verification.project.runs import RunRequest, TestReach
 from strop_verify.verification.project.syntax_of_tests import by_file
 
 _MOST = 24
@@ -202,9 +201,8 @@ def _asserting(
         if not calling or text is None or not {*piece.through} <= names_of(found):
             continue
         without = backend.run(RunRequest(tests=calling), files={piece.path: text})
-        passed = [test for test in calling if _passed(usual, test)]
-        still = [test for test in calling if _passed(without, test)]
-        if {*passed} <= {*still} and still:
+        passed, still = set(filter(usual.passed, calling)), set(filter(without.passed, calling))
+        if passed <= still and still:
             found[piece] = calling
     return found
 
@@ -253,7 +251,3 @@ def _emptied(data: bytes, name: str) -> str | None:
 
 def _text(node: Definition | None) -> str:
     return "" if node is None else ast.dump(node)
-
-
-def _passed(run: ProjectRun, test: str) -> bool:
-    return test in run.results and run.results[test].outcome is Outcome.PASSED
