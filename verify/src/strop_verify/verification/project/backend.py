@@ -8,7 +8,6 @@ from typing import Protocol
 
 from strop_verify.core.errors import VerificationError
 from strop_verify.core.snapshots import Files, digest_of
-from strop_verify.sandbox.limits import Limits
 from strop_verify.verification.project.process import TestsProcess, warm_up
 from strop_verify.verification.project.runs import (
     EVERYTHING,
@@ -17,6 +16,7 @@ from strop_verify.verification.project.runs import (
     ProjectRun,
     RunRequest,
     as_bytes,
+    continued,
     ending,
     with_room,
 )
@@ -95,7 +95,11 @@ class PytestBackend:
             request = replace(request, patience=PATIENCE, loading=LOADING + 2 * first.cpu_seconds)
         changed, limits = as_bytes(files or {}), ending(limits, request.until)
         run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
-        return self._resumed(run, request, limits) if whole and not changed and not removed else run
+        if not whole or changed or removed:
+            return run
+        return continued(
+            run, request, lambda rest: self._opened(self._warmth()[0]).run(rest, limits), _MOST_RESTARTS
+        )
 
     def collected(self) -> ProjectRun:
         """The first run, which collects the tests. Raises WorkerDied."""
@@ -106,18 +110,6 @@ class PytestBackend:
         process, self._process = self._process, None
         if process is not None:
             process.close()
-
-    def _resumed(self, run: ProjectRun, request: RunRequest, limits: Limits) -> ProjectRun:
-        """Continues with the remaining tests after one that ended its process."""
-        for _ in range(_MOST_RESTARTS):
-            if run.stop is None or not run.running:
-                break
-            left_out = {*run.results, run.running}
-            more = self._opened(self._warmth()[0]).run(replace(request, left_out=left_out), limits)
-            run.results |= more.results
-            run.lines |= more.lines
-            run.running, run.stop, run.status = more.running, more.stop, more.status
-        return run
 
     def _opened(self, warmth: CompileCache) -> TestsProcess:
         if self._process is None or self._process.closed:

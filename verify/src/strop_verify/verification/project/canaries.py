@@ -8,7 +8,7 @@ import random
 from collections.abc import Collection, Mapping
 
 from strop_verify.verification.controls import ControlTests
-from strop_verify.verification.project.names import MODULUS, Names, beside, computed
+from strop_verify.verification.project.names import COMPUTING, MODULUS, Names, beside, computed
 
 
 def python_canaries(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> ControlTests:
@@ -43,11 +43,7 @@ def _plain(path: str, names: Names, rng: random.Random, found: ControlTests) -> 
         owner = f"Test{case}::" if number > 2 else ""
         found.add(f"{path}::{owner}{name}", f"plain {number}", passes=number in (0, 4))
     head = "import unittest\n\nimport pytest\n\n\n"
-    helper = (
-        f"def {made}(start):\n    for step in range(1, 9):\n        start = (start * 31 + step) % {MODULUS}\n"
-        "    return start\n"
-    )
-    return head + "\n\n".join([helper, *pieces])
+    return head + "\n\n".join([COMPUTING.format(name=made), *pieces])
 
 
 def rust_canaries(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> ControlTests:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from strop_verify.verification.project.names import Names, computed
+from strop_verify.verification.project.names import COMPUTING, Names, computed
 
 _MOST_PARTS = 12
 """Maximum parts of a literal that are changed one by one."""
@@ -66,7 +66,7 @@ class ControlHelpers:
         """Source of the functions, to be inserted before their callers."""
         start, number = self._rng.randrange(100, 9000), self._rng.randrange(2, 900)
         lines = [
-            _MADE.format(name=self.made),
+            COMPUTING.format(name=self.made),
             _CHANGED.replace("_changed", self.changed),
             f"def {self.flag}():\n    return {self.made}({start}) == {self._said(start)}\n",
             f"def {self.moved}(value):\n"
@@ -145,9 +145,3 @@ _CHANGED = inspect.getsource(_changed).replace(
     "(value, number, parts=list):",
     1,
 )
-_MADE = """\
-def {name}(start):
-    for step in range(1, 9):
-        start = (start * 31 + step) % 99991
-    return start
-"""

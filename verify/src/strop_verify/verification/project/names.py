@@ -9,6 +9,13 @@ _WORDS = (
     "basic", "empty", "nested", "order", "limits", "default", "values", "single", "many", "state", "merge", "edge",
 )  # fmt: skip
 MODULUS = 99_991
+COMPUTING = f"""\
+def {{name}}(start):
+    for step in range(1, 9):
+        start = (start * 31 + step) % {MODULUS}
+    return start
+"""
+"""The text of `computed` under another name."""
 
 
 def computed(start: int) -> int:

@@ -12,7 +12,6 @@ Every variant runs in its own jailed process on a fresh copy of the project.
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -25,7 +24,7 @@ from strop_verify.core.verdict import Outcome, TestResult
 from strop_verify.verification.project import snapshot
 from strop_verify.verification.project.backend import LANGUAGES, Backend, PytestBackend, open_backend
 from strop_verify.verification.project.layout import sources
-from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach
+from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach, continued
 from strop_verify.verification.settings import Settings
 
 Results = dict[str, TestResult]
@@ -284,15 +283,7 @@ def _collected(backend: Backend) -> ProjectRun:
 
 
 def _whole(backend: Backend, request: RunRequest) -> ProjectRun:
-    """A run that continues after tests that end their process."""
-    run = backend.run(request)
-    for _ in range(_MOST_ENDED):
-        if run.stop is None or not run.running:
-            break
-        more = backend.run(replace(request, left_out={*request.left_out, *run.results, run.running}))
-        run.results, run.reached = run.results | more.results, run.reached | more.reached
-        run.running, run.stop = more.running, more.stop
-    return run
+    return continued(backend.run(request), request, backend.run, _MOST_ENDED)
 
 
 def _pieces(tests: Sequence[str], most: int) -> list[list[str]]:

@@ -4,7 +4,7 @@ import hashlib
 import math
 import secrets
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -129,6 +129,21 @@ class ProjectRun:
     def endless(self) -> bool:
         """Whether it ran out of time before its tests were collected."""
         return self.stop is not None and self.stop[0] is Outcome.TIMED_OUT and not self.collected
+
+
+def continued(
+    run: ProjectRun, request: RunRequest, start: Callable[[RunRequest], ProjectRun], most: int
+) -> ProjectRun:
+    """The run, continued with the remaining tests after one that ended its process, up to `most` times."""
+    for _ in range(most):
+        if run.stop is None or not run.running:
+            break
+        more = start(replace(request, left_out={*request.left_out, *run.results, run.running}))
+        run.results |= more.results
+        run.lines |= more.lines
+        run.reached |= more.reached
+        run.running, run.stop, run.status = more.running, more.stop, more.status
+    return run
 
 
 def ending(limits: Limits, until: float) -> Limits:

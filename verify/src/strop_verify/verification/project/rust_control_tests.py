@@ -13,6 +13,7 @@ from strop_verify.code.trees import Node, parse, text_of, walk
 from strop_verify.verification.controls import ControlTests
 from strop_verify.verification.project.names import Names
 from strop_verify.verification.project.rust_values import altered, spanned
+from strop_verify.verification.rust.trusted_tests import edited
 
 _AROUND = {
     "expression_statement", "block", "for_expression", "if_expression", "else_clause", "unsafe_block",
@@ -49,15 +50,10 @@ def rust_controls(
         cuts.setdefault(path, []).extend([*changes, (node.end_byte, node.end_byte, _renamed(node, new))])
         made.add(test, test, passes=False)
         made.add(test[: -len(name)] + new, test, passes=True)
-    made.files = {path: _cut(tree[path], chosen) for path, chosen in cuts.items()}
+    made.files = {
+        path: edited(tree[path].decode("utf-8", "replace"), chosen) for path, chosen in cuts.items()
+    }
     return made
-
-
-def _cut(data: bytes, cuts: list[_Cut]) -> str:
-    data = data.decode("utf-8", "replace").encode()
-    for start, end, new in sorted(cuts, reverse=True):
-        data = data[:start] + new.encode() + data[end:]
-    return data.decode()
 
 
 def _renamed(function: Node, name: str) -> str:

@@ -47,6 +47,14 @@ def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
     return {"test": LIBRARY}
 
 
+def listed_tests(result: "CommandResult") -> list[tuple[str, bool]]:
+    """(name, whether it is ignored) of each test that a program has listed. Raises WorkerDied."""
+    if result.status != 0:
+        raise WorkerDied(f"a test program does not start: {result.stderr[-300:].decode(errors='replace')}")
+    rows = (line.split("\t") for line in result.stdout.decode().splitlines())
+    return [(row[0], row[1] == "ignored") for row in rows]
+
+
 def _build(work: "Work", compiler: Compiler) -> bytes:
     folder = Path(__file__).parent
     work.put({name: (folder / name).read_text().replace("SECRET", SECRET) for name in HARNESS})
@@ -195,18 +203,11 @@ class Testers:
             if len(cases) > 1:
                 alone += [case for module, case in left.items() if module in bad]
             left = {module: case for module, case in left.items() if module not in bad}
-        rows: list[list[str]] = []
-        if left:
-            listed = self._run([f"./{program}", "--list"], LIST)
-            if listed.status != 0:
-                raise WorkerDied(
-                    f"a test program does not start: {listed.stderr[-300:].decode(errors='replace')}"
-                )
-            rows = [line.split("\t") for line in listed.stdout.decode().splitlines()]
+        rows = listed_tests(self._run([f"./{program}", "--list"], LIST)) if left else []
         self._known |= {_key(case): None for case in cases}
         for module, case in left.items():
             prefix = f"{module}::{TRUSTED}::"
-            names = tuple((row[0], row[1] == "ignored") for row in rows if row[0].startswith(prefix))
+            names = tuple(row for row in rows if row[0].startswith(prefix))
             if names and 33 * len(names) < _MOST_TOKENS:
                 self._known[_key(case)] = ApartTests(program, prefix, names)
         for case in alone:  # another task's tests may be to blame

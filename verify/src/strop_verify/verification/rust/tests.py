@@ -32,7 +32,7 @@ from strop_verify.verification.rust.second_look import (
     read_report,
     sensitive,
 )
-from strop_verify.verification.rust.test_programs import LIST, Testers, put_harness
+from strop_verify.verification.rust.test_programs import LIST, Testers, listed_tests, put_harness
 from strop_verify.verification.secret_rng import drawn
 
 if TYPE_CHECKING:
@@ -109,15 +109,10 @@ class StrictRunner:
                 case.refused = "code that runs before main"
                 case.fail("test", case.refused)
             return
-        listed = _run(work, [PROGRAM, "--list"], LIST, self.compiler)
-        if listed.status != 0:
-            raise WorkerDied(
-                f"a test program does not start: {listed.stderr[-300:].decode(errors='replace')}"
-            )
-        rows = [line.split("\t") for line in listed.stdout.decode().splitlines()]
+        rows = listed_tests(_run(work, [PROGRAM, "--list"], LIST, self.compiler))
         for case in cases:
             prefix = layout.prefix(case)
-            names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
+            names = [row for row in rows if row[0].startswith(prefix)]
             if case.calls is None:
                 ran = self._run_case(work, layout, case, names)
                 passed = {name for name, one in ran.items() if one.passed}
