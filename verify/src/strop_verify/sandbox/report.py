@@ -35,10 +35,7 @@ class JailReport:
 
     def layer(self, name: str) -> Layer:
         """The layer of that name. Raises KeyError."""
-        for row in self.layers:
-            if row.name == name:
-                return row
-        raise KeyError(name)
+        return {row.name: row for row in self.layers}[name]
 
     @property
     def safe(self) -> bool:

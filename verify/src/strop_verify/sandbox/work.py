@@ -90,9 +90,8 @@ class Work:
         Raises ValueError for a name or size that cannot be written (others may have been), SandboxError.
         """
         sizes, contents = self._taken()
-        job = {"op": "put", "files": sizes, "limits": asdict(limits or Limits()), "read": self._read}
-        fresh, self.used = not self.used, True
-        self._answer(job, contents, fresh=fresh)
+        job = {"op": "put", "files": sizes, "limits": asdict(limits or Limits())}
+        self._answer(job, contents, starts=True)
 
     def run(
         self,
@@ -162,23 +161,18 @@ class Work:
 
     def make_folders(self, names: Collection[str]) -> None:
         """Makes missing folders and their parents. Raises ValueError, SandboxError."""
-        fresh, self.used = not self.used, True
-        asked = [safe_name(name) for name in names]
-        self._answer({"op": "folders", "names": asked, "read": self._read}, fresh=fresh)
+        self._answer({"op": "folders", "names": [safe_name(name) for name in names]}, starts=True)
 
     def close_folders(self, closed: Collection[str], still_open: Collection[str]) -> None:
         """See `image_root.ImageRoot.close_folders`. Raises ValueError, SandboxError."""
-        fresh, self.used = not self.used, True
-        job = {"op": "close", "closed": [*closed], "open": [*still_open], "read": self._read}
-        self._answer(job, fresh=fresh)
+        self._answer({"op": "close", "closed": [*closed], "open": [*still_open]}, starts=True)
 
     def listen(self) -> socket.socket:
         """A socket that listens on 127.0.0.1 in the programs' private network; they may connect to it from now on.
 
         Raises SandboxError.
         """
-        fresh, self.used = not self.used, True
-        (fd,) = self._answer({"op": "listen", "read": self._read}, fresh=fresh)
+        (fd,) = self._answer({"op": "listen"}, starts=True)
         return socket.socket(fileno=fd)
 
     def remove(self, names: Collection[str]) -> None:
@@ -200,9 +194,12 @@ class Work:
         ]
 
     def _answer(
-        self, job: dict[str, Any], contents: Sequence[bytes] = (), *, fresh: bool = False
+        self, job: dict[str, Any], contents: Sequence[bytes] = (), *, starts: bool = False
     ) -> list[int]:
-        reply, fds = self._ask(job, contents, fresh)
+        """The descriptors of the reply. `starts`: the request may be the first and start the process."""
+        fresh = starts and not self.used
+        self.used = self.used or starts
+        reply, fds = self._ask({**job, "read": self._read} if starts else job, contents, fresh)
         if reply["error"]:
             raise (FileNotFoundError if reply.get("absent") else ValueError)(reply["error"])
         return fds

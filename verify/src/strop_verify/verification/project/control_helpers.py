@@ -125,6 +125,11 @@ class ControlHelpers:
         return computed(start) + (0 if self.truth else self._rng.randrange(1, 900))
 
 
+def assigned(name: str, value: ast.expr) -> ast.stmt:
+    """The statement that binds a name to a value."""
+    return ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=value)
+
+
 def statement_of(text: str) -> ast.stmt:
     """Parses a text of one statement."""
     return ast.parse(text).body[0]

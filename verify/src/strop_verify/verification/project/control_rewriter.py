@@ -7,7 +7,7 @@ import ast
 import copy
 from collections.abc import Callable, Mapping
 
-from strop_verify.verification.project.control_helpers import ControlHelpers, statement_of
+from strop_verify.verification.project.control_helpers import ControlHelpers, assigned, statement_of
 from strop_verify.verification.project.syntax_of_tests import called, compared_only, is_literal, pair_of
 
 
@@ -31,17 +31,14 @@ def split(statement: ast.stmt, new_name: Callable[[], str]) -> list[ast.stmt]:
     for value in (test.left, *test.comparators):
         if any(isinstance(node, ast.Call) for node in ast.walk(value)):
             kept = new_name()
-            made.append(ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=value))
+            made.append(assigned(kept, value))
             value = ast.Name(id=kept, ctx=ast.Load())
         sides.append(value)
     pairs = zip(sides, test.ops, sides[1:], strict=False)
-    return [
-        *made,
-        *(
-            _claiming(statement, ast.Compare(left=copy.deepcopy(a), ops=[op], comparators=[copy.deepcopy(b)]))
-            for a, op, b in pairs
-        ),
-    ]
+    for a, op, b in pairs:
+        claim = ast.Compare(left=copy.deepcopy(a), ops=[op], comparators=[copy.deepcopy(b)])
+        made.append(_claiming(statement, claim))
+    return made
 
 
 def ordered(statement: ast.stmt, helpers: ControlHelpers) -> ast.stmt | None:
@@ -189,7 +186,7 @@ class ControlRewriter:
                 sides.append(side)
                 continue
             kept = self._helpers.new()
-            made.append(ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=side))
+            made.append(assigned(kept, side))
             sides.append(ast.Name(id=kept, ctx=ast.Load()))
         statement.test = ast.Compare(left=sides[0], ops=[ast.NotEq()], comparators=[sides[1]])
         alike = ast.Compare(left=sides[0], ops=[ast.Eq()], comparators=[sides[1]])
@@ -267,9 +264,7 @@ class ControlRewriter:
         for number, other in enumerate(others):
             again = ast.Name(id=kept, ctx=ast.Load())
             one = _with(statement, (other, again) if place == 0 else (again, other))
-            first = (
-                [ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=side)] if number == 0 else []
-            )
+            first = [assigned(kept, side)] if number == 0 else []
             made.append(self._tried(*first, one))
         return made
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-from strop_verify.verification.project.control_helpers import written
+from strop_verify.verification.project.control_helpers import assigned, written
 from strop_verify.verification.project.expression_sites import Site, SiteLoop, SiteProbe
 from strop_verify.verification.project.names import Names
 from strop_verify.verification.project.pure_expressions import Function
@@ -97,9 +97,7 @@ class Writer:
         items = self._items(loop) if site is None or self._pins.allowed(site, self._test) else None
         kept = self._names.new()
         if items is None:
-            made.append(
-                ast.Assign(targets=[ast.Name(kept, ast.Store())], value=_listed(self._made(loop.node.iter)))
-            )
+            made.append(assigned(kept, _listed(self._made(loop.node.iter))))
         for number in range(count):
             self._rounds[loop] = number
             value: ast.expr = (

@@ -6,6 +6,7 @@ reads a clock, the environment or the process, and nothing changes its arguments
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from strop_verify.verification.project.library import (
@@ -35,15 +36,11 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             yield from own_nodes(child)
 
 
-def times_bound(scope: ast.AST) -> dict[str, int]:
+def times_bound(scope: ast.AST) -> Counter[str]:
     """How often each name is bound in a scope; a `global` or `nonlocal` counts twice."""
-    found: dict[str, int] = {}
-    inner = {
-        id(name)
-        for node in own_nodes(scope)
-        if isinstance(node, ast.comprehension)
-        for name in ast.walk(node.target)
-    }
+    found = Counter[str]()
+    loops = (node for node in own_nodes(scope) if isinstance(node, ast.comprehension))
+    inner = {id(name) for node in loops for name in ast.walk(node.target)}
     for node in own_nodes(scope):
         names: list[str] = []
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and id(node) not in inner:
@@ -58,8 +55,7 @@ def times_bound(scope: ast.AST) -> dict[str, int]:
             names = node.names * 2
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             names = [node.name]
-        for name in names:
-            found[name] = found.get(name, 0) + 1
+        found.update(names)
     return found
 
 
@@ -76,15 +72,14 @@ class Module:
         self._bound = times_bound(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Global):
-                for name in node.names:
-                    self._bound[name] = self._bound.get(name, 0) + 2
+                self._bound.update(node.names * 2)
         self.starred = any(isinstance(n, ast.ImportFrom) and n.names[0].name == "*" for n in ast.walk(tree))
         for statement in tree.body:
             self._take(statement)
 
     def once(self, name: str) -> bool:
         """Whether the module binds this name once."""
-        return self._bound.get(name, 0) == 1
+        return self._bound[name] == 1
 
     def clean(self, node: ast.AST, inner: frozenset[str] = frozenset(), *, early: bool = False) -> bool:
         """Whether an expression is clean, given clean names `inner`; `early`: no test has run before it."""
@@ -126,10 +121,8 @@ class Module:
     def _take(self, statement: ast.stmt) -> None:
         if isinstance(statement, ast.Import):
             for alias in statement.names:
-                if alias.asname or "." not in alias.name:
-                    self._library(alias.asname or alias.name, alias.name)
-                else:
-                    self._library(alias.name.partition(".")[0], alias.name.partition(".")[0])
+                module = alias.name if alias.asname else alias.name.partition(".")[0]
+                self._library(alias.asname or module, module)
         elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
             for alias in statement.names:
                 self._library(alias.asname or alias.name, f"{statement.module}.{alias.name}")
@@ -138,14 +131,8 @@ class Module:
         elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if self.clean(statement.value, early=True):
-                self.clean_names |= {one.id for one in targets if isinstance(one, ast.Name)}
-                self.clean_names |= {
-                    one.id
-                    for target in targets
-                    if isinstance(target, ast.Tuple)
-                    for one in target.elts
-                    if isinstance(one, ast.Name)
-                }
+                parts = (one.elts if isinstance(one, ast.Tuple) else [one] for one in targets)
+                self.clean_names |= {one.id for part in parts for one in part if isinstance(one, ast.Name)}
 
     def _library(self, name: str, full: str) -> None:
         top = full.partition(".")[0]

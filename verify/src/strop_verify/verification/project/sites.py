@@ -7,6 +7,7 @@ other expressions that read the object are then not pinned.
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterable
 
 from strop_verify.verification.project.expression_sites import Bound, Mention, Root, Site, SiteLoop, SiteProbe
@@ -61,10 +62,8 @@ class SiteScope:
         self._finder, self._node, self._owner = finder, node, owner
         self._early = isinstance(node, ast.Module)
         self._times = times_bound(node)
-        self._loads: dict[str, int] = {}
-        for one in ast.walk(node):
-            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
-                self._loads[one.id] = self._loads.get(one.id, 0) + 1
+        names_read = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+        self._loads = Counter(one.id for one in names_read if isinstance(one.ctx, ast.Load))
         names = sorted(name for name in parameters if self._times.get(name) == 1)
         root = Root(loads=_MANY)
         if names:
@@ -162,7 +161,7 @@ class SiteScope:
         if isinstance(target, ast.Name):
             if self._times.get(target.id) != 1:
                 return False
-            part.root.loads += self._loads.get(target.id, 0)
+            part.root.loads += self._loads[target.id]
             self._bound[target.id] = Bound(part, value, loops)
             return True
         if not isinstance(target, ast.Tuple) or any(isinstance(one, ast.Starred) for one in target.elts):
@@ -179,10 +178,8 @@ class SiteScope:
         names = {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
         if any(self._times.get(name) != 1 for name in names):
             return None
-        inlined, root = (
-            self._inlined(node.iter),
-            Root(tuple(self._mentions(node.iter)), around=node, made_in=around),
-        )
+        inlined = self._inlined(node.iter)
+        root = Root(tuple(self._mentions(node.iter)), around=node, made_in=around)
         length = self._probe(_call("len", _call("list", inlined)), loops, node.iter)
         root.probe = self._probe(_call("tuple", inlined), loops, node.iter)
         loop = SiteLoop(node, inlined, loops, root, length, root.probe)

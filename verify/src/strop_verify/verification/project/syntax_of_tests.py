@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 _MARKS = ("pytest.mark.", "mark.")
@@ -83,31 +84,27 @@ def module_literals(tree: ast.Module) -> dict[str, ast.expr]:
             target = statement.targets[0]
             if isinstance(target, ast.Name) and is_literal(statement.value):
                 once[target.id] = statement.value
-    bound: dict[str, int] = {}
+    bound = Counter[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound[node.id] = bound.get(node.id, 0) + 1
+            bound[node.id] += 1
         elif isinstance(node, ast.arg):
-            bound[node.arg] = bound.get(node.arg, 0) + 1
+            bound[node.arg] += 1
         elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name):
             if isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 once.pop(node.value.id, None)
         elif isinstance(node, ast.Global):
             for name in node.names:
                 once.pop(name, None)
-    return {name: value for name, value in once.items() if bound.get(name) == 1}
+    return {name: value for name, value in once.items() if bound[name] == 1}
 
 
 def compared_only(tree: ast.AST) -> set[str]:
     """Names that are read only in comparisons for equality."""
-    loads: dict[str, int] = {}
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    loads = Counter(node.id for node in names if isinstance(node.ctx, ast.Load))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            loads[node.id] = loads.get(node.id, 0) + 1
-    for node in ast.walk(tree):
-        for side in pair_of(node) or ():
-            if isinstance(side, ast.Name):
-                loads[side.id] -= 1
+        loads.subtract(side.id for side in pair_of(node) or () if isinstance(side, ast.Name))
     return {name for name, count in loads.items() if count == 0}
 
 

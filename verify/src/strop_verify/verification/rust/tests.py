@@ -63,9 +63,8 @@ class CargoRunner:
             result = _run(work, argv, self.compiler.within(self.limits), self.compiler)
             _note(case, result)
             case.test = result.status == 0 and not result.expired
-            text = (result.stdout + result.stderr).decode(errors="replace")
-            case.say("test", text.replace(prefix, ""))
-            case.output = text.replace(prefix, "")
+            case.output = (result.stdout + result.stderr).decode(errors="replace").replace(prefix, "")
+            case.say("test", case.output)
             names = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED}
             for name, word in _LIBTEST_LINE.findall(result.stdout):
                 if word != b"ignored":

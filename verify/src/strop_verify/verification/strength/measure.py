@@ -134,14 +134,7 @@ def killed(verdict: Verdict) -> bool | None:
     return verdict.outcome in _KILLS
 
 
-_LOOKS = {
-    "assert": "looks",
-    "assert_eq": "looks_eq",
-    "assert_ne": "looks_ne",
-    "debug_assert": "looks",
-    "debug_assert_eq": "looks_eq",
-    "debug_assert_ne": "looks_ne",
-}
+_LOOKS = {f"{debug}assert{kind}": f"looks{kind}" for debug in ("", "debug_") for kind in ("", "_eq", "_ne")}
 _PATTERNS = {
     "looks": ("$a:expr", "$a"),
     "looks_eq": ("$a:expr, $b:expr", "$a == $b"),
