@@ -13,13 +13,9 @@ _ROOT = "/sys/fs/cgroup"
 _NUMBERS = itertools.count()
 _FILES = {
     2: {"memory": "memory.max", "swap": "memory.swap.max", "pids": "pids.max", "events": "memory.events"},
-    1: {
-        "memory": "memory.limit_in_bytes",
-        "swap": "memory.swappiness",
-        "pids": "pids.max",
-        "events": "memory.oom_control",
-    },
-}
+    1: {"memory": "memory.limit_in_bytes", "swap": "memory.swappiness", "pids": "pids.max",
+        "events": "memory.oom_control"},
+}  # fmt: skip
 
 
 class Cgroup:

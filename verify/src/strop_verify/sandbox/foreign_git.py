@@ -34,12 +34,9 @@ _BOUNDED = ("sh", "-c", 'ulimit -f 4194304 && ulimit -v 4194304 && exec "$@"', "
 Its address space is 4 GiB: an object states its size, and git allocates that much at once.
 """
 _SETTINGS = (
-    "protocol.allow=never",
-    "core.bigFileThreshold=64m",
-    "core.packedGitLimit=1g",
-    "core.packedGitWindowSize=64m",
+    "protocol.allow=never", "core.bigFileThreshold=64m", "core.packedGitLimit=1g", "core.packedGitWindowSize=64m",
     "core.useReplaceRefs=false",
-)
+)  # fmt: skip
 
 
 class ForeignGit:

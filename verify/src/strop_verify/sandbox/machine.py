@@ -210,13 +210,8 @@ class Machine:
         """Makes the roots' folders once."""
         if self._made:
             return
-        folders = [
-            *(ROOTS if self._image else self.roots),
-            self.workdir[1:],
-            "logs/agent",
-            "logs/verifier",
-            "logs/artifacts",
-        ]
+        logs = ["logs/agent", "logs/verifier", "logs/artifacts"]
+        folders = [*(ROOTS if self._image else self.roots), self.workdir[1:], *logs]
         if self._image:
             self._folder.make([name for name in folders if name])
             self._made = True

@@ -128,11 +128,8 @@ def names_in(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found |= {one.name for one in node.names}
         elif called(node) in ("usefixtures", "getfixturevalue"):
-            found |= {
-                one.value
-                for one in ast.walk(node)
-                if isinstance(one, ast.Constant) and isinstance(one.value, str)
-            }
+            constants = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
+            found |= {value for value in constants if isinstance(value, str)}
     return found
 
 
@@ -149,9 +146,8 @@ def defined(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
                     waiting.append((name, node.body))
             elif isinstance(node, ast.If | ast.Try):
                 inner = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
-                waiting.append(
-                    (above, [*inner, *(one for h in getattr(node, "handlers", []) for one in h.body)])
-                )
+                inner += (one for h in getattr(node, "handlers", []) for one in h.body)
+                waiting.append((above, inner))
 
 
 def parsed(data: bytes) -> ast.Module:

@@ -113,11 +113,8 @@ def refusal(check: ProjectCheck, base: Mapping[str, bytes], language: str) -> st
             return path
         if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
             return path
-        if (
-            language == "python"
-            and path not in base
-            and shadows(path, layout.own, layout.roots, check.packages)
-        ):
+        new = language == "python" and path not in base
+        if new and shadows(path, layout.own, layout.roots, check.packages):
             return path
     return ""
 

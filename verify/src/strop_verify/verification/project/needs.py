@@ -122,14 +122,11 @@ def imported(files: Mapping[str, bytes]) -> set[str]:
             continue
         data = _CONTINUED.sub(b" ", data)
         for many, one in _IMPORT.findall(data):
-            found |= (
-                {one}
-                if one
-                else {part.split()[0].partition(b".")[0] for part in many.split(b",") if part.split()}
-            )
+            listed = [one] if one else [part.split()[0] for part in many.split(b",") if part.split()]
+            found |= {name.partition(b".")[0] for name in listed}
         found |= {*_SKIPPED.findall(data)}
-        for listed in _PLUGINS.findall(data):
-            found |= {name.partition(b".")[0] for name in re.findall(rb"""["']([\w.]+)["']""", listed)}
+        for plugins in _PLUGINS.findall(data):
+            found |= {name.partition(b".")[0] for name in re.findall(rb"""["']([\w.]+)["']""", plugins)}
     return {name.decode(errors="replace") for name in found} - sys.stdlib_module_names
 
 
@@ -137,9 +134,9 @@ def own_modules(files: Mapping[str, bytes]) -> set[str]:
     """The project's top-level modules, except names that many projects have."""
     layout = layout_of(files)
     tops = [path.removeprefix(f"{root}/") for root in layout.roots for path in files if path.startswith(root)]
-    machinery = {
+    machinery = MACHINERY & {
         path.partition("/")[0].removesuffix(".py") for path in tops if path.endswith(".py")
-    } & MACHINERY
+    }
     return {name for name in layout.own | machinery if name.lower() not in _COMMON}
 
 

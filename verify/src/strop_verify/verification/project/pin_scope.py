@@ -48,20 +48,16 @@ def clean_parameters(function: Function, marks: list[ast.expr], module: Module) 
     """Parameters of a test whose values are clean."""
     clean, other = set[str](), set[str]()
     for mark in marks:
-        if (
-            not isinstance(mark, ast.Call)
-            or not ast.unparse(mark.func).endswith("parametrize")
-            or len(mark.args) < 2
-        ):
+        if not isinstance(mark, ast.Call) or len(mark.args) < 2:
+            continue
+        if not ast.unparse(mark.func).endswith("parametrize"):
             continue
         try:
             given = ast.literal_eval(mark.args[0])
         except ValueError:
             return frozenset()
         names = [n.strip() for n in given.split(",")] if isinstance(given, str) else [*given]
-        indirect = (
-            any(one.arg == "indirect" or one.arg is None for one in mark.keywords) or len(mark.args) > 2
-        )
+        indirect = len(mark.args) > 2 or any(one.arg in ("indirect", None) for one in mark.keywords)
         values = mark.args[1]
         rows = values.elts if isinstance(values, ast.List | ast.Tuple) else [values]
         fine = not indirect and all(

@@ -41,8 +41,7 @@ _MOST_ENDED = 5
 _T = TypeVar("_T")
 
 
-def _silent(text: str) -> None:
-    """Discards progress."""
+def _silent(text: str) -> None: ...
 
 
 class Project:
@@ -102,9 +101,8 @@ class Project:
             first = every[0]
             steady = [n for n in first.results if all(run.passed(n) for run in every)]
             if not steady:
-                why = (
-                    first.uncollected or (first.stop[1] if first.stop else "") or _one_failure(first.results)
-                )
+                why = first.uncollected or (first.stop[1] if first.stop else "")
+                why = why or _one_failure(first.results)
                 raise UserError(f"the project has no test that passes here: {why or 'none was found'}")
             self.baseline = {name: first.results[name] for name in steady}
             self._tests = steady

@@ -145,9 +145,7 @@ class TestsProcess(JailedProcess):
             "roots": list(self.layout.roots),
             "own": sorted(self.layout.own),
             "options": list(self.warm.options),
-            "arguments": list(request.within)
-            if request.tests is None
-            else _arguments(request.tests, request.beside),
+            "arguments": _arguments(request),
             "keep": request.keep,
             "secret": secret,
         }
@@ -170,7 +168,9 @@ def _cache_stem(path: str) -> tuple[str, str]:
     return ("__pycache__" if folder == "." else f"{folder}/__pycache__"), pure.name.partition(".")[0]
 
 
-def _arguments(tests: Collection[str], beside: Collection[str]) -> list[str]:
-    """pytest's arguments for these tests: functions without parameters, whose text may be unusual."""
-    named = (test for test in sorted(tests) if test.partition("::")[0] not in beside)
-    return sorted(dict.fromkeys([*(test.partition("[")[0] for test in named), *beside]))
+def _arguments(request: RunRequest) -> list[str]:
+    """pytest's arguments for the tests: functions without parameters, whose text may be unusual."""
+    if request.tests is None:
+        return [*request.within]
+    named = (test for test in request.tests if test.partition("::")[0] not in request.beside)
+    return sorted({*(test.partition("[")[0] for test in named), *request.beside})

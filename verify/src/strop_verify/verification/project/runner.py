@@ -33,14 +33,9 @@ TIME = 1_000_000_000
 """Modification time of every file of a tree, in Unix seconds; constant, so that compiled files stay valid."""
 _PLUGINS = ("cacheprovider", "faulthandler", "junitxml", "pastebin", "stepwise")
 ENVIRONMENT = {
-    "CI": "1",
-    "TZ": "UTC",
-    "LANG": "C.UTF-8",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "NO_COLOR": "1",
-}
+    "CI": "1", "TZ": "UTC", "LANG": "C.UTF-8", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1",
+}  # fmt: skip
 """The tests' environment, with HOME and TMPDIR. CI makes Hypothesis use the same examples each time."""
 
 

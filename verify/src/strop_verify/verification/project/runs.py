@@ -237,12 +237,8 @@ class Listener:
                 run.stop = (Outcome.TIMED_OUT, "importing took too long")
         elif "probe" in message:
             lists = tuple(message["reads"]), tuple(message["named"])
-            run.told[message["probe"], message["test"]] = (
-                message["v"],
-                message["k"],
-                *lists,
-                message["relative"],
-            )
+            told = (message["v"], message["k"], *lists, message["relative"])
+            run.told[message["probe"], message["test"]] = told
         elif "stopped" in message:
             run.stop = (Outcome.TIMED_OUT, message["stopped"])
         elif "tampered" in message:

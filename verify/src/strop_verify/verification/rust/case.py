@@ -145,9 +145,8 @@ class RustAnswer:
         if not self.build:
             return Outcome.FAILED, f"does not build: {_first_line(self.output_of.get('build', ''))}"
         if not self.test:
-            return Outcome.FAILED, self.detail or _first_line(
-                self.output_of.get("test", "")
-            ) or "a test failed"
+            told = _first_line(self.output_of.get("test", ""))
+            return Outcome.FAILED, self.detail or told or "a test failed"
         return Outcome.PASSED, ""
 
     def _stage(self, name: str, passed: bool | None) -> Stage:

@@ -110,11 +110,7 @@ class Compiler:
                 raise WorkerDied(f"clippy-driver does not run in the jail: {_last_line(result)}")
             names = tuple(n for n in names if n not in NEVER_LOWERED)
             work.put({"empty.rs": ""})
-            argv = [
-                self.installation.program("clippy-driver"),
-                self.installation.program("rustc"),
-                "empty.rs",
-            ]
+            argv = [*map(self.installation.program, ("clippy-driver", "rustc")), "empty.rs"]
             argv += ["--crate-type", "lib", "--emit=metadata", *(f"-W{name}" for name in names)]
             errors = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
             unstable = set(re.findall(r"unknown lint: `(\w+)`", errors))

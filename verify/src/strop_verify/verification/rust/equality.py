@@ -56,11 +56,8 @@ def _targets(function: Node, aliases: Callable[[], set[str]]) -> set[str]:
     header = [impl.child_by_field_name("trait"), impl.child_by_field_name("type")]
     parts = [n for part in header if part is not None for n in walk(part)]
     parameters = impl.child_by_field_name("type_parameters")
-    free = (
-        {plain(n) for n in walk(parameters) if n.type == "type_identifier"}
-        if parameters is not None
-        else set()
-    )
+    within = walk(parameters) if parameters is not None else ()
+    free = {plain(n) for n in within if n.type == "type_identifier"}
     # the trait's own name is the last of its path
     trait = next((n for n in parts if n.type == "type_identifier"), None)
     names = {plain(n) for n in parts if n.type in _NAMES and n != trait} - free - {"Self"}

@@ -63,9 +63,8 @@ def function_of(node: Node, name: str, owner: OwnerHead) -> FunctionHead:
             for parameter in part.named_children:
                 head |= names_in(parameter.child_by_field_name("type"), generic)
     said = owner.said
-    unsaid = (
-        [n.type for n in walk(back) if n.type in _UNSAID or _of_self(n, said)] if back is not None else []
-    )
+    within = walk(back) if back is not None else ()
+    unsaid = [n.type for n in within if n.type in _UNSAID or _of_self(n, said)]
     head |= {OPAQUE} if unsaid else set()
     head |= {OPAQUES} if unsaid.count("abstract_type") + unsaid.count("dynamic_type") > 1 else set()
     head |= {n for name in head & said.keys() for n in said[name]}

@@ -153,14 +153,12 @@ def _assertion_edits(root: Node) -> list[tuple[int, int, str]]:
             "debug_assert",
         ):
             tree = node.named_children[-1]
-            parts = [c for c in tree.children[1:-1]]
+            parts = tree.children[1:-1]
             comma = next((c for c in parts if c.type == ","), None)
             if not parts or tree.type != "token_tree":
                 continue
-            start, end = (
-                parts[0].start_byte,
-                comma.start_byte if comma is not None else tree.children[-1].start_byte,
-            )
+            last = comma if comma is not None else tree.children[-1]
+            start, end = parts[0].start_byte, last.start_byte
             source = (root.text or b"")[start - root.start_byte : end - root.start_byte].decode()
             edits.append((start, end, _condition(source)))
     return edits
