@@ -107,12 +107,14 @@ def merged(stages: list[Stage]) -> list[Stage]:
     found: dict[str, Stage] = {}
     for one in stages:
         if (before := found.get(one.name)) is not None:
-            update: dict[str, object] = {
-                "passed": before.passed and one.passed,
-                "seconds": before.seconds + one.seconds,
-            }
-            update |= {"output": before.output + one.output, "truncated": before.truncated or one.truncated}
-            one = one.model_copy(update=update)
+            one = one.model_copy(
+                update={
+                    "passed": before.passed and one.passed,
+                    "seconds": before.seconds + one.seconds,
+                    "output": before.output + one.output,
+                    "truncated": before.truncated or one.truncated,
+                }
+            )
         found[one.name] = one
     return list(found.values())
 
