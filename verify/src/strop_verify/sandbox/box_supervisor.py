@@ -284,9 +284,8 @@ class BoxSupervisor:
             report["left"] = tree.kill_all(self.settings.uid)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         report["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        report["peak"] = (
-            after.ru_maxrss * 1024 if after.ru_maxrss > before.ru_maxrss else report.pop("own", 0)
-        )
+        higher = after.ru_maxrss > before.ru_maxrss
+        report["peak"] = after.ru_maxrss * 1024 if higher else report.pop("own", 0)
         return report
 
     def _furnish(self, files: list[tuple[str, int, bool]], limits: Limits) -> None:

@@ -131,11 +131,10 @@ def enter(
     settings: WorkerSettings,
 ) -> None:
     """Confines this process and all its descendants. Raises as `entering`."""
-    make(
-        entering(
-            read=read, write=write, allow_exec=allow_exec, allow_metadata=allow_metadata, settings=settings
-        )
+    calls = entering(
+        read=read, write=write, allow_exec=allow_exec, allow_metadata=allow_metadata, settings=settings
     )
+    make(calls)
 
 
 def entering(

@@ -48,9 +48,8 @@ class Folder:
         self.limits = limits or Limits()
         self._open, self._read, self._environment = open_one, read, dict(environment or {})
         self._lock = threading.Lock()
-        self._thread: ThreadPoolExecutor | None = (
-            None  # one thread: the box ends with the thread that started it
-        )
+        # one thread, because the box ends with the thread that started it
+        self._thread: ThreadPoolExecutor | None = None
         self._stack, self._inside = ExitStack(), ExitStack()
         self._box: Box | None = None
         self._work: Work | None = None

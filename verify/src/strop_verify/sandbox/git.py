@@ -89,9 +89,8 @@ class Git:
     def _start(
         self, arguments: Sequence[str], seconds: float, remote: bool, output: IO[bytes], errors: IO[bytes]
     ) -> "subprocess.Popen[bytes]":
-        settings = (
-            [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))] if self._own else []
-        )
+        pairs = _SETTINGS.items() if self._own else ()
+        settings = [word for pair in pairs for word in ("-c", "=".join(pair))]
         deadline = ["timeout", "--kill-after=5", f"{seconds:g}"] if shutil.which("timeout") else []
         with self._lock:
             if self._stopped:

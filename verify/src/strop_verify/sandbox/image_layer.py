@@ -107,9 +107,8 @@ class _LayerWriter:
     def finish(self) -> bool:
         """Writes the marks of removal; returns whether the layer hides all below. Raises LayerFault, OSError."""
         absent = []
-        for parts in sorted(
-            self._gone, key=lambda parts: (-len(parts), parts)
-        ):  # deepest first: folders made for some exist for others
+        # deepest first: folders made for some exist for others
+        for parts in sorted(self._gone, key=lambda parts: (-len(parts), parts)):
             with self._folder(parts[:-1], f"entry {'/'.join(parts)!r:.200}") as fd:
                 found = _status(fd, parts[-1])
             if found is None:

@@ -198,23 +198,24 @@ def _shared() -> Iterator[Path]:
     folder = os.path.realpath(os.path.join(sys.base_prefix, "lib"))
     if folder in ("/usr/lib", "/usr/local/lib"):
         return  # the system's, which every program may read
-    done = subprocess.run(
-        [_base(), "-I", "-S", "-c", _LIBRARIES, os.path.join(_standard(), "lib-dynload")],
-        capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, env={},
-    )  # fmt: skip
+    done = _run(_base(), "-c", _LIBRARIES, os.path.join(_standard(), "lib-dynload"))
     mapped = {line.rpartition(" ")[2] for line in done.stdout.splitlines()}
     for path in map(Path, sorted(glob.glob(os.path.join(folder, "*.so*")))):
         if os.path.realpath(path) in mapped:
             yield path
 
 
+def _run(python: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [python, "-I", "-S", *arguments],
+        capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, env={},
+    )  # fmt: skip
+
+
 def _check(folder: Path) -> None:
     """Raises OSError if the copy does not run by itself."""
     asked = "import sys, json, ctypes, hashlib, socket; print(json.dumps([sys.prefix, sys.path]))"
-    done = subprocess.run(
-        [str(folder / "bin" / "python3"), "-I", "-S", "-B", "-c", asked],
-        capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, env={},
-    )  # fmt: skip
+    done = _run(str(folder / "bin" / "python3"), "-B", "-c", asked)
     if done.returncode:
         raise OSError(f"its copy of {_base()} does not run: {done.stderr.strip().splitlines()[-1:]}")
     prefix, path = json.loads(done.stdout)

@@ -80,7 +80,7 @@ class JailedProcess:
         settings = jail.settings(self._slot, allow_unsafe=allow_unsafe)
         parent = (
             0 if jail.launcher else os.getpid()
-        )  # with a launcher, that is the parent, and its child dies with it
+        )  # a launcher is the parent itself, and its child dies with it
         own = (self.work, *arguments) if folder else arguments
         argv = helper(module, str(theirs.fileno()), str(parent), settings, *own)
         visible = (*confine.SYSTEM_READ, *helper_reads(), *read)

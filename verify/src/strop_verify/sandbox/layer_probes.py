@@ -80,9 +80,8 @@ def _in_namespaces() -> str:
             _inside()
             os._exit(0)
         except OSError as error:
-            hint = (
-                "; root needs CAP_SYS_ADMIN for it" if error.errno == errno.EINVAL and not os.getuid() else ""
-            )
+            lacks = error.errno == errno.EINVAL and not os.getuid()
+            hint = "; root needs CAP_SYS_ADMIN for it" if lacks else ""
             os.write(1, f"{error}{hint}".encode())
             os._exit(1)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):

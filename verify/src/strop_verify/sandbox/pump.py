@@ -120,9 +120,8 @@ class Pump:
         del self._writers[fd]
 
     def _register(self, fd: int) -> None:
-        events = (select.POLLIN if fd in self._readers else 0) | (
-            select.POLLOUT if fd in self._writers else 0
-        )
+        events = select.POLLIN if fd in self._readers else 0
+        events |= select.POLLOUT if fd in self._writers else 0
         if events:
             self._poll.register(fd, events)
         else:

@@ -116,9 +116,8 @@ class CommandToolchain:
             result = run(work, described.run, stdin, limits, described.test_profile, described)
             budget.spend(result)
             account(findings, result, self.limits.output_bytes)
-            outcome, message = failure(result, limits, 0) or judge(
-                number, case, result.stdout.decode(errors="replace")
-            )
+            output = result.stdout.decode(errors="replace")
+            outcome, message = failure(result, limits, 0) or judge(number, case, output)
             if outcome is Outcome.TIMED_OUT:
                 findings.stop = (outcome, message)
                 break

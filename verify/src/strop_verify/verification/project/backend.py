@@ -81,10 +81,8 @@ class PytestBackend:
         warmth, first = self._warmth()
         if first.endless and request.tests is None:
             return replace(first)
-        bound = (request.seconds or self._seconds) * (
-            20 if request.traced else _TRACED if request.reach else 1
-        )
-        request = replace(request, seconds=bound)
+        factor = 20 if request.traced else _TRACED if request.reach else 1
+        request = replace(request, seconds=(request.seconds or self._seconds) * factor)
         whole = request.tests is None or bool(request.traced)
         limits = with_room(self._settings.limits, cpu=ROOM_CPU, wall=ROOM_WALL)
         if whole:

@@ -83,9 +83,8 @@ def _found(base: Files, tests: Collection[str], backend: Backend) -> Recorded:
 
 def _asked(base: Files, tests: Collection[str]) -> tuple[dict[str, Place], list[tuple[str, str, str, bool]]]:
     hidden = frozenset(part for path in base for part in _modules(path) if is_library(part))
-    helpers = "\n".join(
-        data.decode("utf-8", "replace") for path, data in base.items() if path.endswith("conftest.py")
-    )
+    conftests = (data for path, data in base.items() if path.endswith("conftest.py"))
+    helpers = "\n".join(data.decode("utf-8", "replace") for data in conftests)
     places: dict[str, Place] = {}
     probes: list[tuple[str, str, str, bool]] = []
     for home, mine in by_file(base, tests).items():

@@ -123,11 +123,9 @@ class Writer:
         if not any(self._pins.site(one) for one in inner):
             return None
         count = in_rounds(plain(told), loop.around, self._rounds)
-        if (
-            not isinstance(count, int)
-            or count > _MOST_ROUNDS
-            or self._nodes + count * len(inner) > _MOST_NODES
-        ):
+        if not isinstance(count, int) or count > _MOST_ROUNDS:
+            return None
+        if self._nodes + count * len(inner) > _MOST_NODES:
             return None
         self._nodes += count * len(inner)
         return count

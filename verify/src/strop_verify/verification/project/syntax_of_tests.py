@@ -30,9 +30,8 @@ def test_function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
     """
     body: list[ast.stmt] = tree.body
     for name in names[:-1]:
-        body = _with_bases(
-            tree, next((one for one in body if isinstance(one, ast.ClassDef) and one.name == name), None)
-        )
+        classes = (one for one in body if isinstance(one, ast.ClassDef) and one.name == name)
+        body = _with_bases(tree, next(classes, None))
     found = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == names[-1]]
     if not found or not all(_known_mark(tree, mark) for mark in found[0].decorator_list):
         return None
@@ -122,9 +121,8 @@ def pair_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
         return node.left, node.comparators[0]
     if isinstance(node, ast.Call) and called(node) in _PAIRS and len(node.args) >= 2:
-        return (
-            None if any(isinstance(one, ast.Starred) for one in node.args) else (node.args[0], node.args[1])
-        )
+        starred = any(isinstance(one, ast.Starred) for one in node.args)
+        return None if starred else (node.args[0], node.args[1])
     return None
 
 

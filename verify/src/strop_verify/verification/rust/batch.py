@@ -173,9 +173,8 @@ class CrateBatch:
         """Notes that another answer's trait implementations, or rewritten paths, may have caused the error."""
         others = self.reaching - case.scan.reaching
         longer = bool(case.scan.crate_ends) and not isinstance(self.layout, Alone)
-        case.again = (
-            case.again or (others > 0 and found.inference) or longer or self._names_others(case, found)
-        )
+        inferred = others > 0 and found.inference
+        case.again = case.again or inferred or longer or self._names_others(case, found)
 
     def _names_others(self, case: RustAnswer, found: Diagnostics) -> bool:
         """Whether the diagnostics may depend on other answers: they mention, count or disambiguate their items."""

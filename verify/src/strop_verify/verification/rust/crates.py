@@ -118,9 +118,8 @@ def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequenc
     """
     if vendor is None:
         remedy = "set sandbox.rust_vendor to a folder of vendored crates that has it"
-        return CompiledCrates(
-            missing={code_name(c): f"no folder of crates is configured; {remedy}" for c in crates}
-        )
+        why = f"no folder of crates is configured; {remedy}"
+        return CompiledCrates(missing={code_name(crate): why for crate in crates})
     key = (compiler.installation.identity, str(vendor), tuple(crates))
     with _lock:  # other threads wait: they need the same, and compiling is expensive
         found = _known.get(key) or _build(work, compiler, vendor, crates)

@@ -175,10 +175,8 @@ class ScanReader:
 
     def _extern_crate_declaration(self, node: Node) -> None:
         self.alone("extern crate")
-        words = [
-            text_of(child) for child in node.children if child.type in ("identifier", "as", "crate", "self")
-        ]
-        self.found.extern_crates.append(" ".join(words[1:]))
+        named = (child for child in node.children if child.type in ("identifier", "as", "crate", "self"))
+        self.found.extern_crates.append(" ".join([*map(text_of, named)][1:]))
 
     def _mod_item(self, node: Node) -> None:
         self.modules.append(node.end_byte)

@@ -70,9 +70,8 @@ _Asked = Mapping[str, Altered]
 def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
     """A harness's report by test. `tokens`: the tests' tokens, in order."""
     found = {}
-    for (name, token), line in zip(
-        tokens.items(), output.decode(errors="replace").splitlines(), strict=False
-    ):
+    lines = output.decode(errors="replace").splitlines()
+    for (name, token), line in zip(tokens.items(), lines, strict=False):
         word, compared, met, millis = (*line.split(" "), "", "", "")[:4]
         numbers = tuple(int(n) for n in met.split(",") if n.isdigit())
         seconds = int(millis) / 1000 if millis.isdigit() else 0.0

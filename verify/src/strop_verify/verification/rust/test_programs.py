@@ -186,10 +186,9 @@ class Testers:
                 work, "tests.rs", _CRATE, cases[0].check.edition, len(left),
                 output=program, externs=externs,
             )  # fmt: skip
+            count = len(cases)
             for case in cases:
-                case.spend(
-                    compiled.seconds / len(cases), compiled.cpu_seconds / len(cases), compiled.peak_bytes
-                )
+                case.spend(compiled.seconds / count, compiled.cpu_seconds / count, compiled.peak_bytes)
             bad = {
                 file.removeprefix("./").partition("/")[0].removesuffix(".rs")
                 for file, found in compiled.files.items()

@@ -245,9 +245,8 @@ class StrictRunner:
         case.test = bool(ran) and passed >= set(ran) and not reason and case.outcome is None
         if not case.test and case.outcome is None:
             missing = [t.id for t in case.tests if t.outcome is not Outcome.PASSED]
-            case.detail = (
-                reason or f"{len(missing)} of {len(ran)} tests did not pass: {missing[0] if missing else ''}"
-            )
+            first = missing[0] if missing else ""
+            case.detail = reason or f"{len(missing)} of {len(ran)} tests did not pass: {first}"
 
     def _fault(self, case: RustAnswer, names: list[tuple[str, bool]], prefix: str) -> str:
         """Why these tests do not count, or nothing."""
