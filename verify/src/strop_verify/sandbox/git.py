@@ -15,22 +15,12 @@ from typing import IO
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_NO_VERIFY")
 """Variables of the user's that remotes may need."""
 _SETTINGS = {
-    "core.hooksPath": "/dev/null",
-    "core.fsmonitor": "false",
-    "core.autocrlf": "false",
-    "core.excludesFile": "/dev/null",
-    "core.attributesFile": "/dev/null",
-    "core.fsync": "all",
-    "commit.gpgSign": "false",
-    "push.gpgSign": "false",
-    "push.followTags": "false",
-    "push.recurseSubmodules": "no",
-    "gc.autoDetach": "false",
-    "maintenance.auto": "false",
-    "pack.threads": "1",
-    "http.lowSpeedLimit": "1",
-    "http.lowSpeedTime": "60",
-}
+    "core.hooksPath": "/dev/null", "core.fsmonitor": "false", "core.autocrlf": "false",
+    "core.excludesFile": "/dev/null", "core.attributesFile": "/dev/null", "core.fsync": "all",
+    "commit.gpgSign": "false", "push.gpgSign": "false", "push.followTags": "false", "push.recurseSubmodules": "no",
+    "gc.autoDetach": "false", "maintenance.auto": "false", "pack.threads": "1",
+    "http.lowSpeedLimit": "1", "http.lowSpeedTime": "60",
+}  # fmt: skip
 _TOO_LONG = 124
 """Status of `timeout` when it has ended a command."""
 _WHO = {"NAME": "Strop", "EMAIL": "strop@localhost"}

@@ -33,16 +33,9 @@ ROOTS = ("app", "logs", "solution", "tests", "tmp")
 _SYSTEM = ("bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "opt", "sbin", "usr")
 _OF_JAIL = ("proc", "dev", "sys")
 LIMITS = Limits(
-    cpu_seconds=3600,
-    wall_seconds=3600,
-    memory_bytes=16 << 30,
-    output_bytes=4 << 20,
-    file_bytes=1 << 30,
-    dir_bytes=1 << 30,
-    tree_bytes=3 << 30,
-    open_files=1024,
-    processes=256,
-)
+    cpu_seconds=3600, wall_seconds=3600, memory_bytes=16 << 30, output_bytes=4 << 20, file_bytes=1 << 30,
+    dir_bytes=1 << 30, tree_bytes=3 << 30, open_files=1024, processes=256,
+)  # fmt: skip
 PYTHON, SOURCE = "STROP_PYTHON", "STROP_SOURCE"
 """Variables for graders that run inside: a Python with Strop's requirements, and the folders of Strop's source."""
 _EXPIRED = 124

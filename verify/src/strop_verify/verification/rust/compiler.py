@@ -21,16 +21,9 @@ if TYPE_CHECKING:
     from strop_verify.sandbox import CommandResult, Work
 
 COMPILE = Limits(
-    cpu_seconds=10.0,
-    wall_seconds=40.0,
-    memory_bytes=4 << 30,
-    output_bytes=8 << 20,
-    file_bytes=256 << 20,
-    dir_bytes=512 << 20,
-    tree_bytes=4 << 30,
-    open_files=256,
-    processes=64,
-)
+    cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=4 << 30, output_bytes=8 << 20, file_bytes=256 << 20,
+    dir_bytes=512 << 20, tree_bytes=4 << 30, open_files=256, processes=64,
+)  # fmt: skip
 """Limits for compiling one answer; each further one adds `PER_ANSWER` CPU seconds, and four times that in wall time."""
 PER_ANSWER = 0.5
 _CODEGEN = ("-C", "codegen-units=1", "-C", "debuginfo=0", "-C", "prefer-dynamic", "-C", "strip=debuginfo")
