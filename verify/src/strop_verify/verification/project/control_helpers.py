@@ -32,8 +32,11 @@ def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) 
         return value + (str(number) if kind is str else str(number).encode())
     if kind in (list, tuple):
         at = number % (len(value) or 1)
-        changed = [_changed(one, number, parts) for one in value[at : at + 1] or [0]]
-        return value[:at] + kind(changed) + value[at + 1 :]
+        return (
+            value[:at]
+            + kind([_changed(one, number, parts) for one in value[at : at + 1] or [0]])
+            + value[at + 1 :]
+        )
     if kind in (set, frozenset):
         return kind(parts(value)[1:]) | {str(number)}
     if kind is dict:
