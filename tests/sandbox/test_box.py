@@ -153,7 +153,7 @@ def test_required_layers() -> None:
     with pytest.raises(UserError, match="no layer is called 'moat'"):
         require_jail(False, ["moat"])
     if "apptainer" not in NAMES:
-        with pytest.raises(SandboxError, match="lacks what"):
+        with pytest.raises(SandboxError, match="lacks layers of"):
             require_jail(True, ["apptainer"])
 
 

@@ -102,5 +102,5 @@ def test_a_process_with_another_clock_is_told_so_before_any_verdict(clock: str, 
     )  # fmt: skip
     assert done.returncode == 1, done.stdout
     (line,) = done.stderr.splitlines()
-    assert line.startswith("error: this process has another clock than the programs that it starts")
+    assert line.startswith("error: this process's clock differs from that of the programs it starts")
     assert str(library) in line

@@ -72,7 +72,7 @@ def test_dockerfiles_are_read_as_by_docker_or_refused() -> None:
 @pytest.mark.parametrize(
     ("lines", "named"),
     [
-        ("RUN x\nFROM debian", "RUN stands before FROM"),
+        ("RUN x\nFROM debian", "RUN comes before FROM"),
         ("FROM debian\nFROM debian", "several stages"),
         ("FROM debian AS", "FROM"),
         ("# escape=`\nFROM debian", "escape=`"),
@@ -168,8 +168,8 @@ def test_a_machines_root_is_listed_and_not_read() -> None:
         ("RUN for p in numpy; do pip install $p; done", {}, "numpy would have to be installed"),
         ("RUN exit 3", {}, "exit status 3"),
         ("WORKDIR /usr/src\nWORKDIR /app", {}, "WORKDIR /usr/src"),
-        ("COPY c.txt .", {}, "c.txt is no file"),
-        ("COPY *.txt new", {}, "the target is no folder"),
+        ("COPY c.txt .", {}, "c.txt is not a file"),
+        ("COPY *.txt new", {}, "the target is not a folder"),
         ("COPY . .", {".dockerignore": b"*.txt\n"}, ".dockerignore"),
         ("ADD x .", {"x": b""}, "unpacks"),
     ],

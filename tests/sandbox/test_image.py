@@ -319,12 +319,12 @@ def test_a_tag_chooses_and_what_is_no_image_is_refused_by_name(tmp_path):
     empty.mkdir()
     for source, message in {
         f"oci:{folder}": "it has 2 images for this machine; name one by :TAG of 1, 2",
-        f"oci:{folder}:3": "no image of it has the tag '3'",
+        f"oci:{folder}:3": "it has no image with the tag '3'",
         f"oci:{both}:3": "it has a/b:1, a/b:x",
         f"oci:{other}": "for this machine",
         f"oci:{empty}": "neither an OCI image layout",
         f"oci:{tmp_path}/none": "there is no such folder or file",
-        "docker:debian": "is no image; name one as oci:FOLDER",
+        "docker:debian": "is not an image; name one as oci:FOLDER",
         f"oci:{__file__}": "file could not be opened",
     }.items():
         with pytest.raises(UserError) as refused:
@@ -445,7 +445,7 @@ def test_links_that_programs_leave_lead_nowhere(system):
         assert said(work, "ln -s /layers/0 link; ln -s /proc/1/environ env; rm out.txt") == ""
         assert work.contents().files == {}
         for name in ("env", "link/srv/project/a.txt"):
-            with pytest.raises(ValueError, match="no file of this folder"):
+            with pytest.raises(ValueError, match="not a file of this folder"):
                 work.read(name)
         work.put({"link/a": "a"})
         assert said(work, "cat link/a; stat -c %F link") == "adirectory"

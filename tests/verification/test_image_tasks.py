@@ -110,7 +110,7 @@ ENV LOUD=yes
 
 def test_a_root_stands_for_images_that_tasks_only_name(image, store):
     named = task("team/other:2")
-    assert "what is in it is not known here" in missing_programs([named])[0]
+    assert "its contents are unknown here" in missing_programs([named])[0]
     assert missing_programs([named], root=image) == []
     with open_verifier(workers=1, root=image) as opened:
         assert opened.verify(named, RIGHT).outcome is Outcome.PASSED

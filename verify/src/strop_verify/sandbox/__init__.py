@@ -1,6 +1,6 @@
 """The jail: limits and confines untrusted programs. Needs no privileges; Linux only.
 
-Light on import, because jailed worker processes import it without site-packages; the names below load when used.
+The names below are imported when used, because jailed worker processes import this without site-packages.
 """
 
 from importlib import import_module
@@ -15,36 +15,14 @@ if TYPE_CHECKING:
     from strop_verify.sandbox.work import CommandResult, FileInfo, Work
 
 __all__ = [
-    "Box",
-    "CommandResult",
-    "FileInfo",
-    "Folder",
-    "JailReport",
-    "Layer",
-    "Limits",
-    "Work",
-    "jail_names",
-    "open_box",
-    "probe",
-    "require_jail",
-    "run_command",
-]
-
+    "Box", "CommandResult", "FileInfo", "Folder", "JailReport", "Layer", "Limits", "Work", "jail_names", "open_box",
+    "probe", "require_jail", "run_command",
+]  # fmt: skip
 _HOME = {
-    "Limits": "limits",
-    "Box": "box",
-    "Work": "work",
-    "open_box": "box",
-    "jail_names": "jails",
-    "CommandResult": "work",
-    "FileInfo": "work",
-    "Folder": "folder",
-    "run_command": "box",
-    "JailReport": "report",
-    "Layer": "report",
-    "probe": "report",
-    "require_jail": "report",
-}
+    "Limits": "limits", "Box": "box", "Work": "work", "open_box": "box", "jail_names": "jails", "CommandResult": "work",
+    "FileInfo": "work", "Folder": "folder", "run_command": "box", "JailReport": "report", "Layer": "report",
+    "probe": "report", "require_jail": "report",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

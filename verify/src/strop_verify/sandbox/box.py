@@ -3,8 +3,8 @@
     with open_box() as box, box.work({"hello.py": "print(1)"}) as work:
         result = work.run(["python3", "hello.py"])
 
-The process (strop_verify.sandbox.box_supervisor) is started with the first program, by a fresh exec, and enters its
-namespaces once. A box belongs to one thread: the kernel ties the process's life to the thread that started it.
+The process (strop_verify.sandbox.box_supervisor) starts with the first program, by a fresh exec, and enters its
+namespaces once. A box belongs to one thread: the kernel ends the process with the thread that started it.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from strop_verify.sandbox.image import Image
 
 _ROOM = 1 << 20
-"""Bytes of a program's output that wait to be read; the most that an ordinary user may ask for."""
+"""Bytes of a pipe for a program's output; the maximum for an ordinary user."""
 
 
 def open_box(
@@ -45,24 +45,24 @@ def open_box(
 ) -> "Box":
     """A box in the jail of that name (strop_verify.sandbox.jails). Close it or use it as a context manager.
 
-    read   paths that its programs may read, if they are known already; `Work.run` takes more
-    roots  folders of the work directory that its programs also see under an absolute name: "app" as /app
-    image  the root of its programs, all of which they may change; nothing of that is there in the next work directory
-    home   the folder of the image that is the work directory, made where it is missing
-    Raises SandboxError where the host cannot hold hostile code or does not offer that jail, or the jail no `roots` or
-    `image`.
+    read   paths that its programs may read, as far as known; `Work.run` takes more
+    roots  folders of the work directory that its programs also see at the root: "app" as /app
+    image  the root of its programs, which they may change; changes are lost with the work directory
+    home   the folder of the image that is the work directory, made if missing
+    Raises SandboxError if the host cannot contain hostile code or does not offer that jail, or the jail has no `roots`
+    or `image`.
     """
     require_jail(allow_unsafe)
     chosen = choose(jail)
     if roots and not chosen.namespaces:
         raise SandboxError(
-            f"jail {chosen.name} has no root of its own, which /{roots[0]} needs; `strop doctor` says why "
+            f"jail {chosen.name} has no root of its own, which /{roots[0]} needs; `strop doctor` tells why "
             "namespaces do not work here"
         )
     if image and not (chosen.namespaces and landlock.abi()):
         raise SandboxError(
             f"jail {chosen.name} cannot have the image {image.source} as its root, which needs namespaces and "
-            "Landlock; `strop doctor` says why they do not work here"
+            "Landlock; `strop doctor` tells why they do not work here"
         )
     return Box(chosen, allow_unsafe=allow_unsafe, read=read, roots=roots, image=image, home=home)
 
@@ -79,9 +79,9 @@ def run_command(
     jail: str = "auto",
     allow_unsafe: bool = False,
 ) -> CommandResult:
-    """Runs `argv` in a fresh work directory that holds `files`; see `strop_verify.sandbox.work.Work.run`.
+    """Runs `argv` in a new work directory with `files`; see `strop_verify.sandbox.work.Work.run`.
 
-    Raises SandboxError when the jail cannot be built or the program cannot be started, ValueError for a file name that
+    Raises SandboxError if the jail cannot be built or the program cannot be started, ValueError for a file name that
     leaves the work directory.
     """
     with open_box(jail=jail, allow_unsafe=allow_unsafe, read=read) as box, box.work(files) as work:
@@ -89,7 +89,7 @@ def run_command(
 
 
 class Box:
-    """One worker process. When it is broken, every method raises SandboxError; close it and open another."""
+    """One worker process. If it breaks, every method raises SandboxError; close it and open another."""
 
     def __init__(
         self,
@@ -111,14 +111,14 @@ class Box:
         self._supervisor: JailedProcess | None = None
         self._busy = False
         self._running: JailedProcess | None = None
-        """Whose program may be ended, by `stop`."""
+        """The process whose program `stop` ends."""
         self._lock = threading.Lock()
 
     @contextmanager
     def work(
         self, files: Mapping[str, bytes | str] | None = None, *, read: Sequence[str] = ()
     ) -> "Iterator[Work]":
-        """A fresh work directory that holds `files` (relative names); it is wiped at the end. One at a time.
+        """A new work directory with `files` (relative names), wiped at the end. One at a time.
 
         `read`: paths that all its programs may read.
         Raises ValueError for a file name that leaves the work directory.
@@ -133,18 +133,18 @@ class Box:
             if self._supervisor is not None and work.used:
                 self._ask({"op": "wipe"}, (), False)
         except BaseException:
-            self.close()  # in the middle of something: the next program gets a fresh process
+            self.close()  # in an unknown state: the next program gets a new process
             raise
         finally:
             self._busy = False
 
     def sized(self, limits: Limits) -> bool:
-        """Whether the work directory can't grow above `limits.dir_bytes`."""
+        """Whether the work directory cannot exceed `limits.dir_bytes`."""
         launched = self.jail.launcher == "bwrap" and limits.dir_bytes >= LAUNCHER_BYTES
         return self.jail.namespaces or launched
 
     def stop(self) -> None:
-        """Ends the program that runs, if one does; from any thread."""
+        """Ends the running program, if any; from any thread."""
         with self._lock, contextlib.suppress(SandboxError):
             if self._running is not None:
                 self._running.send({"bytes": 0})
@@ -152,7 +152,7 @@ class Box:
     def close(self) -> None:
         """Ends the process and all it started, and removes the work directory. Safe to call twice, from any thread.
 
-        Raises SandboxError when something that it started cannot be killed.
+        Raises SandboxError if something that it started cannot be killed.
         """
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is not None:
@@ -166,12 +166,12 @@ class Box:
         self.close()
 
     def _started(self, read: Sequence[str], *, fresh: bool) -> JailedProcess:
-        """A running supervisor that sees the paths. `fresh`: it may be restarted for that."""
+        """A running supervisor that sees the paths. `fresh`: it may be restarted for them."""
         if self.jail.own_root and not set(read) <= self._read:
             if not fresh:
                 missing = sorted(set(read) - self._read)
                 raise SandboxError(
-                    f"{missing} must be named with the first program of a work directory, or to open_box"
+                    f"{missing} must be passed with the first program of a work directory, or to open_box"
                 )
             self._read |= set(read)
             if self._supervisor is not None:

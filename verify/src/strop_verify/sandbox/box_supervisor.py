@@ -1,11 +1,11 @@
 """The worker process of a box: starts jailed programs in its work directory, one at a time, and reaps their trees.
 
-A small separate process, started with a fresh exec; if the jail has namespaces, it enters them once and is their
-init process. Whatever ends a program (its own exit, a limit, the parent's request, the parent's death), every
-descendant is killed and reaped before the supervisor answers, including those in other sessions.
+A small separate process, started with a fresh exec; if the jail has namespaces, it enters them once and is their init
+process. However a program ends (by itself, by a limit, by the parent's request or death), every descendant is killed
+and reaped before the supervisor answers, including those in other sessions.
 
-Threat model: programs are hostile. They cannot signal this process (process namespace, Landlock's scope, or seccomp
-denies kill), and files they leave in the work directory are only touched through descriptors that follow no link.
+Threat model: programs are hostile. They cannot signal this process (because of the process namespace, Landlock's scope
+or seccomp), and files that they leave in the work directory are only opened through descriptors, following no link.
 
 Control socket (`strop_verify.sandbox.jailed`): a request is {"bytes": count}, for "run" with the program's three
 descriptors, then `count` bytes of JSON and the files' bytes; {"bytes": 0} ends a running program. An answer is one
@@ -30,22 +30,12 @@ from strop_verify.sandbox.program_start import NoProgram, ProgramStart
 
 _PACKET_BYTES, _REMOUNT = 1 << 16, 0x20
 PORT = 8000
-"""Where a server for programs listens, in their own network."""
-_ASKED = frozenset(
-    {
-        *(
-            errno.ENAMETOOLONG,
-            errno.ENOTDIR,
-            errno.EISDIR,
-            errno.EEXIST,
-            errno.EINVAL,
-            errno.EILSEQ,
-            errno.EFBIG,
-        ),
-        *(errno.EACCES, errno.EPERM, errno.ELOOP),  # modes of folders that a program has set
-    }
-)
-"""What the names and sizes of files that were asked for lead to; all else is the machine's."""
+"""Port of a server for programs, in their own network."""
+_ASKED = {
+    errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ, errno.EFBIG,
+    errno.EACCES, errno.EPERM, errno.ELOOP,  # modes of folders that a program has set
+}  # fmt: skip
+"""Errors caused by the requested names and sizes of files; all others are the machine's."""
 
 
 def main() -> NoReturn:
@@ -60,7 +50,7 @@ def main() -> NoReturn:
     kernel.die_with_parent(parent, signal.SIGTERM)
     control = socket.socket(fileno=control_fd)
     if settings.holds >= 0:
-        os.set_inheritable(settings.holds, False)  # no program holds it
+        os.set_inheritable(settings.holds, False)  # programs must not inherit it
     supervisor: BoxSupervisor | None = None
     try:
         if not control.recv(_PACKET_BYTES):  # by now the parent has put this process into its cgroup
@@ -93,7 +83,7 @@ def _move_in(
     settings: confine.WorkerSettings,
     image: ImageRoot | None,
 ) -> None:
-    """Continues as pid 1 of new namespaces; the process that was started waits outside."""
+    """Continues as pid 1 of new namespaces, in a child; the original process waits outside."""
     namespaces.unshare(processes=True)
     inner = os.fork()
     if inner:
@@ -126,7 +116,7 @@ def _packed(message: dict[str, Any]) -> bytes:
 
 
 def _stored(found: dict[str, Any]) -> int:
-    """A descriptor of what was found, as JSON."""
+    """A descriptor of a file in memory with `found` as JSON."""
     fd = os.memfd_create("listing", os.MFD_CLOEXEC)
     with os.fdopen(os.dup(fd), "wb") as file:
         file.write(_packed(found))
@@ -146,14 +136,14 @@ class BoxSupervisor:
         image: ImageRoot | None = None,
     ) -> None:
         self.control, self.settings, self.work, self.image = control, settings, work, image
-        control.set_inheritable(False)  # no program holds it
+        control.set_inheritable(False)  # programs must not inherit it
         self.read: tuple[str, ...] = (work,)
         if not image:
             system = confine.readable((*confine.SYSTEM_READ, *confine.PROGRAMS_READ), settings.hidden)
             self.read = (*system, *read, work)
         self.sized = settings.namespaces
         self.size = Limits().dir_bytes
-        self.port = 0  # that programs may connect to
+        self.port = 0  # port that programs may connect to
         self.wake, woken = os.pipe()
         os.set_blocking(woken, False)
         signal.set_wakeup_fd(woken)
@@ -167,7 +157,7 @@ class BoxSupervisor:
         os.chdir(work)
 
     def serve(self) -> None:
-        """Serves one request after another. Raises EOFError when the parent is gone."""
+        """Serves requests one after another. Raises EOFError when the parent is gone."""
         self.control.send(_packed({"hello": os.getpid()}))
         while True:
             data, fds, _, _ = socket.recv_fds(self.control, _PACKET_BYTES, 3)
@@ -175,7 +165,7 @@ class BoxSupervisor:
                 raise EOFError
             count = json.loads(data)["bytes"]
             if not count:
-                continue  # it came after the program's end
+                continue  # a request to end a program that has already ended
             job = json.loads(self._receive(count))
             if job["op"] == "run":
                 self.control.send(_packed(self._run(job, fds)))
@@ -183,7 +173,7 @@ class BoxSupervisor:
                 self._answer(job)
 
     def end(self) -> None:
-        """Kills what is left and removes the work directory, if it is not gone with this process. Raises OSError."""
+        """Kills what is left and removes the work directory, unless it ends with this process. Raises OSError."""
         tree.kill_all(self.settings.uid)
         if not self.settings.namespaces:
             os.chdir("/")
@@ -202,7 +192,7 @@ class BoxSupervisor:
         return b"".join(parts)
 
     def _answer(self, job: dict[str, Any]) -> None:
-        """Sends what was asked for, as a descriptor if there is something, or what was wrong with the request."""
+        """Sends the result, with a descriptor if there is one, or what was wrong with the request."""
         fds: list[int] = []
         reply: dict[str, Any] = {"error": ""}
         try:
@@ -246,11 +236,11 @@ class BoxSupervisor:
         return []
 
     def _inside(self, name: str) -> str:
-        """A file's name below the work directory: in an image, names are relative to a folder of it."""
+        """A file's name below the work directory; in an image, names are relative to its home folder."""
         return f"{self.image.home}/{name}".strip("/") if self.image else name
 
     def _renew(self) -> None:
-        """Another work directory in the place of the old one: nothing of it lasts, its own attributes included."""
+        """Replaces the work directory by a new one: nothing of it remains, not even its attributes."""
         os.chdir("/")
         if self.image:
             self.size = Limits().dir_bytes
@@ -261,21 +251,16 @@ class BoxSupervisor:
             namespaces.mount_work(self.work, _options(Limits(), self.settings.uid))
         else:
             workdir.renew(self.work, self.settings.uid)
-        landlock.forget()  # its rules name the old one
+        landlock.forget()  # its rules refer to the old directory
         self.port = 0
         os.chdir(self.work)
 
     def _asked(self, error: OSError) -> bool:
-        """Whether names or sizes that were asked for led to it."""
+        """Whether requested names or sizes caused the error."""
         return error.errno in _ASKED or (self.sized and error.errno == errno.ENOSPC)
 
     def _run(self, job: dict[str, Any], streams: list[int]) -> dict[str, Any]:
-        report: dict[str, Any] = {
-            "status": -1,
-            "error": "",
-            "asked": False,
-            "expired": "",
-        }
+        report: dict[str, Any] = {"status": -1, "error": "", "asked": False, "expired": ""}
         limits = Limits(**job["limits"])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
@@ -299,13 +284,12 @@ class BoxSupervisor:
             report["left"] = tree.kill_all(self.settings.uid)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         report["cpu"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        report["peak"] = (
-            after.ru_maxrss * 1024 if after.ru_maxrss > before.ru_maxrss else report.pop("own", 0)
-        )
+        higher = after.ru_maxrss > before.ru_maxrss
+        report["peak"] = after.ru_maxrss * 1024 if higher else report.pop("own", 0)
         return report
 
     def _furnish(self, files: list[tuple[str, int, bool]], limits: Limits) -> None:
-        """Takes the files that follow a request, each (name, bytes, executable), to the last. Raises OSError."""
+        """Reads all files that follow a request, each (name, bytes, executable), and writes them. Raises OSError."""
         left = list(reversed(files))
         try:
             if self.sized and limits.dir_bytes != self.size:
@@ -330,7 +314,7 @@ class BoxSupervisor:
             write=(self.image.writable if self.image else (self.work,)) if build else (), build=build,
             settings=self.settings, port=self.port, image=self.image,
         )  # fmt: skip
-        failed, fail = os.pipe()  # close-on-exec: end of stream means that the program runs
+        failed, fail = os.pipe()  # close-on-exec: the stream ends when the program runs
         child = os.fork()
         if child == 0:
             try:

@@ -1,7 +1,7 @@
-"""A control group for one box: limits memory and processes of everything in it together. Version 2, else version 1.
+"""A control group for one box: limits its total memory and processes. Version 2, else version 1.
 
-Created once by the trainer's side and used for every program of the box; needs root or a delegated group. Groups of
-processes that are gone are removed when the next one is created.
+Created once by the trainer and used for every program of the box; needs root or a delegated group. Groups of dead
+trainers are removed when the next one is created.
 """
 
 import contextlib
@@ -13,17 +13,13 @@ _ROOT = "/sys/fs/cgroup"
 _NUMBERS = itertools.count()
 _FILES = {
     2: {"memory": "memory.max", "swap": "memory.swap.max", "pids": "pids.max", "events": "memory.events"},
-    1: {
-        "memory": "memory.limit_in_bytes",
-        "swap": "memory.swappiness",
-        "pids": "pids.max",
-        "events": "memory.oom_control",
-    },
-}
+    1: {"memory": "memory.limit_in_bytes", "swap": "memory.swappiness", "pids": "pids.max",
+        "events": "memory.oom_control"},
+}  # fmt: skip
 
 
 class Cgroup:
-    """One group (of version 1: one in the memory and one in the pids hierarchy). Raises OSError where not allowed."""
+    """One group (with version 1, one each in the memory and pids hierarchies). Raises OSError if not allowed."""
 
     def __init__(self) -> None:
         self.version, parents = _hierarchies()
@@ -45,7 +41,7 @@ class Cgroup:
             raise
 
     def limit(self, memory_bytes: int, processes: int) -> None:
-        """Limits all its processes together; a tmpfs that they fill counts as memory."""
+        """Limits all its processes together; files that they write to a tmpfs count as memory."""
         if (memory_bytes, processes) == self._limits:
             return
         _write(os.path.join(self._paths[0], self._names["memory"]), str(memory_bytes))
@@ -58,7 +54,7 @@ class Cgroup:
             _write(os.path.join(path, "cgroup.procs"), str(pid))
 
     def kills(self) -> int:
-        """How many of its processes the kernel has killed because memory ran out."""
+        """How many of its processes the kernel has killed for lack of memory."""
         with open(os.path.join(self._paths[0], self._names["events"])) as file:
             return next((int(line.split()[1]) for line in file if line.startswith("oom_kill ")), 0)
 
@@ -69,7 +65,7 @@ class Cgroup:
 
 
 def _hierarchies() -> tuple[int, list[str]]:
-    """(version, the folders to make groups in)."""
+    """(version, folders in which to create groups)."""
     with open("/proc/self/cgroup") as file:
         own = {
             name: path
@@ -90,7 +86,7 @@ def _hierarchies() -> tuple[int, list[str]]:
     places = [f"{_ROOT}/{name}{own[name].rstrip('/')}" for name in ("memory", "pids") if name in own]
     if len(places) == 2 and all(os.path.isdir(place) for place in places):
         return 1, places
-    raise OSError("neither cgroup version 2 nor version 1 gives the memory and pids controllers here")
+    raise OSError("neither cgroup version 2 nor version 1 offers the memory and pids controllers here")
 
 
 def _sweep(parents: list[str]) -> None:
@@ -107,7 +103,7 @@ def _remove(path: str) -> None:
     while os.path.isdir(path):
         try:
             os.rmdir(path)
-        except OSError:  # its last process is still being taken apart
+        except OSError:  # its last process is still exiting
             if time.monotonic() > deadline:
                 return
             time.sleep(0.005)

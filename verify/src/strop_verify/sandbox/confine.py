@@ -1,7 +1,7 @@
-"""Puts the calling process into the jail, in two separate steps because a fork server needs both.
+"""Puts the calling process into the jail, in two steps that a fork server takes in different processes.
 
 `enter` is permanent and applies to every descendant: no new privileges, no capabilities, Landlock, base seccomp filter.
-`seal` is for the process that will run hostile code: its limits and the leaf filter. `entering` and `sealing` are their
+`seal` is for the process that runs hostile code: its limits and the leaf filter. `entering` and `sealing` return their
 calls, which a process prepares for its children (see kernel.py). Threat model: the code is hostile and runs as the same
 user as the trainer; the kernel is trusted.
 """
@@ -18,32 +18,15 @@ from strop_verify.sandbox.kernel import Call, Filter, becoming, make
 from strop_verify.sandbox.limits import STACKS, Limits, plan
 
 SYSTEM_READ = (
-    "/lib",
-    "/lib64",
-    "/usr/lib",
-    "/usr/lib64",
-    "/usr/local/lib",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
-    "/usr/share/zoneinfo",
-    "/dev/null",
-    "/dev/urandom",
-    "/dev/random",
-    "/dev/zero",
-)
-"""Libraries and devices that any program may read, but for what `held` names; nothing with data of the user or of the
-host's configuration."""
-
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/localtime",
+    "/usr/share/zoneinfo", "/dev/null", "/dev/urandom", "/dev/random", "/dev/zero",
+)  # fmt: skip
+"""Libraries and devices that any program may read, except for `held`; no data of the user or the host's
+configuration."""
 PROGRAMS_READ = (
-    "/bin",
-    "/usr/bin",
-    "/usr/local/bin",
-    "/usr/share",
-    "/usr/include",
-    "/usr/libexec",
-    "/etc/alternatives",
-)
-"""Programs and what they read, for the profiles that start programs."""
+    "/bin", "/usr/bin", "/usr/local/bin", "/usr/share", "/usr/include", "/usr/libexec", "/etc/alternatives",
+)  # fmt: skip
+"""Programs and the files that they read, for profiles that start programs."""
 
 _PACKAGES = ("site-packages", "dist-packages", "python-wheels")
 _DEPTH = 3
@@ -52,8 +35,8 @@ _MOST_FDS = 1 << 16
 
 @cache
 def held() -> tuple[str, ...]:
-    """Folders among the system's libraries that hold packages of Python, or a whole application that brings some: no
-    jail reads them, for Strop, its tasks or another release of a task's project may be installed there.
+    """Folders of the system's libraries with Python packages, or with an application that bundles some. No jail reads
+    them, because Strop, its tasks or another release of a task's project may be installed there.
     """
     found = []
     for top in ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/usr/share"):
@@ -75,7 +58,7 @@ def _folders(path: str) -> list[str]:
 
 
 def _packages(path: str, depth: int) -> bool:
-    """Whether it is a folder of packages, or one lies so deep in it."""
+    """Whether it is a folder of packages, or has one at most `depth` levels below."""
     name = os.path.basename(path)
     return (
         name in _PACKAGES
@@ -85,8 +68,8 @@ def _packages(path: str, depth: int) -> bool:
 
 
 def readable(paths: Iterable[str], hidden: Sequence[str]) -> tuple[str, ...]:
-    """The paths without the hidden folders below them: where one has such, what else it holds instead. What is a link
-    to another of the paths is left out: the other stands for it.
+    """The paths without the hidden folders below them: a path with hidden folders is replaced by its other entries. A
+    link to another of the paths is left out.
     """
     given = list(dict.fromkeys(paths))
     found: list[str] = []
@@ -116,15 +99,15 @@ class WorkerSettings:
 
     namespaces: bool = False
     uid: int = 0
-    """User and group id to become, 0 = stay."""
+    """User and group id to change to; 0 = keep."""
     holds: int = -1
-    """Descriptor that holds this user id; -1 = none."""
+    """Descriptor whose lock reserves this user id; -1 = none."""
     unsafe: bool = False
     """Whether the user asked for a jail without Landlock and seccomp."""
     hidden: Sequence[str] = ()
-    """Folders among the system's that it does not read: `held`."""
+    """Folders of the system that it must not read: `held`."""
     image: bool = False
-    """Whether programs have an image as their root: all of it is their user's, and no other path is read."""
+    """Whether programs have an image as their root: their user owns all of it, and they read no other path."""
 
     @property
     def keep_reading(self) -> bool:
@@ -133,7 +116,7 @@ class WorkerSettings:
 
 
 def change_user(settings: WorkerSettings, owner: int, signal_number: int) -> None:
-    """Becomes the worker's user, if it has one. `owner`: the parent's pid, whose death still sends `signal_number`."""
+    """Changes to the worker's user, if any. `owner`: the parent's pid; its death still sends `signal_number`."""
     if settings.uid:
         make(becoming(settings.uid, keep_reading=settings.keep_reading))
         kernel.die_with_parent(owner, signal_number)
@@ -147,12 +130,11 @@ def enter(
     allow_metadata: bool = False,
     settings: WorkerSettings,
 ) -> None:
-    """Confines this process and all that it will ever start. Raises as `entering`."""
-    make(
-        entering(
-            read=read, write=write, allow_exec=allow_exec, allow_metadata=allow_metadata, settings=settings
-        )
+    """Confines this process and all its descendants. Raises as `entering`."""
+    calls = entering(
+        read=read, write=write, allow_exec=allow_exec, allow_metadata=allow_metadata, settings=settings
     )
+    make(calls)
 
 
 def entering(
@@ -164,13 +146,13 @@ def entering(
     settings: WorkerSettings,
     port: int = 0,
 ) -> Iterator[Call]:
-    """The calls of `enter`. `port`: a TCP port that may be connected to, in a network of its own; 0 = none.
+    """The calls of `enter`. `port`: a TCP port that may be connected to, in a private network; 0 = none.
 
-    Raises OSError where this machine has neither Landlock nor seccomp, unless `settings.unsafe`.
+    Raises OSError if this machine has neither Landlock nor seccomp, unless `settings.unsafe`.
     """
     yield kernel.lean_prctl, (kernel.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if not settings.keep_reading:
-        if not settings.uid:  # else `becoming` did it
+        if not settings.uid:  # `becoming` has done it otherwise
             yield kernel.forgo_privileged_exec, ()
         yield kernel.lean_prctl, (kernel.PR_CAP_AMBIENT, 4, 0, 0, 0)
         yield kernel.setting_capabilities(0, 0)
@@ -189,7 +171,7 @@ def entering(
 
 
 def seal(limits: Limits, *, writes_files: bool = False, tolerant: bool = False) -> None:
-    """Sets the limits and takes away processes, signals to others and the means to change limits; for good."""
+    """Permanently sets the limits and forbids new processes, signals to others and changes of limits."""
     make(sealing(limits, writes_files=writes_files, tolerant=tolerant))
 
 
@@ -201,9 +183,9 @@ def sealing(
     allow_exec: bool = False,
     tolerant: bool = False,
 ) -> Iterator[Call]:
-    """The calls of `seal`. `limits`: None leaves them; `stacks`: see `limits.plan`.
+    """The calls of `seal`. `limits`: None keeps them; `stacks`: see `limits.plan`.
 
-    `tolerant`: go on where seccomp is missing (the user asked for the weaker jail by name). Raises OSError otherwise.
+    `tolerant`: continue without seccomp (the user asked for the weaker jail by name); otherwise raises OSError.
     """
     for pair in plan(limits, writes_files=writes_files, stacks=stacks) if limits is not None else ():
         yield resource.setrlimit, pair
@@ -214,12 +196,12 @@ def sealing(
 
 
 class ChildConfinement:
-    """Confines the process that calls it, a fresh child of the one that made it; for good.
+    """Permanently confines the process that calls it, a new child of the one that made it.
 
-    limits       None leaves them as they are
-    descriptors  target: source; the child's only descriptors are the targets, which count from 0 without a gap. No
-                 target may be a later one's source. Empty: it keeps those that are open.
-    tolerant     go on where seccomp is missing (the user asked for the weaker jail by name)
+    limits       None keeps them
+    descriptors  target: source; the child keeps only the targets, which count from 0 without a gap. No target may be
+                 the source of a later one. Empty: it keeps all open descriptors.
+    tolerant     continue without seccomp (the user asked for the weaker jail by name)
     """
 
     def __init__(self, limits: Limits | None, descriptors: Mapping[int, int], *, tolerant: bool) -> None:
@@ -232,7 +214,7 @@ class ChildConfinement:
         self._sealing = [*sealing(limits, stacks=STACKS, tolerant=tolerant)]
 
     def __call__(self) -> None:
-        """Raises OSError when the kernel refuses a step."""
+        """Confines the process. Raises OSError if the kernel refuses a step."""
         make(self._calls)
         if os.getppid() != self._parent:
             os._exit(0)

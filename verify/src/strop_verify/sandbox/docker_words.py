@@ -1,4 +1,4 @@
-"""Words of a Dockerfile as Docker expands them: variables, quotes, backslashes."""
+"""Expands words of a Dockerfile as Docker does: variables, quotes, backslashes."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ _SPECIAL = "@*#?-$!0"
 
 
 def expanded(word: str, variables: Mapping[str, str]) -> str:
-    """The word with its variables' values (empty where there is none) and without its quotes.
+    """The word with variables replaced by their values (empty if unset) and without quotes.
 
     Raises UserError for a word that Docker refuses, and for `${NAME#...}`, `%` and `/`.
     """
@@ -22,7 +22,7 @@ class _Word:
         self._word, self._variables, self._at = word, variables, 0
 
     def until(self, stop: str) -> str:
-        """What stands before the character `stop`, or the word's end where that is empty."""
+        """Expands the text up to the character `stop`, or to the word's end if that is empty."""
         found = []
         while (now := self._next()) and now != stop:
             if now == "'":
@@ -54,7 +54,7 @@ class _Word:
         return "".join(found)
 
     def _value(self) -> str:
-        """What stands for a variable whose `$` has been read."""
+        """The value of a variable whose `$` has been read."""
         if self._peek() != "{":
             name = self._name()
             return self._variables.get(name, "") if name else "$"

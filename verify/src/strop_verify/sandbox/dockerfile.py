@@ -1,12 +1,11 @@
-"""What a Dockerfile asks for, as far as `strop_verify.sandbox.machine` can give it: this computer, plus files and
-commands.
+"""Plans what a Dockerfile describes, as far as `strop_verify.sandbox.machine` can provide it.
 
 Without an image on disk (`strop_verify.sandbox.image`) a jail's programs are this computer's. So FROM may name a plain
-system or a language that is installed here, RUN what is installed here already or what writes below the machine's
-roots, and COPY files beside the Dockerfile. All else is refused by name. BuildKit's own parser reads the text; words
-are expanded as Docker's reference has it (docs.docker.com/reference/dockerfile, "Environment replacement"). Deviations:
-USER, CMD, LABEL, EXPOSE, STOPSIGNAL and VOLUME change nothing (a jail has one user, and runs what it is told), and a
-system's version is not compared.
+system or a language that is installed here; RUN may install what is already installed or write below the machine's
+roots; COPY takes files beside the Dockerfile. Anything else is refused by name. BuildKit's own parser reads the text;
+words are expanded as in Docker's reference (docs.docker.com/reference/dockerfile, "Environment replacement").
+Deviations: USER, CMD, LABEL, EXPOSE, STOPSIGNAL and VOLUME have no effect (a jail has one user, and runs what it is
+told), and a system's version is not compared.
 """
 
 import platform
@@ -30,16 +29,16 @@ _SYSTEMS = {"debian", "ubuntu", "buildpack-deps", "scratch"}
 _LANGUAGES = {
     "python": "python3", "node": "node", "gcc": "gcc", "rust": "cargo", "golang": "go", "bash": "bash", "perl": "perl",
 }  # fmt: skip
-"""Images by the program that they are for."""
+"""Images of languages, with the program that each needs."""
 _EXPANDED = {"USER", "LABEL", "EXPOSE", "STOPSIGNAL", "VOLUME"}
 _IGNORED = {*_EXPANDED, "CMD", "MAINTAINER", "ONBUILD"}
 _OWN_ARGUMENTS = re.compile(r"(TARGET|BUILD)(PLATFORM|OS|ARCH|VARIANT|STAGE)|.*_proxy|.*_PROXY")
-"""Arguments that a builder sets itself."""
+"""Build arguments that a builder sets itself."""
 _FETCH = {
     "curl", "wget", "git", "npm", "yarn", "pnpm", "cargo", "go", "gem", "conda", "apk", "yum", "dnf", "uv", "pipx",
     "add-apt-repository", "dpkg", "useradd", "adduser", "groupadd", "service", "systemctl",
 }  # fmt: skip
-"""Programs that need a network, or the rights of root."""
+"""Programs that need a network or root."""
 _OF_COPY = ("--chmod=", "--chown=", "--link")
 _BEFORE = {"if", "then", "elif", "else", "while", "until", "do", "!", "{", "sudo", "exec", "time", "env"}
 _DIRECTIVE = re.compile(r"#\s*(\w+)\s*=\s*(.+?)\s*$")
@@ -49,7 +48,7 @@ _PACKAGES = Path("/var/lib/dpkg/info")
 
 @dataclass(frozen=True)
 class RunStep:
-    """A command of the build: its words, its work directory and all variables."""
+    """A command of the build, its work directory and its whole environment."""
 
     argv: tuple[str, ...]
     workdir: str
@@ -58,12 +57,12 @@ class RunStep:
 
 @dataclass(frozen=True)
 class CopyStep:
-    """Files beside the Dockerfile by patterns, and where to. `target` ends with / where it must be a folder."""
+    """Files beside the Dockerfile to copy, as patterns. `target` ends with / if it must be a folder."""
 
     sources: tuple[str, ...]
     target: str
     mode: int | None = None
-    """Of --chmod, None: as they are."""
+    """From --chmod; None = unchanged."""
     unpacks: bool = False
     """Whether archives are unpacked, as ADD does."""
 
@@ -80,24 +79,24 @@ Step = RunStep | CopyStep | FolderStep
 
 @dataclass
 class ImagePlan:
-    """How to make a machine that is what the Dockerfile describes."""
+    """How to make a machine as the Dockerfile describes it."""
 
     workdir: str = ""
-    """As WORKDIR, or the image on disk, has it in the end, / where neither does; empty for an image by name."""
+    """The final WORKDIR, else that of the image on disk, else /; empty for an image by name."""
     environment: dict[str, str] = field(default_factory=dict)
     """The variables that ENV sets."""
     base: str = ""
-    """Image that FROM names."""
+    """The image named by FROM."""
     source: str = ""
-    """Place of the image that it begins with (`image.open_image`); empty: this computer."""
+    """Place of the base image (`image.open_image`); empty = this computer."""
     steps: list[Step] = field(default_factory=list)
 
 
 def image_plan(text: str, image: str = "", path: str = "") -> ImagePlan:
-    """The plan of a Dockerfile's text, or of an image by name where that is empty. `path`: PATH of the image.
+    """The plan of a Dockerfile's text, or of an image by name if the text is empty. `path`: PATH of the image.
 
-    An `image` that is a place (oci:FOLDER) is what the text's FROM stands for.
-    Raises UserError that names the first instruction which needs more than this computer, or the image, has.
+    An `image` that is a place (oci:FOLDER) replaces the image of the text's FROM.
+    Raises UserError that names the first instruction that needs more than this computer, or the image, offers.
     """
     if image.startswith(KIND):
         found = check_image(image)
@@ -112,25 +111,25 @@ def image_plan(text: str, image: str = "", path: str = "") -> ImagePlan:
 
 
 def base_image(text: str) -> str:
-    """The image that a Dockerfile begins with. Raises UserError for what no image makes playable in a jail."""
+    """The base image of a Dockerfile. Raises UserError for instructions that no image makes possible in a jail."""
     return _DockerfileReader(ImagePlan(workdir="/", source=KIND), {}).plan(text).base
 
 
 class _DockerfileReader:
-    """Takes one instruction after another."""
+    """Builds a plan from instructions."""
 
     def __init__(self, begun: ImagePlan, variables: Mapping[str, str]) -> None:
-        """`variables`: of the image."""
+        """`variables`: the image's environment."""
         self._made, self._given, self._global = begun, variables, dict[str, str]()
         self._variables: dict[str, str] | None = None
-        """Those of ENV and ARG, once FROM has been read."""
+        """Variables of ENV and ARG; None before FROM."""
         self._shell: tuple[str, ...] = ("/bin/sh", "-c")
 
     def plan(self, text: str) -> ImagePlan:
         for command in _parsed(text):
             name, words = command.cmd.upper(), list(command.value)
             if self._variables is None and name not in ("FROM", "ARG"):
-                raise UserError(f"{name} stands before FROM")
+                raise UserError(f"{name} comes before FROM")
             if not words:
                 raise UserError(f"{name} has no arguments")
             if command.heredocs and name != "RUN":
@@ -148,7 +147,7 @@ class _DockerfileReader:
                 if self._variables is not None:
                     raise UserError(f"FROM {words[0]}: a build of several stages needs a container")
                 if len(words) not in (1, 3) or (len(words) == 3 and words[1].upper() != "AS"):
-                    raise UserError(f"FROM {' '.join(words)}: it is FROM IMAGE or FROM IMAGE AS NAME")
+                    raise UserError(f"FROM {' '.join(words)}: write FROM IMAGE or FROM IMAGE AS NAME")
                 self._made.base = expanded(words[0], self._global)
                 if not self._made.source:
                     _base(self._made.base)
@@ -204,7 +203,7 @@ class _DockerfileReader:
     def _copy(self, name: str, words: Sequence[str], flags: Sequence[str]) -> CopyStep:
         *sources, target = [self._word(word) for word in words]
         if not sources:
-            raise UserError(f"{name} {target:.60}: it takes what to copy and where to")
+            raise UserError(f"{name} {target:.60}: it needs a source and a target")
         shown, folder = f"{name} {' '.join(words):.60}", target.endswith(("/", "/.")) or target in ("", ".")
         if any("://" in source or source.startswith("git@") for source in sources):
             raise UserError(f"{shown}: only files beside the Dockerfile can be copied without a container")
@@ -214,7 +213,7 @@ class _DockerfileReader:
         for flag in flags:
             if flag.startswith("--chmod="):
                 if not re.fullmatch(r"0?[0-7]{3}", bits := self._word(flag.partition("=")[2])):
-                    raise UserError(f"{name} {flag}: a mode that is no octal number needs a container")
+                    raise UserError(f"{name} {flag}: a mode that is not an octal number needs a container")
                 mode = int(bits, 8)
         place = self._place(target)
         place += "/" * (folder and place != "/")
@@ -224,13 +223,10 @@ class _DockerfileReader:
 
 
 def _parsed(text: str) -> Sequence[Any]:
-    """The instructions, as BuildKit's parser has them. Raises UserError."""
+    """The instructions, read by BuildKit's parser. Raises UserError."""
+    purpose = "reading a Dockerfile"
     parser = require(
-        "dockerfile",
-        package="dockerfile",
-        extra="terminal",
-        purpose="reading a Dockerfile",
-        part="strop-verify",
+        "dockerfile", package="dockerfile", extra="terminal", purpose=purpose, part="strop-verify"
     )
     for line in text.removeprefix("\ufeff").split("\n"):
         found = _DIRECTIVE.match(line)
@@ -240,16 +236,16 @@ def _parsed(text: str) -> Sequence[Any]:
         if (name == "escape" and value != "\\") or (
             name == "syntax" and not value.removeprefix("docker.io/").startswith("docker/dockerfile:1")
         ):
-            raise UserError(f"# {name}={value:.60}: this reading of a Dockerfile needs a container")
+            raise UserError(f"# {name}={value:.60}: this directive needs a container")
     try:
-        text.encode()  # the parser's process ends at halves of surrogate pairs
+        text.encode()  # lone surrogates would crash the parser's process
         return list(parser.parse_string(text))
     except (parser.GoParseError, ValueError) as error:
         raise UserError(f"the Dockerfile cannot be read: {' '.join(str(error).split()):.200}") from None
 
 
 def _options(instruction: str) -> tuple[str, ...]:
-    """Beginnings of those that mean here what they mean to Docker."""
+    """Prefixes of options that are supported as in Docker."""
     machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), "")
     known = {"FROM": (f"--platform=linux/{machine}",), "COPY": _OF_COPY, "ADD": _OF_COPY}
     return known.get(instruction, ("\0",))
@@ -262,7 +258,7 @@ def _only(name: str, words: Sequence[str]) -> str:
 
 
 def _script(value: str, command: Any) -> str:
-    """What the shell gets of a RUN with its here-documents."""
+    """The shell script of a RUN with its here-documents."""
     if not command.heredocs:
         return value
     first, found = command.heredocs[0].content, _HEREDOC.fullmatch(value)
@@ -274,12 +270,12 @@ def _script(value: str, command: Any) -> str:
 
 
 def _base(image: str) -> None:
-    """Raises UserError unless this computer can stand for the image."""
+    """Raises UserError unless this computer can replace the image."""
     name, _, tag = image.partition("@")[0].partition(":")
     name = name.removeprefix("docker.io/").removeprefix("library/")
     program = _LANGUAGES.get(name, "")
     if name not in _SYSTEMS and not program:
-        raise UserError(f"image {image!r:.80}: what is in it is not known here; it needs a container")
+        raise UserError(f"image {image!r:.80}: its contents are unknown here; it needs a container")
     if program and not shutil.which(program, path="/usr/local/bin:/usr/bin:/bin"):
         raise UserError(f"image {image!r:.80} needs {program}, which is not installed on this machine")
     wanted = re.match(r"(\d+)\.(\d+)", tag)
@@ -288,15 +284,15 @@ def _base(image: str) -> None:
 
 
 def _python() -> tuple[int, int]:
-    """The version of the system's python3, by the names beside it."""
+    """The version of the system's python3, from the name that it links to."""
     real = Path(shutil.which("python3", path="/usr/local/bin:/usr/bin:/bin") or "").resolve().name
     found = re.search(r"(\d+)\.(\d+)$", real)
     return (int(found[1]), int(found[2])) if found else sys.version_info[:2]
 
 
 def _look(script: str, *, here: bool) -> None:
-    """Raises UserError for what a RUN needs and a jail has not. What cannot be told apart is left to its run, with what
-    apt installs, where the programs are not this computer's (`here`).
+    """Raises UserError for what a RUN needs and a jail lacks. What the text does not show, the run itself shows, also
+    what apt installs if the programs are not this computer's (`here`).
     """
     for words in _commands(script):
         program, said = PurePosixPath(words[0]).name, f"RUN {' '.join(words):.80}"
@@ -317,7 +313,7 @@ def _look(script: str, *, here: bool) -> None:
 
 
 def _commands(script: str) -> Iterator[list[str]]:
-    """The simple commands of a script of sh, without variables and keywords before them."""
+    """The simple commands of a shell script, without leading variables and keywords."""
     lexer = shlex.shlex(script, posix=True, punctuation_chars=";&|()\n")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
     words: list[str] = []
@@ -329,12 +325,12 @@ def _commands(script: str) -> Iterator[list[str]]:
             elif words:
                 yield words
                 words = []
-    except ValueError:  # quotes of a here-document
+    except ValueError:  # unbalanced quotes in a here-document
         return
 
 
 def installed(package: str) -> bool:
-    """Whether this computer has a package of apt, or a program of that name."""
+    """Whether this computer has an apt package, or a program, of that name."""
     name = package.partition("=")[0]
     lists = (f"{name}.list", f"{name}:*.list")
     return bool(shutil.which(name)) or any(any(_PACKAGES.glob(pattern)) for pattern in lists)

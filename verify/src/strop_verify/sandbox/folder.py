@@ -1,13 +1,13 @@
-"""`Folder`: a jailed folder that lasts over many programs, for as long as an environment with tools is played.
+"""`Folder`: a jailed folder that persists over many programs, such as those of a play in an environment with tools.
 
     with Folder(limits=Limits(cpu_seconds=20)) as folder:
         folder.put({"hello.sh": "echo $1 > greeting"}, executable=["hello.sh"])
         folder.run(["sh", "hello.sh", "hi"])
         folder.read("greeting")
 
-What is in it is bounded by `limits.dir_bytes`: exactly where the jail gives it a file system with a size (see
-`CommandResult.sized`). In other jails a program can write more while it runs, each file up to `limits.file_bytes`;
-after that nothing is put or run before files are removed.
+`limits.dir_bytes` bounds its contents: exactly if the jail gives it a file system with a size (`CommandResult.sized`).
+In other jails a program can exceed it while it runs, with each file up to `limits.file_bytes`; then nothing can be put
+or run until files are removed.
 """
 
 import socket
@@ -30,8 +30,8 @@ _Done = TypeVar("_Done")
 class Folder:
     """A writable folder and the programs in it. Nothing starts before the first use. One call at a time; others wait.
 
-    Every method raises SandboxError when the jail broke, and from then on: its files are lost. ValueError, NotStarted
-    and FileNotFoundError mean that what was asked for is wrong; all stays as it was.
+    Once the jail breaks, every method raises SandboxError, and the files are lost. ValueError, NotStarted and
+    FileNotFoundError mean that the request is wrong; nothing has changed.
     """
 
     def __init__(
@@ -42,15 +42,14 @@ class Folder:
         read: Sequence[str] = (),
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        """`limits`: of the folder, and of programs that have none of their own. `read`: what programs may read.
-        `environment`: variables of every program.
+        """`limits`: of the folder, and the default for programs. `read`: paths that programs may read. `environment`:
+        variables of every program.
         """
         self.limits = limits or Limits()
         self._open, self._read, self._environment = open_one, read, dict(environment or {})
         self._lock = threading.Lock()
-        self._thread: ThreadPoolExecutor | None = (
-            None  # one; the box lives as long as the thread that started it
-        )
+        # one thread, because the box ends with the thread that started it
+        self._thread: ThreadPoolExecutor | None = None
         self._stack, self._inside = ExitStack(), ExitStack()
         self._box: Box | None = None
         self._work: Work | None = None
@@ -59,8 +58,8 @@ class Folder:
     def put(self, files: Mapping[str, str | bytes], *, executable: Collection[str] = ()) -> None:
         """Adds or replaces files, by relative name; a folder or link in the way is removed. `executable`: programs.
 
-        Raises ValueError for a name that leaves the folder or can't be one, and for more than the folder may hold
-        (what is replaced counts until then); some of the files may be there then.
+        Raises ValueError for an invalid name or one that leaves the folder, and for more than the folder may hold,
+        replaced files included; some of the files may have been written then.
         """
         if unknown := set(executable) - set(files):
             raise ValueError(f"executable names {min(unknown)!r}, which is not among the files")
@@ -85,10 +84,10 @@ class Folder:
         limits: Limits | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> CommandResult:
-        """Runs a program in the folder to the end of its whole tree; it may write and start processes.
+        """Runs a program in the folder until its whole process tree has ended; it may write and start processes.
 
-        See `Work.run`. What it leaves is there for the next one. Raises NotStarted when there is no such program, or
-        the folder holds too much.
+        See `Work.run`. Its files stay for the next program. Raises NotStarted if there is no such program, or the
+        folder is too full.
         """
         bounds = replace(limits or self.limits, dir_bytes=self.limits.dir_bytes)
         data = stdin.encode() if isinstance(stdin, str) else stdin
@@ -102,17 +101,17 @@ class Folder:
         return self._call(start)
 
     def listen(self, read: Sequence[str] = ()) -> socket.socket:
-        """A socket that listens on 127.0.0.1 in the programs' own network; only they reach it, and nothing else.
+        """A socket that listens on 127.0.0.1 in the programs' private network; only they reach it, and nothing else.
 
-        The first call of a folder. `read`: what its programs may read beside. Raises UserError in a jail whose programs
-        have no network of their own.
+        Must be a folder's first call. `read`: further paths that programs may read. Raises UserError in a jail without
+        a private network.
         """
         self._read = [*dict.fromkeys([*self._read, *read])]
 
         def begin(work: Work) -> socket.socket:
             assert self._box is not None
             if not self._box.jail.own_root:
-                fault = f"the jail {self._box.jail.name} gives programs no network of their own to reach a server in"
+                fault = f"the jail {self._box.jail.name} has no private network in which programs can reach a server"
                 raise UserError(
                     f"{fault}; use sandbox.jail=namespaces or full (strop doctor lists what works here)"
                 )
@@ -121,50 +120,49 @@ class Folder:
         return self._call(begin)
 
     def stop(self) -> None:
-        """Ends the program that runs, if one does; what it has written stays."""
+        """Ends the running program, if any; what it has written stays."""
         if self._box is not None:
             self._box.stop()
 
     def read(self, name: str, *, limit: int = 1 << 20) -> bytes:
-        """A regular file; no link is followed.
+        """Reads a regular file; follows no link.
 
-        Raises FileNotFoundError, ValueError when it is longer than `limit` bytes, no regular file, or outside.
+        Raises FileNotFoundError, ValueError if it is longer than `limit` bytes, not a regular file, or outside.
         """
         return self._call(lambda work: work.read(name, limit=limit))
 
     def files(self, under: str = "") -> dict[str, FileInfo]:
-        """The regular files by relative path, in its order, those below a folder by paths from there. Links are neither
-        listed nor followed.
+        """The regular files in the folder or one `under` it, by path from there, sorted. Links are neither listed nor
+        followed.
 
-        Raises ValueError when there are too many entries, or folders too deep inside each other, to list;
-        FileNotFoundError.
+        Raises ValueError for too many entries or too deep folders, FileNotFoundError.
         """
         return self._call(lambda work: work.contents(under).files)
 
     def make(self, names: Collection[str]) -> None:
-        """Makes folders, and those above them, where they are missing; a file or link in the way is removed.
+        """Makes missing folders and their parents; a file or link in the way is removed.
 
-        Raises ValueError for a name that leaves the folder or can't be one.
+        Raises ValueError for an invalid name or one that leaves the folder.
         """
         self._call(lambda work: work.make_folders(names))
 
     def close_folders(self, closed: Collection[str], still_open: Collection[str]) -> None:
-        """In an image: programs to come cannot write in the folders of its root called so, nor in the root itself, but
-        in the paths that are still open. Raises ValueError for one that passes through a link.
+        """In an image: later programs can write neither in these folders of its root nor in the root itself, but in the
+        paths that are still open. Raises ValueError for a path through a link.
         """
         self._call(lambda work: work.close_folders(closed, still_open))
 
     def remove(self, names: Collection[str]) -> None:
-        """Removes files, links and whole folders. Raises FileNotFoundError for the first that is not there,
-        ValueError for a name that leaves the folder.
+        """Removes files, links and whole folders. Raises FileNotFoundError for the first missing one, ValueError for a
+        name that leaves the folder.
         """
         self._call(lambda work: work.remove(names))
 
     def empty(self) -> bool:
-        """Gives it a new, empty directory for another user; whether that worked. Nothing else lasts in it: programs
-        end with their whole tree. Where it did not, close it.
+        """Replaces the directory by a new, empty one for another user. Nothing else persists: programs end with their
+        whole tree. False if that failed: then close it.
 
-        Not for a folder in use: no other call may be under way.
+        No other call may be in progress.
         """
 
         def begin_anew(_: Work) -> None:
@@ -179,10 +177,10 @@ class Folder:
         return not self._ended
 
     def close(self) -> None:
-        """Ends what runs and removes everything. Safe to call twice, from any thread; other calls then raise
-        SandboxError, also those under way.
+        """Ends what runs and removes everything. Safe to call twice, from any thread; other calls, also those in
+        progress, then raise SandboxError.
 
-        Raises SandboxError when something that was started cannot be killed.
+        Raises SandboxError if something that was started cannot be killed.
         """
         with self._lock:
             self._ended = self._ended or "the folder was closed"
@@ -192,7 +190,7 @@ class Folder:
         done = thread.submit(self._end)
         while not wait([done], _LOOK_SECONDS).done:
             if self._box is not None:
-                self._box.close()  # again and again: a program may be about to start
+                self._box.close()  # repeatedly: a program may be about to start
         thread.shutdown()
         done.result()
 
@@ -203,7 +201,7 @@ class Folder:
         self.close()
 
     def _full(self, work: Work, more: int) -> str:
-        """Why `more` bytes do not fit, or empty. The kernel sees to that in a folder with a size."""
+        """Why `more` bytes do not fit, or empty. In a folder with a size the kernel enforces it."""
         used = 0
         assert self._box is not None
         if not self._box.sized(self.limits):

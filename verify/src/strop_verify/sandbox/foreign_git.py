@@ -1,15 +1,15 @@
 """Reads git repositories from untrusted sources without executing anything that they configure.
 
 A repository's own configuration can name programs: transports of a promisor remote, a file-system monitor, filters,
-text conversions, external diffs, signature checkers, hooks. None of it is read. Git works on a folder that is created
-here: a configuration of two lines, HEAD and refs copied as checked text, and the repository's object store as an
-alternate, from which git only reads objects. No transport is allowed, so a missing object is an error. What git writes
-and its memory are bounded.
+text conversions, external diffs, signature checkers, hooks. None of it is read. Git works on a folder created here: a
+configuration of two lines, HEAD and refs copied as checked text, and the repository's object store as an alternate,
+from which git only reads objects. No transport is allowed, so a missing object is an error. Git's output and memory are
+bounded.
 
-Nothing outside the folder is read as a repository, unless what lies there names the folder itself, as that of a linked
+Nothing outside the folder is read as a repository, unless it names the folder itself, as the git folder of a linked
 work tree or a submodule does. A repository that borrows objects from outside is refused, with the command that makes it
-whole: whoever knows an object's hash could have it read from any repository of the user's. A store that the user
-names in GIT_ALTERNATE_OBJECT_DIRECTORIES may be borrowed from, as `git clone --shared` does.
+complete: otherwise anyone who knows an object's hash could have it read from any of the user's repositories. It may
+borrow from a store that the user names in GIT_ALTERNATE_OBJECT_DIRECTORIES, as `git clone --shared` does.
 """
 
 import os
@@ -24,26 +24,23 @@ from strop_verify.sandbox.git import Git, GitError
 _NAME = re.compile(r"refs/(?!.*(?:\.\.|//|@\{|\.lock(?:/|$)))[^ ~^:?*\[\\\x00-\x1f\x7f]+")
 _ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SMALL = 64 * 2**20
-"""Bytes of refs or of an index that are read at most."""
+"""Maximum bytes of refs or of an index that are read."""
 _MOST_REFS = 1_000_000
 _MOST_FILES = 1_000_000
-"""Files of an object store that are looked at."""
+"""Maximum files of an object store."""
 _BOUNDED = ("sh", "-c", 'ulimit -f 4194304 && ulimit -v 4194304 && exec "$@"', "sh")
-"""Ends git when it has written 2 GiB (some shells: 4 GiB): small trees can name themselves without end.
+"""Ends git when it has written 2 GiB (in some shells 4 GiB): small trees can expand without end.
 
-It gets 4 GiB of address space: an object says how large it is, and git asks for that much at once.
+Its address space is 4 GiB: an object states its size, and git allocates that much at once.
 """
 _SETTINGS = (
-    "protocol.allow=never",
-    "core.bigFileThreshold=64m",
-    "core.packedGitLimit=1g",
-    "core.packedGitWindowSize=64m",
+    "protocol.allow=never", "core.bigFileThreshold=64m", "core.packedGitLimit=1g", "core.packedGitWindowSize=64m",
     "core.useReplaceRefs=false",
-)
+)  # fmt: skip
 
 
 class ForeignGit:
-    """Runs reading commands on a repository: the folder's `.git`, a folder or a file that names one, or a bare folder.
+    """Runs reading commands on a repository: the folder's `.git` (a folder, or a file that names one) or a bare one.
 
     Raises GitError, also for a folder without one.
     """
@@ -53,19 +50,19 @@ class ForeignGit:
         self._shared = _common_folder(self._own)
         lent = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "").split(os.pathsep)
         self._lenders = (self._shared, folder.resolve(), *(Path(path).resolve() for path in lent if path))
-        """Folders in which its objects may lie."""
+        """Folders that may hold its objects."""
 
     def __call__(self, *arguments: str, seconds: float = 60) -> str:
-        """What git prints, stripped. Raises GitError, also when `seconds` have passed."""
+        """git's output, stripped. Raises GitError, also after `seconds`."""
         top = self._sealed.name
-        # not where the files lie: git would read some of them instead of blobs
+        # not in the work tree, whose files git would read instead of some blobs
         git = Git(own=True, folder=Path(top), through=_BOUNDED)
         settings = [word for setting in _SETTINGS for word in ("-c", setting)]
         return git(f"--git-dir={top}", *settings, *arguments, seconds=seconds)
 
     @cached_property
     def _sealed(self) -> "tempfile.TemporaryDirectory[str]":
-        """The folder that git works on; removed with this object."""
+        """The folder in which git works; removed with this object."""
         made = tempfile.TemporaryDirectory(prefix="strop-git-")
         top = Path(made.name)
         _whole(self._shared / "objects", self._lenders)
@@ -107,7 +104,7 @@ def _git_folder(folder: Path) -> Path:
 
 
 def _names(own: Path, folder: Path) -> bool:
-    """Whether a git folder elsewhere says that it is this folder's: it is a linked work tree's, or a submodule's."""
+    """Whether a git folder elsewhere names this folder, as that of a linked work tree or a submodule does."""
     back = _text(own / "gitdir").strip()
     if back and "\0" not in back:
         return (own / back).resolve() == folder / ".git"
@@ -116,7 +113,7 @@ def _names(own: Path, folder: Path) -> bool:
 
 
 def _common_folder(own: Path) -> Path:
-    """Where objects and refs are: two folders up for a linked work tree, whose own folder lies in `worktrees`."""
+    """The folder with objects and refs: for a linked work tree, whose own folder is in `worktrees`, two levels up."""
     named = _text(own / "commondir").strip()
     if not named:
         return own
@@ -126,14 +123,14 @@ def _common_folder(own: Path) -> Path:
 
 
 def _inside(shared: Path, name: str) -> Path:
-    """A folder of the repository. Raises GitError for one that is a link."""
+    """A folder of the repository. Raises GitError if it is a link."""
     if (shared / name).is_symlink():
         raise GitError(f"its {name} lead to another folder")
     return shared / name
 
 
 def _whole(objects: Path, within: tuple[Path, ...]) -> None:
-    """Raises GitError for an object store that takes objects from outside these folders, or waits for a reader."""
+    """Raises GitError for an object store with objects from outside these folders, or with anything but plain files."""
     waiting, known, files = [objects], {objects}, 0
     while waiting:
         for top, folders, names in os.walk(store := waiting.pop()):
@@ -142,11 +139,11 @@ def _whole(objects: Path, within: tuple[Path, ...]) -> None:
                 raise GitError(f"more than {_MOST_FILES} files of objects; pack them: git gc")
             for path in (Path(top, name) for name in (*folders, *names)):
                 if path.is_symlink() or not (path.is_dir() or path.is_file()):
-                    raise GitError(f"{path.relative_to(store)} of its objects is no plain file or folder")
+                    raise GitError(f"{path.relative_to(store)} of its objects is not a plain file or folder")
         for borrowed in _alternates(store):
             if not any(borrowed.is_relative_to(folder) for folder in within):
                 raise GitError(
-                    f"it borrows objects from {borrowed}; make it whole (git repack -a -d && rm "
+                    f"it borrows objects from {borrowed}; make it complete (git repack -a -d && rm "
                     f".git/objects/info/alternates), or set GIT_ALTERNATE_OBJECT_DIRECTORIES={borrowed}"
                 )
             if borrowed not in known and borrowed.is_dir():
@@ -155,7 +152,7 @@ def _whole(objects: Path, within: tuple[Path, ...]) -> None:
 
 
 def _alternates(objects: Path) -> Iterator[Path]:
-    """Where git looks for further objects. Raises GitError for what it may read in another way."""
+    """Stores in which git looks for further objects. Raises GitError for entries that git may read differently."""
     listed = objects / "info/alternates"
     if listed.is_file() and listed.stat().st_size > _SMALL:
         raise GitError("its list of alternates is too long")
@@ -175,7 +172,7 @@ def _head(own: Path) -> str:
 
 
 def _refs(shared: Path) -> Iterator[tuple[str, str]]:
-    """(name, id) of each ref, packed ones first; refs that point to other refs are left out."""
+    """(name, id) of each ref, packed ones first, without symbolic refs."""
     for line in _text(shared / "packed-refs").split("\n"):
         target, _, name = line.partition(" ")
         if _ID.fullmatch(target) and _NAME.fullmatch(name):
@@ -196,7 +193,7 @@ def _text(file: Path) -> str:
 
 
 def _bytes(file: Path) -> bytes:
-    """What a plain file holds; nothing where there is none."""
+    """The content of a plain file; empty if there is none."""
     try:
         if file.is_symlink() or not file.is_file() or file.stat().st_size > _SMALL:
             return b""

@@ -1,4 +1,4 @@
-"""Makes of a machine what a Dockerfile describes."""
+"""Sets up a machine as a Dockerfile describes it."""
 
 import io
 import tarfile
@@ -46,13 +46,13 @@ done
 exec /bin/rm "$@"
 """
 _STAND_INS = {"apt": _APT, "apt-get": _APT, "pip": _PIP, "pip3": _PIP, "rm": _RM}
-"""Programs in the place of those that change what a jail cannot: what they would install is there, or they fail."""
+"""Replacements of programs that need more than a jail: what they would install is there, or they fail."""
 
 
 def furnish(
     machine: Machine, plan: ImagePlan, context: Mapping[str, bytes], programs: Collection[str] = ()
 ) -> None:
-    """Takes the plan's steps; `context`: the files beside the Dockerfile, `programs` those of them that can be run.
+    """Carries out a plan's steps. `context`: the files beside the Dockerfile, `programs`: the executable ones.
 
     Raises UserError for a step that fails.
     """
@@ -75,7 +75,7 @@ def furnish(
 
 
 def _lists(machine: Machine, plan: ImagePlan) -> list[str]:
-    """Names of the lists that apt keeps of the packages it has installed."""
+    """Names of dpkg's lists of installed packages."""
     if not plan.source:
         return [path.name for path in Path("/var/lib/dpkg/info").glob("*.list")]
     told = machine.run(["ls", "/var/lib/dpkg/info"], cwd="/").stdout.decode(errors="replace")
@@ -105,9 +105,9 @@ def _copy(machine: Machine, step: CopyStep, context: Mapping[str, bytes], progra
         matches = list(_matching(source, context))
         alone = [name for name, rest in matches if not rest]
         if not matches:
-            raise UserError(f"{shown}: {source or '.'} is no file beside the Dockerfile")
+            raise UserError(f"{shown}: {source or '.'} is not a file beside the Dockerfile")
         if len(alone) > 1 and not into:
-            raise UserError(f"{shown}: several files match, and the target is no folder")
+            raise UserError(f"{shown}: several files match, but the target is not a folder; end it with /")
         for name, rest in matches:
             below = rest or (PurePosixPath(name).name if into else "")
             found[str(PurePosixPath(step.target, below))] = name
@@ -121,7 +121,7 @@ def _copy(machine: Machine, step: CopyStep, context: Mapping[str, bytes], progra
 
 
 def _matching(pattern: str, context: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """(name, its path in the folder that matches, or empty where it matches itself) of files, as Go's Match has it."""
+    """(name, path below the matching folder, or empty if the file itself matches) of files, as Go's filepath.Match."""
     wanted = [part.replace("[^", "[!") for part in pattern.split("/")] if pattern else []
     if "\\" in pattern:
         raise UserError(f"COPY {pattern}: a pattern with a backslash needs a container")

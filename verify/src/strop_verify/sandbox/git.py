@@ -1,4 +1,4 @@
-"""git: the one helper that starts it. Every command has a deadline, which holds even when this process is killed."""
+"""Starts git; nothing else does. Every command has a deadline, which holds even if this process is killed."""
 
 import os
 import re
@@ -13,54 +13,44 @@ from pathlib import Path
 from typing import IO
 
 _KEPT = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_NO_VERIFY")
-"""What a user may have set so that a remote can be reached."""
+"""Variables of the user's that remotes may need."""
 _SETTINGS = {
-    "core.hooksPath": "/dev/null",
-    "core.fsmonitor": "false",
-    "core.autocrlf": "false",
-    "core.excludesFile": "/dev/null",
-    "core.attributesFile": "/dev/null",
-    "core.fsync": "all",
-    "commit.gpgSign": "false",
-    "push.gpgSign": "false",
-    "push.followTags": "false",
-    "push.recurseSubmodules": "no",
-    "gc.autoDetach": "false",
-    "maintenance.auto": "false",
-    "pack.threads": "1",
-    "http.lowSpeedLimit": "1",
-    "http.lowSpeedTime": "60",
-}
+    "core.hooksPath": "/dev/null", "core.fsmonitor": "false", "core.autocrlf": "false",
+    "core.excludesFile": "/dev/null", "core.attributesFile": "/dev/null", "core.fsync": "all",
+    "commit.gpgSign": "false", "push.gpgSign": "false", "push.followTags": "false", "push.recurseSubmodules": "no",
+    "gc.autoDetach": "false", "maintenance.auto": "false", "pack.threads": "1",
+    "http.lowSpeedLimit": "1", "http.lowSpeedTime": "60",
+}  # fmt: skip
 _TOO_LONG = 124
 """Status of `timeout` when it has ended a command."""
 _WHO = {"NAME": "Strop", "EMAIL": "strop@localhost"}
 
 
 class GitError(Exception):
-    """git refused or took too long; the message is one line, without passwords."""
+    """git failed or took too long; the message is one line, without passwords."""
 
 
 class Git:
-    """Runs git commands one at a time; `stop` ends the one that runs, from another thread.
+    """Runs git commands one at a time; `stop` ends the running one, from another thread.
 
-    own     whether settings, identity and environment are ours alone (no hooks, no signing, no GIT_*) or the user's
+    own     whether settings, identity and environment are only ours (no hooks, no signing, no GIT_*) or the user's
     folder  where it runs; default: the current directory
-    through what starts git and ends by exec, such as a shell that sets a limit
+    through command that execs git, such as a shell that sets a limit
     """
 
     def __init__(self, *, own: bool, folder: Path | None = None, through: Sequence[str] = ()) -> None:
         self._own, self._through = own, through
         self._folder = folder
         self.held: tuple[int, ...] = ()
-        """Descriptors that commands inherit, such as that of a lock to hold while one runs."""
+        """Descriptors that commands inherit, such as that of a lock."""
         self._stopped = False
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
     def __call__(self, *arguments: str, seconds: float = 60, remote: bool = False) -> str:
-        """What git prints, stripped. Raises GitError, also when it is missing or `seconds` have passed.
+        """git's output, stripped. Raises GitError, also if git is missing or `seconds` have passed.
 
-        remote  the user's own configuration is read too: it says how to log in where the remote is
+        remote  also read the user's configuration, which may be needed to log in
         """
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
             # Files, not pipes: a process that outlives git, such as a shared ssh connection, may hold them open.
@@ -80,7 +70,7 @@ class Git:
             return _text(output).strip()
 
     def stop(self, *, kill: bool = False) -> None:
-        """Ends the command that is running; later ones raise GitError. Unless it is killed, git removes its locks."""
+        """Ends the running command; later ones raise GitError. Unless killed, git removes its locks."""
         with self._lock:
             self._stopped = True
             if self._process is not None and self._process.poll() is None:
@@ -89,9 +79,8 @@ class Git:
     def _start(
         self, arguments: Sequence[str], seconds: float, remote: bool, output: IO[bytes], errors: IO[bytes]
     ) -> "subprocess.Popen[bytes]":
-        settings = (
-            [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))] if self._own else []
-        )
+        pairs = _SETTINGS.items() if self._own else ()
+        settings = [word for pair in pairs for word in ("-c", "=".join(pair))]
         deadline = ["timeout", "--kill-after=5", f"{seconds:g}"] if shutil.which("timeout") else []
         with self._lock:
             if self._stopped:
@@ -105,7 +94,7 @@ class Git:
                     stderr=errors,
                     pass_fds=self.held,
                     env=_environment(remote) if self._own else None,
-                    start_new_session=True,  # no terminal to ask for a password at, no Ctrl-C of the user's
+                    start_new_session=True,  # no terminal for password prompts, no Ctrl-C from the user
                 )
             except OSError as error:
                 raise GitError(f"git cannot be started: {error.strerror}; install git") from error
@@ -121,7 +110,7 @@ def _environment(remote: bool) -> dict[str, str]:
 
 
 def _cause(errors: str) -> str:
-    """The line in which git says why, without passwords of URLs."""
+    """The line that states the cause, without passwords in URLs."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     telling = [line for start in ("!", "fatal:", "error:") for line in lines if line.startswith(start)]
     return re.sub(r"://[^/@\s]+@", "://...@", next(iter(telling + lines), ""))
@@ -137,7 +126,7 @@ def _text(file: IO[bytes]) -> str:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Kills a command that is still running, out of time or interrupted, and what it started."""
+    """Kills a command that is still running, and what it started."""
     if process.poll() is None:
         _signal(process, signal.SIGKILL)
         process.wait()

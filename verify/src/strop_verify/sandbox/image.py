@@ -4,14 +4,13 @@
     with Machine(image=image) as machine:
         machine.shell("python3 --version")
 
-A place is `oci:FOLDER`, an OCI image layout as `skopeo copy docker://IMAGE oci:FOLDER:TAG` writes it, or `oci:TAR`,
-what `docker save` and `skopeo copy` to docker-archive: or oci-archive: write, plain or compressed; `:TAG` chooses one
-of several. Each layer is unpacked once, below the cache, and images that begin with the same layers share them. What a
-layer holds is compared with its digest.
+A place is `oci:FOLDER`, an OCI image layout as written by `skopeo copy docker://IMAGE oci:FOLDER:TAG`, or `oci:TAR`, as
+written by `docker save` or by `skopeo copy` to docker-archive: or oci-archive:, plain or compressed; `:TAG` selects one
+of several images. Each layer is unpacked once, below the cache; images with the same lowest layers share them. A
+layer's contents are compared with its digest.
 
-A store is a folder of layouts and tars by the names of images: without docker.io/ and library/, and with + for /. So
-`python:3.11` is `STORE/python`, tag 3.11, and `ghcr.io/a/b:1` is `STORE/ghcr.io+a+b`, tag 1; a tar is called so with
-.tar.
+A store is a folder of layouts and tars, named after images without docker.io/ and library/, and with + for /. So
+`python:3.11` is `STORE/python`, tag 3.11, and `ghcr.io/a/b:1` is `STORE/ghcr.io+a+b`, tag 1; a tar has the suffix .tar.
 """
 
 import fcntl
@@ -52,7 +51,7 @@ class Image:
 
     layers       folders of its layers, uppermost first
     environment  variables of its programs, as pairs
-    workdir      where they start; empty: the image does not say
+    workdir      their work directory; empty if the image has none
     """
 
     source: str
@@ -62,13 +61,13 @@ class Image:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Of its programs, with what a container's have."""
+        """Variables of its programs, with those of every container."""
         return {"PATH": _PATH, "HOME": "/root", "TMPDIR": "/tmp", **dict(self.environment)}
 
 
 @dataclass(frozen=True)
 class _Manifest:
-    """Names of the layers' blobs in their order, the digests of their tars, and the configuration."""
+    """Names of the layers' blobs in order, digests of their tars, and the configuration."""
 
     layers: tuple[str, ...]
     digests: tuple[str, ...]
@@ -76,7 +75,7 @@ class _Manifest:
 
 
 def open_image(source: str) -> Image:
-    """The image, unpacked. Raises UserError for what is no such image, another machine's, or has a hostile layer."""
+    """The unpacked image. Raises UserError if it is no image, is for another machine, or has a hostile layer."""
     found, folders = _manifest_of(source), list[str]()
     for number, name in enumerate(found.layers):
         chain = hashlib.sha256("\n".join(found.digests[: number + 1]).encode()).hexdigest()[:32]
@@ -89,7 +88,7 @@ def open_image(source: str) -> Image:
 
 
 def check_image(source: str) -> Image:
-    """The image without its layers: nothing is unpacked. Raises UserError where there is no such image."""
+    """The image without its layers: nothing is unpacked. Raises UserError if there is no such image."""
     return _configured(_manifest_of(source), source)
 
 
@@ -101,7 +100,7 @@ def _configured(found: "_Manifest", source: str) -> Image:
 
 
 def stored(store: Path | str, name: str) -> str:
-    """The place of an image in a store, by its name. Raises UserError with the command that brings it there."""
+    """The place of an image in a store, by its name. Raises UserError with the command that fetches it."""
     bare, _, digest = name.strip().partition("@")
     repository, colon, tag = bare.rpartition(":")
     if not colon or "/" in tag:
@@ -111,7 +110,7 @@ def stored(store: Path | str, name: str) -> str:
     folder = Path(store).absolute() / short.replace("/", "+")
     remedy = f"skopeo copy docker://{name} {KIND}{folder}:{tag}"
     if not re.fullmatch(r"[a-z0-9][a-zA-Z0-9._/:-]*", short):
-        raise UserError(f"{name!r:.200} is no name of an image")
+        raise UserError(f"{name!r:.200} is not the name of an image")
     for place in (folder, folder.with_name(f"{folder.name}.tar")):
         if place.exists():
             source = f"{KIND}{place}:{tag}"
@@ -124,11 +123,11 @@ def stored(store: Path | str, name: str) -> str:
 
 
 def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: list[str], source: str) -> None:
-    """Unpacks one layer to `place`; another process may be about to, then waits for it."""
+    """Unpacks one layer to `place`, unless another process has done so first."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with (place.parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for left in place.parent.glob(".part-*"):  # of a process that was killed: nobody else is at it
+        for left in place.parent.glob(".part-*"):  # of a killed process: nobody else holds the lock
             shutil.rmtree(left, ignore_errors=True)
         if place.is_dir():
             return
@@ -156,7 +155,7 @@ def _unpack_once(blobs: "_Blobs", name: str, digest: str, place: Path, lower: li
 
 
 class _HashedStream:
-    """A stream that is hashed as it is read. Raises LayerFault for one that does not end."""
+    """Hashes a stream as it is read. Raises LayerFault if it is too long."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self._hash, self._bytes = stream, hashlib.sha256(), 0
@@ -184,14 +183,14 @@ def _plain(packed: io.BufferedReader) -> IO[bytes]:
 
 
 class _Blobs:
-    """Files of a layout, by name: in a folder, or in a tar."""
+    """Files of a layout, in a folder or in a tar."""
 
     def __init__(self, folder: Path | None = None, archive: tarfile.TarFile | None = None) -> None:
         self._folder, self._archive = folder, archive
         self._names = frozenset(archive.getnames()) if archive else frozenset[str]()
 
     def open(self, name: str) -> io.BufferedReader:
-        """Raises UserError where there is none."""
+        """Opens a file. Raises UserError if there is none."""
         try:
             if self._folder is not None and ".." not in Path(name).parts and not name.startswith("/"):
                 return (self._folder / name).open("rb")
@@ -203,14 +202,14 @@ class _Blobs:
         raise UserError(f"it has no {name:.100}")
 
     def has(self, name: str) -> bool:
-        """Whether it is there."""
+        """Whether there is such a file."""
         with suppress(UserError):
             self.open(name).close()
             return True
         return False
 
     def json(self, name: str) -> Any:
-        """What a file of JSON holds. Raises UserError."""
+        """Reads a JSON file. Raises UserError."""
         with self.open(name) as file:
             data = file.read(_LARGEST_JSON + 1)
         try:
@@ -218,12 +217,12 @@ class _Blobs:
                 return json.loads(data)
         except (ValueError, RecursionError):
             pass
-        raise UserError(f"its {name:.100} is no JSON that can be read")
+        raise UserError(f"its {name:.100} is not valid JSON")
 
 
 @contextmanager
 def _opened(source: str) -> Iterator[_Blobs]:
-    """The files of the place. Raises UserError that names it, also for what is found in it."""
+    """The files of a place. Raises UserError that names it, also for faults of its contents."""
     path, _ = _place(source)
     try:
         if path.is_dir():
@@ -234,7 +233,7 @@ def _opened(source: str) -> Iterator[_Blobs]:
     except (OSError, tarfile.TarError, zlib.error, EOFError) as error:
         raise UserError(f"{source}: {' '.join(str(error).split()):.300}") from None
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise UserError(f"{source}: it is no image ({type(error).__name__}: {error})") from None
+        raise UserError(f"{source}: it is not an image ({type(error).__name__}: {error})") from None
     except UserError as error:
         raise error if source in str(error) else UserError(f"{source}: {error}") from None
 
@@ -243,7 +242,7 @@ def _place(source: str) -> tuple[Path, str]:
     """(folder or file, tag). Raises UserError."""
     if not source.startswith(KIND):
         raise UserError(
-            f"{source!r:.200} is no image; name one as oci:FOLDER or oci:TAR, with :TAG for one of several"
+            f"{source!r:.200} is not an image; name one as oci:FOLDER or oci:TAR, with :TAG for one of several"
         )
     path, tag = Path(source.removeprefix(KIND)), ""
     try:
@@ -258,7 +257,7 @@ def _place(source: str) -> tuple[Path, str]:
 
 
 def _manifest_of(source: str) -> _Manifest:
-    """Read again where the file has changed that says what is there. Raises UserError."""
+    """The manifest, read again if the index or tar has changed. Raises UserError."""
     path, _ = _place(source)
     index = path / "index.json"
     status = (index if index.exists() else path).stat()
@@ -272,7 +271,7 @@ def _manifest_as_of(source: str, changed: int, size: int) -> _Manifest:
 
 
 def _manifest(blobs: _Blobs, tag: str) -> _Manifest:
-    """Of the one image that is meant. Raises UserError."""
+    """The manifest of the image with that tag. Raises UserError."""
     if blobs.has("index.json"):
         manifest = blobs.json(_blob(_chosen(blobs, tag)))
         config = blobs.json(_blob(manifest["config"]))
@@ -297,7 +296,7 @@ def _manifest(blobs: _Blobs, tag: str) -> _Manifest:
 
 
 def _chosen(blobs: _Blobs, tag: str) -> Any:
-    """The descriptor of the manifest with that tag and for this machine, through indexes of indexes."""
+    """The descriptor of the manifest with that tag for this machine, also in nested indexes."""
     entries = [*blobs.json("index.json")["manifests"]]
     fitting = [one for one in entries if tag in ("", _tag(one), _tag(one).rpartition(":")[2])]
     found = _only([one for one in fitting if _suits(one)], entries, tag, _tag)
@@ -306,7 +305,7 @@ def _chosen(blobs: _Blobs, tag: str) -> Any:
         if "manifests" not in inner:
             return found
         found = _only([one for one in inner["manifests"] if _suits(one)], inner["manifests"], "", _tag)
-    raise UserError("its indexes lie in one another without an end")
+    raise UserError("its indexes are nested too deeply")
 
 
 def _tag(entry: Mapping[str, Any]) -> str:
@@ -324,14 +323,12 @@ def _only(found: list[Any], every: list[Any], tag: str, name: Any) -> Any:
         return found[0]
     there = ", ".join(sorted({name(one) or "one without a tag" for one in every}))
     if tag:
-        raise UserError(
-            f"no image of it has the tag {tag!r:.80} and is for this machine; it has {there:.300}"
-        )
+        raise UserError(f"it has no image with the tag {tag!r:.80} for this machine; it has {there:.300}")
     raise UserError(f"it has {len(found)} images for this machine; name one by :TAG of {there:.300}")
 
 
 def _blob(descriptor: Mapping[str, Any]) -> str:
     digest = descriptor["digest"]
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-        raise UserError(f"{digest!r:.80} is no digest of SHA-256")
+        raise UserError(f"{digest!r:.80} is not a SHA-256 digest")
     return f"blobs/sha256/{digest.partition(':')[2]}"

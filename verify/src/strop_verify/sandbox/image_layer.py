@@ -1,16 +1,17 @@
-"""One layer of a container image, unpacked into a folder as overlayfs stacks it.
+"""Unpacks one layer of a container image into a folder, in the form that overlayfs stacks.
 
-Rules: OCI image specification, layer.md; Documentation/filesystems/overlayfs.rst. An entry `.wh.NAME` takes NAME of the
-layers below away, `.wh..wh..opq` all that they have in its folder, wherever either stands in the archive; here the
-former is a character device 0/0, the latter the attribute user.overlay.opaque. Deviations, for a jail has one user:
+Rules: OCI image specification, layer.md; Documentation/filesystems/overlayfs.rst. An entry `.wh.NAME` removes NAME of
+the layers below, `.wh..wh..opq` everything that they have in its folder, wherever either stands in the archive; here
+the former becomes a character device 0/0, the latter the attribute user.overlay.opaque. Deviations, because a jail has
+one user:
 
-1. Owners, other attributes and the bits for set-user-ID are dropped; the owner may read and write everything.
-2. Entries below dev/ are left out: a jail has its own.
+1. Owners, other attributes and set-user-ID bits are dropped; the owner may read and write everything.
+2. Entries below dev/ are skipped: a jail has its own.
 3. A hard link must lead to an earlier entry of the same layer.
 
-Layers are hostile. A folder is entered by descriptors that follow no link, so nothing is written outside. Python's
-tarfile reads the archive: its own filters refuse links that are right in an image, and umoci would unpack whole images,
-which share no layers.
+Layers are hostile. Folders are entered by descriptors that follow no link, so nothing is written outside. Python's
+tarfile reads the archive, without its filters, which refuse links that are legitimate in an image; umoci would unpack
+whole images, which share no layers.
 """
 
 import os
@@ -25,21 +26,21 @@ from strop_verify.core.errors import UserError
 from strop_verify.sandbox.workdir import remove_entry
 
 MOST_BYTES, MOST_ENTRIES = 64 << 30, 4_000_000
-"""What a layer may hold."""
+"""Maximum contents of a layer."""
 OPAQUE = "user.overlay.opaque"
 _LONGEST = 1 << 20
-"""Bytes of an entry's name and attributes."""
+"""Maximum bytes of an entry's name and attributes."""
 _WHITEOUT, _HIDE_ALL = ".wh.", ".wh..wh..opq"
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 Parts = tuple[str, ...]
 
 
 class LayerFault(UserError):
-    """What a layer may not have; names its entry."""
+    """A layer is invalid; the message names the entry."""
 
 
 class _Entry(tarfile.TarInfo):
-    """Its extended headers are bounded: tarfile reads them whole."""
+    """Bounds extended headers, which tarfile reads whole."""
 
     def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
         if self.type in b"xgXLK" and self.size > _LONGEST:
@@ -49,10 +50,10 @@ class _Entry(tarfile.TarInfo):
 
 
 def unpack(stream: IO[bytes], place: str, lower: Sequence[str] = ()) -> bool:
-    """Unpacks a layer's tar into the empty folder `place`; whether it hides all layers below.
+    """Unpacks a layer's tar into the empty folder `place`; returns whether it hides all layers below.
 
-    lower  folders of the layers below, uppermost first: a folder that the archive does not describe is as it is there
-    Raises LayerFault, also for what is no tar; OSError.
+    lower  folders of the layers below, uppermost first: folders that the archive does not describe are as there
+    Raises LayerFault, also if it is not a tar; OSError.
     """
     writer = _LayerWriter(place, lower)
     try:
@@ -63,7 +64,7 @@ def unpack(stream: IO[bytes], place: str, lower: Sequence[str] = ()) -> bool:
                 if number == MOST_ENTRIES:
                     raise LayerFault(f"more than {MOST_ENTRIES} entries")
                 writer.add(archive, member)
-                archive.members = []  # type: ignore[attr-defined]  # else it keeps them all
+                archive.members = []  # type: ignore[attr-defined]  # it would keep them all
         return writer.finish()
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         raise LayerFault(f"its tar cannot be read: {error}") from None
@@ -72,7 +73,7 @@ def unpack(stream: IO[bytes], place: str, lower: Sequence[str] = ()) -> bool:
 
 
 class _LayerWriter:
-    """Puts entries into the folder one after another; a later one takes the place of an earlier one."""
+    """Writes entries into the folder one after another; a later one replaces an earlier one."""
 
     def __init__(self, place: str, lower: Sequence[str]) -> None:
         self._top, self._lower = os.open(place, _DIRECTORY), lower
@@ -84,7 +85,7 @@ class _LayerWriter:
         os.close(self._top)
 
     def add(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> None:
-        """Raises LayerFault with the entry's name."""
+        """Writes an entry. Raises LayerFault with its name."""
         shown = f"entry {member.name!r:.200}"
         parts = tuple(part for part in member.name.split("/") if part not in ("", "."))
         if ".." in parts or "\0" in member.name:
@@ -104,11 +105,10 @@ class _LayerWriter:
             raise LayerFault(f"{shown}: {os.strerror(error.errno or 0)}") from error
 
     def finish(self) -> bool:
-        """Writes the marks of removal; whether the layer hides all below. Raises LayerFault, OSError."""
+        """Writes the marks of removal; returns whether the layer hides all below. Raises LayerFault, OSError."""
         absent = []
-        for parts in sorted(
-            self._gone, key=lambda parts: (-len(parts), parts)
-        ):  # what is made for some, others find
+        # deepest first: folders made for some exist for others
+        for parts in sorted(self._gone, key=lambda parts: (-len(parts), parts)):
             with self._folder(parts[:-1], f"entry {'/'.join(parts)!r:.200}") as fd:
                 found = _status(fd, parts[-1])
             if found is None:
@@ -118,7 +118,7 @@ class _LayerWriter:
         for parts in sorted(self._opaque - {()}):
             with self._folder(parts, f"entry {'/'.join(parts)!r:.200}") as fd:
                 os.setxattr(fd, OPAQUE, b"y")
-        for parts in absent:  # overlayfs shows a mark where it hides nothing
+        for parts in absent:  # overlayfs would show a mark that hides nothing
             hidden = any(parts[:depth] in self._opaque for depth in range(len(parts)))
             if not hidden and self._below(parts) is not None:
                 with self._folder(parts[:-1], "") as fd:
@@ -132,7 +132,7 @@ class _LayerWriter:
             self._opaque.add(tuple(above))
         elif name in ("", ".", ".."):
             raise LayerFault(f"{shown}: it would remove a folder above it")
-        elif not name.startswith(_WHITEOUT):  # else what aufs notes for itself
+        elif not name.startswith(_WHITEOUT):  # those are aufs's own metadata
             self._gone.add((*above, name))
 
     def _write(self, archive: tarfile.TarFile, member: tarfile.TarInfo, parts: Parts, shown: str) -> None:
@@ -153,7 +153,7 @@ class _LayerWriter:
                     os.mkfifo(name, dir_fd=fd)
                     os.chmod(name, _mode(member), dir_fd=fd)
                 else:
-                    self._bytes += member.size  # of a sparse file the archive holds less
+                    self._bytes += member.size  # the full size, of which a sparse file stores less
                     if self._bytes > MOST_BYTES:
                         raise LayerFault(f"{shown}: more than {MOST_BYTES} bytes in all")
                     _copy(archive, member, fd, name)
@@ -174,7 +174,7 @@ class _LayerWriter:
             if mine is not None and os.path.samestat(there, mine):
                 return
             remove_entry(fd, name)
-            if _status(other, target[-1]) is None:  # it lay in what was removed
+            if _status(other, target[-1]) is None:  # it was in what has been removed
                 raise fault
             os.link(target[-1], name, src_dir_fd=other, dst_dir_fd=fd, follow_symlinks=False)
 
@@ -182,7 +182,7 @@ class _LayerWriter:
     def _folder(
         self, parts: Parts, shown: str, *, make: bool = True, fault: LayerFault | None = None
     ) -> Iterator[int]:
-        """A descriptor of a folder of the layer, made where it is missing. Raises `fault` for what is none."""
+        """A descriptor of a folder of the layer, made if missing. Raises `fault` for anything else."""
         fd = os.dup(self._top)
         try:
             for depth, part in enumerate(parts):
@@ -201,12 +201,12 @@ class _LayerWriter:
             os.close(fd)
 
     def _mode_below(self, parts: Parts) -> int:
-        """The mode of a folder as the layers below have it; that of a new one where they have none."""
+        """The mode of a folder in the layers below; that of a new one if they have none."""
         found = self._below(parts)
         return stat.S_IMODE(found.st_mode) if found is not None and stat.S_ISDIR(found.st_mode) else 0o755
 
     def _below(self, parts: Parts) -> os.stat_result | None:
-        """What the layers below have there, stacked."""
+        """The status of a path in the stacked layers below."""
         for layer in self._lower:
             path, last = layer, False
             for part in parts[:-1]:

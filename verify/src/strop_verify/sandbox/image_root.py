@@ -1,11 +1,11 @@
-"""The root of programs that run in a container image: its layers, and above them what programs write, in memory.
+"""The root of programs that run in a container image: its layers, and above them, in memory, what programs write.
 
 Overlayfs stacks them, so a new root takes milliseconds whatever the image's size, nothing is ever written to a layer,
-and what was written is bounded and goes with the namespace. It needs Linux 5.11, and as root 5.19: there the layers,
-which root owns, are shown as the worker's user's by mounts with mapped ids.
+and writes are bounded and end with the namespace. It needs Linux 5.11, and as root 5.19: the layers, which root owns,
+are mounted with mapped ids, so that the worker's user owns them.
 
-The supervisor stays outside, in a root with nothing but the layers; programs change their root to `work`. Files of the
-image are hostile: no link of it is followed here.
+The supervisor stays outside, in a root with only the layers; programs change their root to `work`. Files of the image
+are hostile: no link in it is followed here.
 """
 
 import contextlib
@@ -36,21 +36,21 @@ from strop_verify.sandbox.syscalls import table
 UPPER = "/upper"
 _LAYERS, _GIVEN = "/layers", "/given"
 _OWN = frozenset({"proc", "dev", "sys"})
-"""Folders of the root that are the jail's."""
+"""Folders of the root that belong to the jail."""
 _CLONE, _EMPTY_PATH, _CLOEXEC, _FROM_EMPTY_PATH, _HERE = 1, 0x1000, 0o2000000, 4, 2**64 - 100
 _IDMAP = 0x00100000
 INODES = 1 << 16
-"""Files and folders that programs may add or change."""
+"""Maximum files and folders that programs may add or change."""
 
 
 class ImageRoot:
-    """Belongs to one supervisor, which makes it before it enters namespaces: ids are mapped from outside.
+    """The root of one supervisor, which makes it before it enters namespaces, because ids are mapped from outside.
 
     layers  folders of the image's layers, uppermost first
-    home    where programs start, and what names of files are relative to: a path in the image
-    work    where the root is, as the supervisor sees it
-    read    paths of this machine that are also seen in it, under the same names; a file that the image has is its own
-    uid     user that owns all of it, 0: this one
+    home    path in the image where programs start, to which file names are relative
+    work    path of the root, as the supervisor sees it
+    read    paths of this machine to show in it, under the same names; the image's own files take precedence
+    uid     user that owns all of it; 0 = this one
     """
 
     def __init__(self, layers: Sequence[str], home: str, work: str, read: Sequence[str], uid: int) -> None:
@@ -61,9 +61,9 @@ class ImageRoot:
         self._owner = _id_map(uid) if uid else -1
 
     def enclose(self, options: str) -> None:
-        """Moves into a new root; see `namespaces.enclose`. `options`: of the file system that is written to.
+        """Moves into a new root; see `namespaces.enclose`. `options`: of the writable file system.
 
-        Raises OSError, also where this kernel or file system does not map ids.
+        Raises OSError, also if this kernel or file system does not map ids.
         """
         kernel.mount("none", "/", "", REC_PRIVATE, "")
         layers = [os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC) for path in self._layers]
@@ -85,7 +85,7 @@ class ImageRoot:
         show_processes(f"{new}/proc", own=True)
         if not os.path.isdir(f"{new}/proc"):
             raise OSError(
-                "an image needs a /proc of its own, which this container refuses: start it so that no path is masked "
+                "an image needs its own /proc, which this container refuses: start it without masked paths "
                 "(--security-opt systempaths=unconfined)"
             )
         kernel.pivot_root(new)
@@ -95,7 +95,7 @@ class ImageRoot:
             os.close(self._owner)
 
     def mount(self, options: str) -> None:
-        """Stacks the layers and an empty file system to write to. Raises OSError."""
+        """Stacks the layers and an empty writable file system. Raises OSError."""
         self._closed = None
         kernel.mount("strop", UPPER, "tmpfs", NOSUID | NODEV, options)
         for name, mode in (("files", 0o755), ("shm", 0o1777), ("work", 0o755)):
@@ -103,14 +103,14 @@ class ImageRoot:
             os.chmod(f"{UPPER}/{name}", mode)
             if self.uid:
                 os.chown(f"{UPPER}/{name}", self.uid, self.uid)
-        os.chdir(_LAYERS)  # so that the option stays short
+        os.chdir(_LAYERS)  # keeps the mount option short
         lower = ":".join(map(str, range(len(self._layers))))
         stacked = f"lowerdir={lower},upperdir={UPPER}/files,workdir={UPPER}/work,userxattr"
         try:
             kernel.mount("overlay", self.work, "overlay", NOSUID | NODEV, stacked)
         except OSError as error:
             raise OSError(
-                error.errno, f"an image needs overlayfs, for users from Linux 5.11 on: {error.strerror}"
+                error.errno, f"an image needs overlayfs, for ordinary users Linux 5.11: {error.strerror}"
             ) from None
         os.chdir("/")
         for name in (*_OWN, "tmp"):
@@ -130,26 +130,24 @@ class ImageRoot:
         self.make_home()
 
     def renew(self, options: str) -> None:
-        """Another root in the place of this one, with nothing of what was written. Raises OSError."""
+        """Replaces the root by a new one without anything that was written. Raises OSError."""
         kernel.unmount(self.work)
         kernel.unmount(UPPER)
         self.mount(options)
 
     def make_home(self) -> None:
-        """Makes the folder that programs start in where it is missing, or something else is in its place."""
+        """Makes the folder in which programs start, if it is missing or not a folder."""
         workdir.make_folder(self.work, self.home, self.uid)
 
     def close_folders(self, closed: Collection[str], still_open: Sequence[str]) -> None:
-        """From now on programs write in no folder of the root called so, nor in the root itself, but in the paths that
-        are still open.
-        """
+        """Forbids later programs to write in these folders of the root or the root itself, except in `still_open`."""
         for path in still_open:
             self._refuse_links(path)
         self._closed, self._open = frozenset(closed), [self.work + path for path in still_open]
 
     @property
     def writable(self) -> tuple[str, ...]:
-        """What programs may write to."""
+        """Paths to which programs may write."""
         if self._closed is None:
             return (self.work,)
         names = sorted({*os.listdir(self.work)} - self._closed - _OWN)
@@ -184,7 +182,7 @@ class ImageRoot:
 
 
 def _id_map(uid: int) -> int:
-    """A descriptor of a user namespace in which what root owns is the user's. Raises OSError."""
+    """A descriptor of a user namespace that maps root's files to the user. Raises OSError."""
     ready, told = os.pipe()
     child = os.fork()
     if child == 0:
@@ -197,7 +195,7 @@ def _id_map(uid: int) -> int:
     os.close(told)
     try:
         if not os.read(ready, 1):
-            raise OSError("this machine gives root no user namespace")
+            raise OSError("this machine refuses root a user namespace")
         for name in ("uid_map", "gid_map"):
             with open(f"/proc/{child}/{name}", "w") as file:
                 file.write(f"0 {uid} 1")
@@ -209,7 +207,7 @@ def _id_map(uid: int) -> int:
 
 
 def _bind_mapped(fd: int, target: str, owner: int) -> None:
-    """`namespaces.bind` of a folder, to be read alone, with its ids as in the user namespace. Raises OSError."""
+    """`namespaces.bind` of a folder, read-only, with ids as in the user namespace. Raises OSError."""
     os.makedirs(target)
     calls = table(kernel.MACHINE)
     tree = kernel.syscall(calls["open_tree"], fd, b"\0", _CLONE | _EMPTY_PATH | _CLOEXEC)
@@ -222,7 +220,7 @@ def _bind_mapped(fd: int, target: str, owner: int) -> None:
         raise OSError(
             error.errno,
             f"layers of an image cannot be shown to another user ({error.strerror}): root needs Linux 5.19, and "
-            "STROP_CACHE on ext4, xfs, btrfs or tmpfs; an ordinary user does not",
+            "STROP_CACHE on ext4, xfs, btrfs or tmpfs; ordinary users do not",
         ) from None
     finally:
         os.close(tree)

@@ -1,10 +1,10 @@
-"""The Python that jailed processes run: an interpreter with its standard library, in a folder apart from Strop's own.
+"""The Python that jailed processes run: an interpreter with its standard library, in a folder without Strop.
 
-Copies, made once a machine below the cache: the program, shared libraries that lie beside it, and the standard library
-without what is installed in it (site-packages) and without wheels. So a jail that reads the whole folder reads no task,
-no reference and no package, whether Strop was cloned, or installed in an environment or in the system's Python.
+Copies are made once per machine, below the cache, of the program, the shared libraries beside it, and the standard
+library without what is installed in it (site-packages) and without wheels. So a jail that reads the whole folder reads
+no task, reference or package, whether Strop was cloned or installed in an environment or in the system's Python.
 
-A process that uses a copy holds a shared lock on its folder. Who makes one removes all but the newest three, but for
+A process that uses a copy holds a shared lock on its folder. Making a new one removes all but the newest three, except
 those in use.
 """
 
@@ -30,16 +30,16 @@ from strop_verify.core.errors import SandboxError
 from strop_verify.sandbox import landlock
 
 GIVEN = "STROP_INTERPRETER"
-"""Variable that names a folder made before, for Strop in a jail of Strop."""
+"""Variable with the path of an existing copy, for Strop in a jail of Strop."""
 _FORM = "2"
 _LEFT_OUT = (
     "site-packages", "dist-packages", "test", "idlelib", "turtledemo", "_bundled", "config-*", "sitecustomize.py",
     "usercustomize.py", "EXTERNALLY-MANAGED", "LICENSE*",
 )  # fmt: skip
-"""Of the standard library: packages, wheels, its own tests, what a machine adds to the start of Python."""
+"""Left out of the standard library: packages, wheels, its own tests, a machine's additions to Python's start."""
 _FIRST_PLACES = "libraries.txt"
 _KEPT, _PART_SECONDS = 3, 3600
-"""Copies that are kept, and the age at which what has no name yet was left behind by a kill."""
+"""Copies to keep, and the age from which an unfinished copy counts as abandoned."""
 _LIBRARIES = """
 import os, sys
 for name in sorted(os.listdir(sys.argv[1])) if os.path.isdir(sys.argv[1]) else ():
@@ -49,13 +49,13 @@ for name in sorted(os.listdir(sys.argv[1])) if os.path.isdir(sys.argv[1]) else (
         pass
 print(open("/proc/self/maps").read())
 """
-"""Imports all extension modules and tells which files are mapped then."""
+"""Imports all extension modules and prints which files are mapped then."""
 _SECONDS = 120.0
 
 
 @cache
 def interpreter() -> Path:
-    """The folder, made where it is not there yet. Raises SandboxError where that is not possible."""
+    """The folder, made if it does not exist. Raises SandboxError if that fails."""
     if given := os.environ.get(GIVEN):
         return Path(given)
     place = Path()
@@ -74,12 +74,12 @@ def interpreter() -> Path:
 
 
 def _hold(place: Path) -> bool:
-    """Locks a copy for as long as this process and its forks live; False where there is none."""
+    """Locks a copy for as long as this process and its forks live; False if there is none."""
     try:
         folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         return False
-    with suppress(OSError):  # a file system without locks: there none is removed
+    with suppress(OSError):  # a file system without locks: no copy is ever removed there
         fcntl.flock(folder, fcntl.LOCK_SH)
     if place.is_dir() and os.path.samestat(os.fstat(folder), os.stat(place)):
         return True
@@ -112,13 +112,13 @@ def _remove(copy: Path) -> None:
 
 
 def program() -> str:
-    """Its Python."""
+    """Path of the copy's Python."""
     return str(interpreter() / "bin" / "python3")
 
 
 @cache
 def interpreter_reads() -> tuple[str, ...]:
-    """What its programs read: the folder, and the shared libraries that a program may look for by their first place."""
+    """Paths that it must be able to read: the folder, and the original paths of shared libraries."""
     folder = interpreter()
     return (str(folder), *(folder / _FIRST_PLACES).read_text().splitlines())
 
@@ -128,7 +128,7 @@ def _version() -> str:
 
 
 def _base() -> str:
-    """The Python that it is a copy of: that outside of any environment."""
+    """The Python to copy: the one outside any virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 
 
@@ -137,7 +137,7 @@ def _standard() -> str:
 
 
 def _digest() -> str:
-    """Another one after an update of Python."""
+    """Identifies this Python; changes with an update."""
     seen = [_FORM, sys.version]
     for path in (_base(), os.path.join(_standard(), "os.py"), _standard()):
         found = os.stat(path)
@@ -146,7 +146,7 @@ def _digest() -> str:
 
 
 def _place() -> Path:
-    """Where it is kept: a worker with a user id of its own reads below root's home only where Landlock is there."""
+    """The folder for copies: a worker with its own user id can read below root's home only with Landlock."""
     if os.getuid() == 0 and not landlock.abi() and "STROP_CACHE" not in os.environ:
         place = Path("/var/cache/strop")
         place.mkdir(parents=True, exist_ok=True)
@@ -190,33 +190,32 @@ def _fill(folder: Path) -> None:
     for entry in folder.rglob("*"):
         if not entry.is_symlink():
             entry.chmod(0o755 if entry.is_dir() or os.access(entry, os.X_OK) else 0o644)
-    compileall.compile_dir(
-        library, quiet=2, rx=re.compile("lib2to3")
-    )  # else each start does it: images have none
+    compileall.compile_dir(library, quiet=2, rx=re.compile("lib2to3"))  # or each start would compile it
 
 
 def _shared() -> Iterator[Path]:
-    """Shared libraries that lie beside this Python and that it, or an extension module of it, asks for, with links."""
+    """Shared libraries beside this Python that it or its extension modules load, with links to them."""
     folder = os.path.realpath(os.path.join(sys.base_prefix, "lib"))
     if folder in ("/usr/lib", "/usr/local/lib"):
-        return  # the system's own, which every program may read
-    done = subprocess.run(
-        [_base(), "-I", "-S", "-c", _LIBRARIES, os.path.join(_standard(), "lib-dynload")],
-        capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, env={},
-    )  # fmt: skip
+        return  # the system's, which every program may read
+    done = _run(_base(), "-c", _LIBRARIES, os.path.join(_standard(), "lib-dynload"))
     mapped = {line.rpartition(" ")[2] for line in done.stdout.splitlines()}
     for path in map(Path, sorted(glob.glob(os.path.join(folder, "*.so*")))):
         if os.path.realpath(path) in mapped:
             yield path
 
 
-def _check(folder: Path) -> None:
-    """Raises OSError where the copy does not run by itself."""
-    asked = "import sys, json, ctypes, hashlib, socket; print(json.dumps([sys.prefix, sys.path]))"
-    done = subprocess.run(
-        [str(folder / "bin" / "python3"), "-I", "-S", "-B", "-c", asked],
+def _run(python: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [python, "-I", "-S", *arguments],
         capture_output=True, text=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, env={},
     )  # fmt: skip
+
+
+def _check(folder: Path) -> None:
+    """Raises OSError if the copy does not run by itself."""
+    asked = "import sys, json, ctypes, hashlib, socket; print(json.dumps([sys.prefix, sys.path]))"
+    done = _run(str(folder / "bin" / "python3"), "-B", "-c", asked)
     if done.returncode:
         raise OSError(f"its copy of {_base()} does not run: {done.stderr.strip().splitlines()[-1:]}")
     prefix, path = json.loads(done.stdout)

@@ -1,8 +1,8 @@
-"""A jailed process of ours as its parent has it: started, limited, talked to, ended, and its death explained.
+"""The parent's side of a jailed process of ours: starts, limits, messages and ends it, and explains its death.
 
-It is started by a fresh exec of a module's main(), whose arguments are: control descriptor, parent's pid, settings
-(confine.WorkerSettings as JSON), its work directory if it has one, and its own. When ready it says {"hello": its pid}.
-Each side sends JSON messages over the control socket, one a packet; {"broken": why} is a last word.
+A fresh exec starts a module's main(), whose arguments are: control descriptor, parent's pid, settings
+(confine.WorkerSettings as JSON), its work directory if it has one, and further ones. When ready it sends
+{"hello": its pid}. Both sides send JSON messages over the control socket, one per packet; {"broken": why} is its last.
 """
 
 import contextlib
@@ -22,14 +22,14 @@ from strop_verify.sandbox.spawn import Process, helper, helper_reads, spawn
 
 START_SECONDS = 20.0
 ANSWER_SECONDS = 10.0
-"""How long a process may take for an answer, or for ending what it started, before it counts as broken."""
+"""Time for an answer, or for ending what it started, before a process counts as broken."""
 PACKET_BYTES = 1 << 16
 
 
 class WorkFolder:
-    """A work directory: a new folder, or /box in the process's own root. `path` is as it sees it.
+    """A work directory: a new folder, or /box in the process's own root. `path` is as the process sees it.
 
-    The folder's name begins with the prefix and the id of the process that made it.
+    The folder's name begins with the prefix and this process's id.
     """
 
     def __init__(self, jail: Jail, prefix: str) -> None:
@@ -38,15 +38,14 @@ class WorkFolder:
         self.path = tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-", dir=parent) if self._here else "/box"
 
     def clear(self) -> None:
-        """Removes what is on this side of the jail. Safe to call twice."""
+        """Removes the folder outside the jail, if any. Safe to call twice."""
         if self._here:
             shutil.rmtree(self.path, ignore_errors=True)
 
 
 class JailedProcess:
-    """One process and its control socket. Belongs to the thread that starts it: the kernel ties its life to that one,
-    so it ends with its thread at the latest, also when the whole trainer is killed. Every method but `close` raises
-    `error` when the process is broken.
+    """One process and its control socket. It ends at the latest with the thread that starts it, also if the trainer is
+    killed. Every method but `close` raises `error` if the process is broken.
     """
 
     def __init__(
@@ -65,9 +64,9 @@ class JailedProcess:
     ) -> None:
         """`read`: paths that it must see. `folder`: its work directory, removed with it. `hash_seed`: PYTHONHASHSEED.
 
-        `programs`: it starts programs, so it gets a process namespace and a cgroup where the jail has them, and time
-        to end them. `forks`: it ends its forks and itself when its control socket is closed. Raises SandboxError where
-        the jail gives no user id.
+        `programs`: it starts programs, so it gets a process namespace and a cgroup if the jail has them, and time to
+        end them. `forks`: it ends its forks and itself when its control socket is closed. Raises SandboxError if no
+        user id is free.
         """
         self.pid, self.closed = 0, False
         self.work = folder.path if folder else ""
@@ -81,7 +80,7 @@ class JailedProcess:
         settings = jail.settings(self._slot, allow_unsafe=allow_unsafe)
         parent = (
             0 if jail.launcher else os.getpid()
-        )  # the parent is a launcher; when it dies, so does its child
+        )  # a launcher is the parent itself, and its child dies with it
         own = (self.work, *arguments) if folder else arguments
         argv = helper(module, str(theirs.fileno()), str(parent), settings, *own)
         visible = (*confine.SYSTEM_READ, *helper_reads(), *read)
@@ -105,14 +104,14 @@ class JailedProcess:
             raise
 
     def send(self, message: dict[str, Any], fds: Sequence[int] = ()) -> None:
-        """One message, with descriptors."""
+        """Sends a message, with descriptors."""
         try:
             socket.send_fds(self.control, [json.dumps(message).encode()], fds)
         except OSError as error:
             raise self.died(str(error)) from None
 
     def send_bytes(self, data: bytes) -> None:
-        """Sends bytes in packets; an earlier message has given their number."""
+        """Sends bytes in packets; an earlier message must have announced their number."""
         try:
             for start in range(0, len(data), PACKET_BYTES):
                 self.control.send(data[start : start + PACKET_BYTES])
@@ -120,7 +119,7 @@ class JailedProcess:
             raise self.died(str(error)) from None
 
     def receive(self, seconds: float = ANSWER_SECONDS, fds: list[int] | None = None) -> dict[str, Any]:
-        """The next message; its descriptors, of which there may be one, are added to `fds`."""
+        """The next message; a descriptor that comes with it is added to `fds`."""
         try:
             self.control.settimeout(seconds)
             if fds is None:
@@ -132,28 +131,28 @@ class JailedProcess:
         return self.parsed(data)
 
     def ask(self, message: dict[str, Any], fds: Sequence[int] = ()) -> dict[str, Any]:
-        """A request and its reply."""
+        """Sends a request and returns the reply."""
         self.send(message, fds)
         return self.receive()
 
     def parsed(self, packet: bytes) -> dict[str, Any]:
-        """The message in a packet from the control socket; b"" is its end."""
+        """The message in a packet from the control socket. Raises `error` for b"", the end, or a broken process."""
         if not packet:
-            raise self.died("it hung up")
+            raise self.died("it closed its control socket")
         message: dict[str, Any] = json.loads(packet)
         if "broken" in message:
             raise self.died(message["broken"])
         return message
 
     def died(self, why: str) -> StropError:
-        """The error for a dead process, with the last line that it wrote."""
+        """The error for a broken process, with the last line that it wrote."""
         words = self._process.last_words() if self._process else ""
         return self._error(f"worker process {self.pid} broke: {why}" + (f" ({words})" if words else ""))
 
     def close(self) -> None:
         """Ends the process and all it started, reaps it and removes its folder. Safe to call twice, from any thread.
 
-        Raises SandboxError when something that it started cannot be killed.
+        Raises SandboxError if something that it started cannot be killed.
         """
         self.closed = True
         if self._process is not None:

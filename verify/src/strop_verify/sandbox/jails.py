@@ -1,12 +1,12 @@
-"""The jail's named configurations, from the weakest that contains hostile code to the strongest that works on a host.
+"""The jail's named configurations, from the weakest that contains hostile code to the strongest.
 
-| name | on top of Landlock and seccomp |
+| name | in addition to Landlock and seccomp |
 |---|---|
 | minimal | nothing: needs neither root nor namespaces |
 | slot-uid | one user id per worker (as root) |
-| namespaces | mount, process, network, IPC, UTS and cgroup namespaces with their own root; as root also slot-uid |
+| namespaces | mount, process, network, IPC, UTS and cgroup namespaces with a separate root; as root also slot-uid |
 | full | namespaces, and a cgroup that bounds memory and processes of the whole tree |
-| bubblewrap, apptainer | the worker is started by that program, in its namespaces |
+| bubblewrap, apptainer | that program starts the worker, in its own namespaces |
 
 "auto" is the first of full, namespaces, slot-uid, minimal that works here.
 """
@@ -30,24 +30,24 @@ from strop_verify.sandbox.spawn import helper
 from strop_verify.sandbox.users import FIRST_SLOT, KILL_SECONDS, SLOTS, gone, left_over, processes_of
 
 LAUNCHER_BYTES = 64 << 20
-"""Size of the work directory that a launcher gives, whatever a program's limits say."""
+"""Size of the work directory with a launcher, whatever a program's limits are."""
 _DYING_SECONDS = 1.0
-"""How long the processes of a worker that is gone may take to be gone too, before they are killed."""
+"""Time for the processes of a dead worker to end before they are killed."""
 _FOLDERS = ("/run", "/tmp")
 _NUMBERS = itertools.count()
 _LOST: list["Slot"] = []
-"""Slots with processes that could not be killed: held for as long as this process lives."""
+"""Slots with processes that could not be killed, reserved for as long as this process lives."""
 
 
 class Slot:
-    """A user id that belongs to one worker of the machine at a time, and nothing outlives its use.
+    """A user id that one worker of the machine has at a time, and whose processes end with its use.
 
-    It is held by a lock on one byte of a file that all processes of root share, through the descriptor `fd`; a process
-    that inherits that keeps holding it, and it is free again when its last holder has ended, in whatever way.
+    A lock on one byte of a file that all of root's processes share reserves it, through the descriptor `fd`; a process
+    that inherits the descriptor keeps the lock, and the id is free again when the last holder has ended.
     """
 
     def __init__(self, uid: int) -> None:
-        """Raises OSError when another worker has it."""
+        """Raises OSError if another worker has it."""
         self.uid = uid
         folder = next((path for path in _FOLDERS if os.access(path, os.W_OK)), _FOLDERS[-1])
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -60,9 +60,9 @@ class Slot:
             raise
 
     def release(self) -> None:
-        """Kills everything that runs under the user id, then gives it back. Safe to call twice.
+        """Kills all processes of the user id, then frees it. Safe to call twice.
 
-        Raises SandboxError where that fails; the user id is then not used again.
+        Raises SandboxError if that fails; the user id is then not used again.
         """
         if self.fd < 0 or self in _LOST:
             return
@@ -79,7 +79,7 @@ class Slot:
 
 
 def take_slot() -> Slot:
-    """A user id that nobody uses. Raises SandboxError when there is none."""
+    """Reserves an unused user id. Raises SandboxError if there is none."""
     first = os.getpid() * 31 + next(_NUMBERS)
     for number in range(SLOTS):
         uid = FIRST_SLOT + (first + number) % SLOTS
@@ -91,11 +91,11 @@ def take_slot() -> Slot:
 
 @dataclass(frozen=True, slots=True)
 class Jail:
-    """A configuration: what comes on top of Landlock, seccomp, limits and an empty environment."""
+    """A configuration: what it adds to Landlock, seccomp, limits and an empty environment."""
 
     name: str
     needs: tuple[str, ...] = ()
-    """Layers that it cannot be without."""
+    """Layers that it requires."""
     slot_uid: bool = False
     namespaces: bool = False
     cgroup: bool = False
@@ -103,12 +103,12 @@ class Jail:
     """Program that starts the worker, or empty."""
 
     def slot(self) -> Slot | None:
-        """A user id for one worker, where this jail has them and we are root; to be released. Raises SandboxError."""
+        """A user id for one worker, to be released, if this jail has them and we are root. Raises SandboxError."""
         return take_slot() if self.slot_uid and os.getuid() == 0 else None
 
     @property
     def own_root(self) -> bool:
-        """Whether a worker sees only the files of this host that it is given."""
+        """Whether a worker sees only given files of this host."""
         return self.namespaces or bool(self.launcher)
 
     def settings(self, slot: Slot | None, *, allow_unsafe: bool) -> str:
@@ -128,13 +128,13 @@ JAILS = (
 
 
 def jail_names(report: JailReport | None = None) -> list[str]:
-    """The configurations that this host offers, weakest first; empty where Landlock and seccomp are both missing."""
+    """The configurations that this host offers, weakest first; empty without both Landlock and seccomp."""
     seen = report or probe()
     return [jail.name for jail in JAILS if seen.safe and all(seen.layer(need).active for need in jail.needs)]
 
 
 def choose(name: str = "auto") -> Jail:
-    """The configuration of that name. Raises UserError for an unknown one, SandboxError where it is not offered."""
+    """The configuration of that name. Raises UserError for an unknown one, SandboxError if this host lacks it."""
     by_name = {jail.name: jail for jail in JAILS}
     if name != "auto" and name not in by_name:
         raise UserError(f"sandbox.jail={name!r}: no such jail; choose auto, {', '.join(by_name)}")
@@ -154,7 +154,7 @@ def launched(jail: Jail, argv: list[str], *, read: Iterable[str], work: str, pro
 
     read       paths that the worker needs, its own source included
     work       a writable tmpfs inside, or empty
-    processes  whether the worker gets its own process namespace (a launcher only; natively it does that itself)
+    processes  whether a launcher makes a process namespace for the worker (without one the worker does so itself)
     """
     if jail.launcher == "bwrap":
         return [*_bubblewrap(read, work, processes), *argv]
@@ -179,7 +179,7 @@ def _bubblewrap(read: Iterable[str], work: str, processes: bool) -> list[str]:
 
 
 def _apptainer(read: Iterable[str], work: str, processes: bool) -> list[str]:
-    """The host's own root as the image (or STROP_APPTAINER_IMAGE). Written from its documentation, not yet run."""
+    """The host's root as the image (or STROP_APPTAINER_IMAGE). Written from apptainer's documentation, not yet run."""
     command = [shutil.which("apptainer") or "apptainer", "--silent", "exec", "--containall", "--no-home"]
     command += ["--cleanenv", "--no-privs", "--net", "--network", "none", "--ipc", "--uts"]
     command += ["--pid", "--no-init"] if processes else []

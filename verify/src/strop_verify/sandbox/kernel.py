@@ -1,10 +1,10 @@
-"""The few kernel calls that Python's standard library lacks, by ctypes. Linux on x86-64 and aarch64.
+"""Kernel calls that Python's standard library lacks, by ctypes. Linux on x86-64 and aarch64.
 
-Functions raise OSError with the kernel's errno when the call fails. Standard library only, because the jailed
-worker processes import this module without site-packages.
+Functions raise OSError with the kernel's errno when the call fails. Standard library only, because jailed worker
+processes import this module without site-packages.
 
-A process that forks prepares the calls that its child makes (`Call`, `make`): each page of memory that the child
-touches is copied, and that is most of its cost. So what it does is a flat list of C calls with their arguments.
+A process that forks prepares the calls of its child as a flat list of C calls with their arguments (`Call`, `make`):
+each page of memory that the child touches is copied, which is most of its cost.
 """
 
 import ctypes
@@ -41,9 +41,9 @@ _prctl = _libc.prctl
 _prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong, ctypes.c_ulong]
 _lean = ctypes.PyDLL(None)
 lean_prctl, lean_signal, lean_syscall = _lean.prctl, _lean.signal, _lean.syscall
-"""prctl(2), signal(2), syscall(2) of small ints or `ctypes` pointers, with the least that ctypes does; -1 = failed"""
+"""prctl(2), signal(2), syscall(2) of small ints or `ctypes` pointers, with the least overhead; -1 = failed"""
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
-"""A call to make, with its arguments; its result is -1 when it fails."""
+"""A function and its arguments; it returns -1 if it fails."""
 _put_id = struct.Struct("=I").pack_into
 _TWO, _SIX = ctypes.c_uint32 * 2, ctypes.c_uint32 * 6
 
@@ -57,7 +57,7 @@ def prctl(option: int, arg2: int = 0, arg3: int = 0) -> int:
 
 
 def syscall(number: int, *args: int | bytes | ctypes.Array[ctypes.c_char] | None) -> int:
-    """syscall(2): integers travel as 64-bit words, bytes and buffers as pointers."""
+    """syscall(2): integers are passed as 64-bit words, bytes and buffers as pointers."""
     words = [ctypes.c_ulong(a) if isinstance(a, int) else a for a in args]
     result = int(_libc.syscall(ctypes.c_long(number), *words))
     if result < 0:
@@ -66,7 +66,7 @@ def syscall(number: int, *args: int | bytes | ctypes.Array[ctypes.c_char] | None
 
 
 def monotonic_ns() -> int:
-    """time.monotonic_ns() as the kernel has it, whatever libraries make of that; as it is on an unknown machine."""
+    """The kernel's own time.monotonic_ns(), unaffected by preloaded libraries; Python's on an unknown machine."""
     if "clock_gettime" not in table(MACHINE):
         return time.monotonic_ns()
     found = ctypes.create_string_buffer(16)
@@ -90,7 +90,7 @@ def pivot_root(new: str) -> None:
 
 
 def unmount(target: str) -> None:
-    """umount2(2), detached: it goes when its last user does."""
+    """umount2(2), lazily: it ends with its last user."""
     if _libc.umount2(target.encode(), ctypes.c_int(2)):
         raise _error(f"unmount {target}")
 
@@ -102,19 +102,19 @@ def unshare(flags: int) -> None:
 
 
 def no_new_privs() -> None:
-    """From here on no exec can gain privileges; a precondition of Landlock and seccomp without privilege."""
+    """No later exec can gain privileges; a precondition of unprivileged Landlock and seccomp."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def undumpable() -> None:
-    """Keeps processes of the same user from attaching to this one or reading its /proc files; exec undoes it."""
+    """Prevents processes of the same user from attaching to this one or reading its /proc files, until exec."""
     prctl(PR_SET_DUMPABLE, 0)
 
 
 def die_with_parent(parent_pid: int, signal: int) -> None:
-    """Asks for `signal` when the parent's creating thread dies, and exits at once if it is dead already.
+    """Requests `signal` for the death of the parent's creating thread; exits if the parent is already dead.
 
-    `parent_pid` 0: the parent is in another process namespace, or some launcher.
+    `parent_pid` 0: the parent is in another process namespace, or a launcher.
     """
     prctl(PR_SET_PDEATHSIG, signal)
     if parent_pid and os.getppid() != parent_pid:
@@ -122,19 +122,19 @@ def die_with_parent(parent_pid: int, signal: int) -> None:
 
 
 def become_subreaper() -> None:
-    """Orphans among this process's descendants become its children instead of init's."""
+    """Makes orphaned descendants children of this process instead of init."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def forgo_privileged_exec(*, keep_reading: bool = False) -> None:
-    """Empties the bounding set, where allowed: no exec of this process or its children can win capabilities back.
+    """Empties the bounding set, if allowed: no exec of this process or its children can regain capabilities.
 
-    A process that will `become` another user for many children does it once, before it forks them.
+    A process whose many children will change user (`becoming`) does it once, before it forks them.
     """
     if prctl(PR_CAPBSET_READ, 0) == 0:
         return
     if keep_reading:
-        # the inheritable set cannot win a bit once the bounding set has lost it
+        # must come first: a bit missing in the bounding set cannot be added to the inheritable set
         make([setting_capabilities(_permitted(), READING)])
     for capability in range(64):
         try:
@@ -151,7 +151,7 @@ def _permitted() -> int:
 
 
 def setting_capabilities(held: int, inheritable: int) -> Call:
-    """Sets effective and permitted capabilities together, and the inheritable ones, as bits."""
+    """The call that sets effective and permitted capabilities to `held`, and the inheritable ones; bit masks."""
     low, high = held & 0xFFFFFFFF, held >> 32
     data = _SIX(low, low, inheritable, high, high, 0)
     return _lean.capset, (ctypes.pointer(_TWO(_VERSION, 0)), ctypes.pointer(data))
@@ -164,20 +164,20 @@ class Fprog(ctypes.Structure):
 
 
 def make(calls: Iterable[Call]) -> None:
-    """Makes them one after another. Raises OSError at the first that is refused."""
+    """Makes the calls one after another. Raises OSError at the first that fails."""
     for function, arguments in calls:
         if function(*arguments) == -1:
             raise OSError(f"{function.__name__}{arguments} was refused")
 
 
 def becoming(uid: int, *, keep_reading: bool = False) -> list[Call]:
-    """Changes a process to user and group `uid` without supplementary groups; needs to be root.
+    """The calls that change a process to user and group `uid` without supplementary groups; needs root.
 
-    keep_reading  keeps CAP_DAC_READ_SEARCH, also across exec, for programs that lie where only root may look; Landlock
-                  has to bound what is read then
+    keep_reading  keeps CAP_DAC_READ_SEARCH, also across exec, for programs in places that only root may read; Landlock
+                  must then bound what is read
 
-    The bounding set is emptied right here. The parent-death signal and capabilities are gone afterwards, as the kernel
-    has it: set the former again.
+    Empties the bounding set immediately. The kernel drops the parent-death signal and capabilities: set the former
+    again.
     """
     forgo_privileged_exec(keep_reading=keep_reading)
     ids: list[Call] = [(os.setgroups, ([],)), (os.setresgid, (uid,) * 3), (os.setresuid, (uid,) * 3)]
@@ -196,8 +196,8 @@ def becoming(uid: int, *, keep_reading: bool = False) -> list[Call]:
 class Filter:
     """A seccomp filter for a future process.
 
-    places    offsets at which that process's id goes
-    tolerant  the process goes on where the kernel refuses it
+    places    offsets at which to write that process's id
+    tolerant  whether the process continues if the kernel refuses the filter
     """
 
     def __init__(self, program: bytes, places: tuple[int, ...] = (), *, tolerant: bool = False) -> None:
@@ -207,7 +207,7 @@ class Filter:
         self._install = (PR_SET_SECCOMP, 2, ctypes.pointer(self._fprog), 0, 0)
 
     def install(self) -> int:
-        """On the calling process; -1 when it is refused."""
+        """Installs it on the calling process; -1 if that fails."""
         own = os.getpid()
         for place in self._places:
             _put_id(self._filter, place, own)

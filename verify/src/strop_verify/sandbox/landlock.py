@@ -1,8 +1,8 @@
-"""Landlock by ctypes: which files a jailed process may touch.
+"""Landlock by ctypes: which files a jailed process may access.
 
-Everything not granted is refused: reading, writing, executing, making, removing and renaming files, TCP (ABI 4 on),
-signals and abstract sockets that leave the jail (ABI 6 on). Not governed by Landlock, whatever its ABI: stat, chmod,
-chown, times and extended attributes (the run profile's seccomp filter denies the changing ones).
+Everything not granted is refused: reading, writing, executing, making, removing and renaming files, TCP (from ABI 4),
+signals and abstract sockets that leave the jail (from ABI 6). No ABI covers stat, chmod, chown, times and extended
+attributes (the run profile's seccomp filter denies changing them).
 """
 
 import ctypes
@@ -21,7 +21,7 @@ _OF_PORT, _CONNECT = 2, 2
 
 
 def abi() -> int:
-    """The kernel's Landlock ABI; 0 where Landlock is missing or off."""
+    """The kernel's Landlock ABI; 0 if Landlock is missing or off."""
     if not kernel.LINUX:
         return 0
     try:
@@ -36,10 +36,10 @@ def scopes_signals() -> bool:
 
 
 def restricting(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> kernel.Call:
-    """The call that confines a thread for good: `read` may be read and executed, `write` also changed; paths may be
+    """The call that permanently confines a thread: `read` may be read and executed, `write` also changed; paths may be
     absent. `port`: it may connect to this TCP port.
 
-    Needs no_new_privs. Raises OSError where there is no Landlock.
+    Needs no_new_privs. Raises OSError without Landlock.
     """
     return kernel.lean_syscall, (_RESTRICT, ruleset(read, write, port), 0)
 
@@ -49,9 +49,9 @@ _made: list[int] = []
 
 @cache
 def ruleset(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> int:
-    """The kernel's descriptor of these rules, kept open for the process's life: children restrict themselves with it.
+    """The descriptor of a ruleset, kept open for the process's life: children restrict themselves with it.
 
-    Paths count as they are now; of the root `/` only the names in its folders may be read. Raises OSError.
+    Paths are resolved now; `/` in `read` grants only listing folders. Raises OSError.
     """
     version = abi()
     if version < 1:
@@ -72,7 +72,7 @@ def ruleset(read: tuple[str, ...], write: tuple[str, ...], port: int = 0) -> int
 
 
 def forget() -> None:
-    """Closes the descriptors of `ruleset`, after another directory took the place of one that rules name."""
+    """Closes the descriptors of `ruleset`, after a directory that rules refer to was replaced."""
     ruleset.cache_clear()
     while _made:
         os.close(_made.pop())

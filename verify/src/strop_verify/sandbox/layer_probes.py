@@ -80,19 +80,18 @@ def _in_namespaces() -> str:
             _inside()
             os._exit(0)
         except OSError as error:
-            hint = (
-                "; root needs CAP_SYS_ADMIN for it" if error.errno == errno.EINVAL and not os.getuid() else ""
-            )
+            lacks = error.errno == errno.EINVAL and not os.getuid()
+            hint = "; root needs CAP_SYS_ADMIN for it" if lacks else ""
             os.write(1, f"{error}{hint}".encode())
             os._exit(1)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-        os._exit(1)  # the child has said why
+        os._exit(1)  # the child has printed why
     return "own root, processes, network and IPC; a file over the size was refused"
 
 
 def _inside() -> None:
     read, owner = (*confine.SYSTEM_READ, *confine.PROGRAMS_READ), ""
-    if os.getuid() == 0:  # as each worker of root's; a user namespace knows no other user id
+    if os.getuid() == 0:  # as for root's workers; a user namespace has no other user id
         owner = f",uid={FIRST_SLOT},gid={FIRST_SLOT}"
     namespaces.enclose(read, work="/work", work_options=f"size=1m,nr_inodes=100{owner}", processes=True)
     if owner:
@@ -106,7 +105,7 @@ def _inside() -> None:
         if error.errno == errno.ENOSPC:
             return
         raise
-    raise OSError("the size was not kept")
+    raise OSError("the size was not enforced")
 
 
 def _cgroup() -> str:
@@ -189,7 +188,7 @@ def _try(action: Callable[[], str]) -> tuple[bool, str]:
     os.close(read)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    return code == 0, text if code >= 0 else f"the attempt died by signal {-code}"
+    return code == 0, text if code >= 0 else f"the attempt was killed by signal {-code}"
 
 
 def _say(text: str) -> int:
@@ -198,7 +197,7 @@ def _say(text: str) -> int:
 
 
 def main() -> None:
-    """Prints a JSON list with one object a layer: name, active, detail, leaves_open."""
+    """Prints a JSON list with one object per layer: name, active, detail, leaves_open."""
     rows = []
     for name, action, open_with, open_without in _LAYERS:
         active, detail = _try(action)

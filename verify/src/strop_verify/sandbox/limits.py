@@ -1,4 +1,4 @@
-"""Limits of one jailed program, and setting them on the calling process."""
+"""Limits of one jailed program, and how to set them on the calling process."""
 
 import os
 import resource
@@ -6,37 +6,37 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 STACKS = 2**30
-"""Bytes of addresses for stacks of threads."""
+"""Address space for thread stacks, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of one answer. CPU time is the one that matters; wall time only ends sleepers."""
+    """Limits of one answer. CPU time is what matters; wall time only ends answers that sleep."""
 
     cpu_seconds: float = 2.0
-    """CPU seconds of the whole answer, all its tests together."""
+    """CPU seconds of the whole answer, for all its tests together."""
     wall_seconds: float = 12.0
     """Wall seconds of the whole answer; several times the CPU limit, so that a busy machine changes no verdict."""
     memory_bytes: int = 512 * 2**20
-    """Address space of each process, in bytes. A Python answer that asks for larger stacks of threads may reserve
-    `STACKS` more addresses, but no more than this may be resident."""
+    """Address space of each process, in bytes. A Python answer that sets larger thread stacks may reserve `STACKS`
+    more, but at most this much may be resident."""
     output_bytes: int = 64 * 2**10
-    """Bytes of output kept; a function that prints 16 times as much is stopped. A program's whole output is bounded by
-    16 times this, where `printed_bytes` says nothing else."""
+    """Bytes of output kept; a function that prints 16 times as much is stopped, and so is a program, unless
+    `printed_bytes` is set."""
     printed_bytes: int | None = None
-    """Bytes that a program may print on a stream before it is ended."""
+    """Bytes that a program may print on a stream before it is stopped."""
     result_bytes: int = 4 * 2**20
     """Bytes of encoded return values of one answer."""
     file_bytes: int = 16 * 2**20
-    """Largest file, in bytes; candidates of the run profile can write none."""
+    """Maximum size of a file, in bytes; candidates in the run profile can write none."""
     dir_bytes: int = 64 * 2**20
-    """All files of a work directory together, in bytes, where it is a separate file system."""
+    """Bytes of all files of a work directory together, if it is a separate file system."""
     tree_bytes: int = 2 * 2**30
-    """Memory of all processes of a program and of its files together, in bytes, where there is a cgroup."""
+    """Memory of all processes of a program and of its files together, in bytes, if there is a cgroup."""
     open_files: int = 64
     """Open file descriptors of each process."""
     processes: int = 64
-    """Processes of a program in the build profile, above those that its user has already."""
+    """Processes of a program in the build profile, in addition to those that its user already has."""
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -45,7 +45,7 @@ class Limits:
 
 
 def limit_processes(processes: int) -> None:
-    """Lets this process and what it starts have so many processes above those that the user has already.
+    """Limits processes of this one and its descendants to this many more than the user already has.
 
     RLIMIT_NPROC counts every thread of the user and is not enforced for uid 0.
     """
@@ -55,11 +55,11 @@ def limit_processes(processes: int) -> None:
 
 @lru_cache(64)
 def plan(limits: Limits, *, writes_files: bool, stacks: int = 0) -> tuple[tuple[int, tuple[int, int]], ...]:
-    """(resource, (soft, hard)) of each limit, none above what this process has; made ahead by one that forks.
+    """(resource, (soft, hard)) of each limit, none above those of this process, which computes them before it forks.
 
-    RLIMIT_CPU has whole seconds and is the backstop behind the parent's exact CPU clock, hence one second more. With
-    RLIMIT_CORE at 0 the kernel still hands a core to a program that core_pattern names; at 1 byte it hands one to none.
-    `stacks`: bytes of addresses by which the process may raise its own soft limit.
+    RLIMIT_CPU has whole seconds and only backs up the parent's exact CPU clock, hence one second more. With RLIMIT_CORE
+    at 0 the kernel still passes a core to a program in core_pattern; at 1 byte it passes none.
+    `stacks`: bytes of address space by which the process may raise its own soft limit.
     """
     cpu = int(limits.cpu_seconds) + 2
     size = limits.file_bytes if writes_files else 0
@@ -82,7 +82,7 @@ def _lowered(which: int, soft: int, hard: int) -> tuple[int, tuple[int, int]]:
 def _threads_of_user() -> int:
     user, count = os.getuid(), 0
     if not os.path.isdir("/proc/1"):
-        return 0  # its own root, where it sees only its own processes
+        return 0  # a separate root, which shows only its own processes
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
@@ -90,5 +90,5 @@ def _threads_of_user() -> int:
             if os.stat(f"/proc/{name}").st_uid == user:
                 count += len(os.listdir(f"/proc/{name}/task"))
         except OSError:
-            continue  # it ended meanwhile
+            continue  # it has ended meanwhile
     return count

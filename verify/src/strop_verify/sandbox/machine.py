@@ -4,11 +4,11 @@
         machine.put("/app/hello.sh", b"echo $NAME")
         machine.shell("sh hello.sh", environment={"NAME": "you"}).stdout
 
-Its programs and libraries are this computer's, read only, and Python with pytest apart from Strop's own; there is no
-network, one user, and no process outlives the command that started it. Only what is below its roots can be written:
-/app /logs /solution /tests /tmp and the work directory's, without those under which Strop itself lies, and HOME.
+Its programs and libraries are this computer's, read-only, with a Python and pytest separate from Strop's own. There is
+no network and one user, and no process outlives the command that started it. Only HOME and its roots are writable:
+/app /logs /solution /tests /tmp and that of the work directory, except those that contain Strop itself.
 
-With an image they are the image's, and all of it can be written until `protect` is called.
+With an image, programs and libraries are the image's, and all of it is writable until `protect` is called.
 """
 
 import os
@@ -33,36 +33,29 @@ ROOTS = ("app", "logs", "solution", "tests", "tmp")
 _SYSTEM = ("bin", "boot", "etc", "lib", "lib32", "lib64", "libx32", "opt", "sbin", "usr")
 _OF_JAIL = ("proc", "dev", "sys")
 LIMITS = Limits(
-    cpu_seconds=3600,
-    wall_seconds=3600,
-    memory_bytes=16 << 30,
-    output_bytes=4 << 20,
-    file_bytes=1 << 30,
-    dir_bytes=1 << 30,
-    tree_bytes=3 << 30,
-    open_files=1024,
-    processes=256,
-)
+    cpu_seconds=3600, wall_seconds=3600, memory_bytes=16 << 30, output_bytes=4 << 20, file_bytes=1 << 30,
+    dir_bytes=1 << 30, tree_bytes=3 << 30, open_files=1024, processes=256,
+)  # fmt: skip
 PYTHON, SOURCE = "STROP_PYTHON", "STROP_SOURCE"
-"""Variables for graders that run inside: a Python that has what Strop needs, and the folder that Strop is in."""
+"""Variables for graders that run inside: a Python with Strop's requirements, and the folders of Strop's source."""
 _EXPIRED = 124
-"""Exit status of a command that took too long, as timeout(1) has it."""
+"""Exit status of a command that took too long, as of timeout(1)."""
 
 
 def programs_path() -> str:
-    """Where a machine's programs are looked for, if nothing else is said."""
+    """A machine's default PATH."""
     return f"{site_of(TESTS).folder}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def _sources() -> list[str]:
-    """The folders that Strop's parts lie in, as many as are installed."""
+    """The folders of Strop's installed parts."""
     found = map(find_spec, ("strop_verify", "strop", "strop_tasks"))
     return list(dict.fromkeys(str(Path(s.origin).resolve().parents[1]) for s in found if s and s.origin))
 
 
 class Machine:
-    """Nothing starts before the first use. One call at a time; others wait. Every method raises SandboxError when the
-    jail broke, or has no root of its own here.
+    """A folder that looks like a container. Nothing starts before the first use. One call at a time; others wait.
+    Every method raises SandboxError if the jail broke or has no root of its own here.
     """
 
     def __init__(
@@ -76,10 +69,10 @@ class Machine:
         grades: bool = False,
         image: Image | None = None,
     ) -> None:
-        """`grades`: only a grader runs in it, which may read Strop and its packages, and so Strop's tasks; not with an
-        `image`, its root.
+        """`grades`: it is only for a grader, which may read Strop and its packages, and so Strop's tasks; not with an
+        `image`, which is its root.
 
-        Raises ValueError for a work directory that cannot be written, such as one below /usr without an image.
+        Raises ValueError for a work directory that is not writable, such as one below /usr without an image.
         """
         self.workdir, self.limits, self._image = str(PurePosixPath("/", workdir)), limits, image
         self._made = False
@@ -129,11 +122,10 @@ class Machine:
         environment: Mapping[str, str] | None = None,
         seconds: float | None = None,
     ) -> CommandResult:
-        """Runs a program to the end of its whole tree, in `cwd` (below the work directory, which is the default).
+        """Runs a program until its whole tree has ended, in `cwd` (relative to the work directory, the default).
 
-        Exit statuses are as in a shell: 124 for one that took longer than `seconds` of wall time (`expired` says so
-        too), 126 for what cannot be run, 127 for what is not there, 128 and its number for a signal. Raises NotStarted
-        where the folder is full.
+        Exit statuses are as in a shell: 124 after `seconds` of wall time (then `expired` is set too), 126 if it cannot
+        be run, 127 if it does not exist, 128 plus the number of a signal. Raises NotStarted if the folder is full.
         """
         self._make()
         wall = min(seconds or self.limits.wall_seconds, self.limits.wall_seconds)
@@ -155,26 +147,26 @@ class Machine:
         environment: Mapping[str, str] | None = None,
         seconds: float | None = None,
     ) -> CommandResult:
-        """`run` of a command of bash."""
+        """Runs a bash command; see `run`."""
         return self.run(["bash", "-c", command], cwd=cwd, environment=environment, seconds=seconds)
 
     def put(self, files: Mapping[str, bytes | str], *, executable: Collection[str] = ()) -> None:
-        """Writes files by path; relative ones lie below the work directory.
+        """Writes files by path, relative to the work directory.
 
-        Raises ValueError for a path that cannot be written, and for more than the jail holds.
+        Raises ValueError for a path that is not writable, and for more than the jail holds.
         """
         self._make()
         inside = {self._inside(path): data for path, data in files.items()}
         self._folder.put(inside, executable={self._inside(path) for path in executable})
 
     def read(self, path: str, *, limit: int = 64 << 20) -> bytes:
-        """A regular file; no link is followed. Raises FileNotFoundError, ValueError when it is longer or no file."""
+        """Reads a regular file; follows no link. Raises FileNotFoundError, ValueError if it is longer or not a file."""
         return self._folder.read(self._inside(path), limit=limit)
 
     def files(self, path: str) -> dict[str, bool]:
-        """The regular files below a folder, by their path in it, and whether they are programs. Links are left out.
+        """The regular files below a folder, by relative path, and whether they are executable. Without links.
 
-        Raises ValueError when there are too many.
+        Raises ValueError if there are too many.
         """
         if self._image:
             try:
@@ -187,8 +179,8 @@ class Machine:
         return {name[len(top) :]: info.executable for name, info in found.items() if name.startswith(top)}
 
     def protect(self) -> None:
-        """In an image, from now on programs write only in the work directory and in folders that hold no programs: not
-        below /usr, /etc and the like, nor where the variable PATH leads.
+        """In an image, forbids later programs to write in folders with programs (/usr, /etc and the like, those of
+        PATH), except in the work directory.
         """
         if self._image:
             self._make()
@@ -211,13 +203,8 @@ class Machine:
         """Makes the roots' folders once."""
         if self._made:
             return
-        folders = [
-            *(ROOTS if self._image else self.roots),
-            self.workdir[1:],
-            "logs/agent",
-            "logs/verifier",
-            "logs/artifacts",
-        ]
+        logs = ["logs/agent", "logs/verifier", "logs/artifacts"]
+        folders = [*(ROOTS if self._image else self.roots), self.workdir[1:], *logs]
         if self._image:
             self._folder.make([name for name in folders if name])
             self._made = True

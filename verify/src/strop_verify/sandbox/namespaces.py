@@ -1,8 +1,8 @@
-"""Separate namespaces for one worker process, entered once: a root that holds only what may be read.
+"""Separate namespaces for one worker process, entered once, with a root that holds only what may be read.
 
-Works as root, and as an ordinary user if the kernel allows user namespaces. Raises OSError if it is refused
-(most containers do), before any harmful change. Inside there is no file, process, network,
-System V object or abstract socket of the host; not hidden: the kernel itself.
+Works as root, and as an ordinary user if the kernel allows user namespaces. Raises OSError if it is refused (as in most
+containers), before any harmful change. Inside there is no file, process, network, System V object or abstract socket of
+the host; only the kernel itself is not hidden.
 """
 
 import fcntl
@@ -19,14 +19,14 @@ NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 REC_PRIVATE, BIND_REC, RDONLY, NOSUID, NODEV, REMOUNT_BIND = 0x44000, 0x5000, 0x1, 0x2, 0x4, 0x1020
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/random")
 STREAMS = {"stdin": "/0", "stdout": "/1", "stderr": "/2", "fd": ""}
-"""Names in /dev of a process's own descriptors, by what follows /proc/self/fd."""
+"""Names in /dev for a process's own descriptors, with what follows /proc/self/fd."""
 _SET_FLAGS, _UP = 0x8914, 0x41
 ROOT_BYTES = 1 << 20
-"""Size of the root file system, which holds mount points only."""
+"""Size of the root file system, which holds only mount points."""
 
 
 def unshare(*, processes: bool) -> None:
-    """Leaves the host's namespaces; with `processes` the next child is pid 1 of a new process namespace."""
+    """Leaves the host's namespaces. `processes`: the next child is pid 1 of a new process namespace."""
     flags = NEWNS | NEWNET | NEWIPC | NEWUTS | NEWCGROUP | (NEWPID if processes else 0)
     uid, gid = os.getuid(), os.getgid()
     if uid == 0:
@@ -34,7 +34,7 @@ def unshare(*, processes: bool) -> None:
             kernel.unshare(flags)
             return
         except OSError:
-            pass  # root without CAP_SYS_ADMIN: like a user
+            pass  # root without CAP_SYS_ADMIN: continue as an ordinary user
     kernel.unshare(NEWUSER | flags)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w") as file:
@@ -42,7 +42,7 @@ def unshare(*, processes: bool) -> None:
 
 
 def raise_loopback() -> None:
-    """Brings up the loopback device of this process's network namespace. Raises OSError."""
+    """Brings up the loopback device of this network namespace. Raises OSError."""
     request = struct.pack("16sH14x", b"lo", _UP)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SET_FLAGS, request)
@@ -57,12 +57,12 @@ def enclose(
     roots: Iterable[str] = (),
     hidden: Iterable[str] = (),
 ) -> None:
-    """Moves into a new root that holds `read` (not to be written; absent paths are left out) and the devices above.
+    """Moves into a new root with `read` (read-only, without absent paths) and the devices above.
 
-    work       an absolute path for a writable tmpfs with `work_options`; empty = nothing can be written
-    processes  this is pid 1 of a process namespace, and /proc shows that; see `show_processes`
-    roots      names of folders in `work` that are also found at the root
-    hidden     folders that are empty there but for what `read` names below them
+    work       absolute path of a writable tmpfs with `work_options`; empty = nothing is writable
+    processes  this is pid 1 of a process namespace, which /proc shows; see `show_processes`
+    roots      names of folders in `work` that are also visible at the root
+    hidden     folders that are empty there except for paths of `read` below them
     """
     kernel.mount("none", "/", "", REC_PRIVATE, "")
     covers = sorted({path for path in hidden if os.path.isdir(path)})
@@ -86,7 +86,7 @@ def enclose(
         mount_work(new + work, work_options)
     for name in roots:
         if os.path.lexists(f"{new}/{name}"):
-            raise OSError(f"/{name} cannot be written: something that programs read lies there")
+            raise OSError(f"/{name} cannot be made writable: programs read from it")
         os.symlink(f"{work}/{name}", f"{new}/{name}")
     show_processes(new + "/proc", own=processes)
     for name, descriptor in STREAMS.items():
@@ -96,20 +96,20 @@ def enclose(
 
 
 def mount_work(path: str, options: str) -> None:
-    """Mounts an empty tmpfs, for programs to write in."""
+    """Mounts an empty tmpfs to which programs can write."""
     kernel.mount("strop", path, "tmpfs", NOSUID | NODEV, options)
 
 
 def show_processes(target: str, *, own: bool) -> None:
-    """Mounts /proc, through which a program opens /dev/stdin: of the process namespace that this is pid 1 of (`own`),
-    else so that a process sees only itself. There is none where the kernel refuses that, as with the masked paths of a
+    """Mounts /proc, through which a program opens /dev/stdin: with `own` that of the process namespace of which this is
+    pid 1, else one in which a process sees only itself. Without /proc if the kernel refuses, as with masked paths in a
     container.
 
-    As an ordinary user only the host's /proc is to be had, so it is taken where Landlock keeps everything in it closed
-    but a process's own descriptors. What stays open is which process ids exist.
+    An ordinary user can only mount the host's /proc. That is done if there is Landlock, which denies everything in it
+    but a process's own descriptors; only which process ids exist remains visible.
     """
     os.mkdir(target)
-    # "subset" comes first: kernels before 5.8 know neither, and would apply "hidepid" to the whole machine
+    # "subset" comes first: kernels before 5.8 reject it, and would apply "hidepid" to the whole machine
     options = "" if own else "subset=pid,hidepid=2"
     try:
         kernel.mount("proc", target, "proc", NOSUID | NODEV, options)
@@ -125,8 +125,8 @@ def show_processes(target: str, *, own: bool) -> None:
 
 
 def _outermost(paths: Iterable[str], covers: Iterable[str]) -> list[str]:
-    """The paths that are not below another one, each as spelled and with links resolved; below one of `covers` only
-    what is not below another one there.
+    """The paths that are not below another one, as given and with links resolved; below one of `covers`, those that are
+    not below another one there.
     """
     every = {os.path.normpath(p) for p in paths if not p.startswith(("/dev/", "/proc/"))}
     every |= {os.path.realpath(p) for p in every}
@@ -140,7 +140,7 @@ def _outermost(paths: Iterable[str], covers: Iterable[str]) -> list[str]:
 
 
 def opened(path: str) -> int:
-    """A descriptor of the path, whose last component may not be a link; -1 if it is absent."""
+    """A descriptor of the path, not following a link at its end; -1 if it is absent."""
     try:
         return os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -148,7 +148,7 @@ def opened(path: str) -> int:
 
 
 def bind(fd: int, target: str, flags: int) -> None:
-    """Shows what the descriptor, which is closed, stands for at `target` too."""
+    """Mounts what a descriptor refers to at `target`, and closes the descriptor."""
     mode = os.fstat(fd).st_mode
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if stat.S_ISLNK(mode):
@@ -166,12 +166,9 @@ def bind(fd: int, target: str, flags: int) -> None:
 
 
 def _locked(target: str) -> int:
-    """Flags of the host's mount that a user namespace may not remove."""
+    """Flags of the host's mount that a user namespace must not remove."""
     found = os.statvfs(target).f_flag
     pairs = (
-        (os.ST_NOEXEC, 0x8),
-        (os.ST_NOATIME, 0x400),
-        (os.ST_NODIRATIME, 0x800),
-        (os.ST_RELATIME, 0x200000),
-    )
+        (os.ST_NOEXEC, 0x8), (os.ST_NOATIME, 0x400), (os.ST_NODIRATIME, 0x800), (os.ST_RELATIME, 0x200000),
+    )  # fmt: skip
     return sum(flag for bit, flag in pairs if found & bit)

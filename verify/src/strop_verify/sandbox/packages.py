@@ -1,6 +1,6 @@
-"""Installed packages that a jail may read, and no others: links to them in an environment of `interpreter`.
+"""Makes environments of `interpreter` with links to the installed packages that a jail may read, and no others.
 
-What is asked for comes with what that needs. Strop is never among it, nor packages that hold tasks with their answers.
+Requested packages come with their requirements, but never Strop or packages that hold tasks with their answers.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from strop_verify.core.errors import SandboxError
 from strop_verify.sandbox.interpreter import interpreter
 
 TESTS = ("pytest",)
-"""What runs tests."""
+"""Packages that run tests."""
 NEVER = frozenset(
     {
         "strop", "strop-verify", "strop-tasks",
@@ -28,19 +28,17 @@ NEVER = frozenset(
         "multipl-e", "reasoning-gym", "textarena", "exercism", "verifiers", "inspect-evals", "harbor", "terminal-bench",
     }
 )  # fmt: skip
-"""Packages that bring tasks with their references or tests."""
-
-
+"""Packages that contain tasks with their references or tests."""
 _FORM = "1"
 
 
 @dataclass(frozen=True)
 class PackageSite:
-    """An environment of Python, as venv makes them.
+    """A Python environment, as venv makes them.
 
-    folder  that its bin lies in
-    read    what a jail reads for it: the folder, and what the links lead to
-    held    versions by name
+    folder  its top folder
+    read    paths that a jail reads for it: the folder, and the targets of its links
+    held    (name, version) of its packages
     lacking names that are not installed here
     """
 
@@ -51,18 +49,18 @@ class PackageSite:
 
     @property
     def packages(self) -> str:
-        """The folder of links, for an import path."""
+        """The folder of links, for the import path."""
         return _packages_in(self.folder)
 
 
 def canonical(name: str) -> str:
-    """A distribution's name as indexes compare it."""
+    """A distribution's normalised name, as indexes compare it."""
     return "-".join(filter(None, name.lower().replace("_", "-").replace(".", "-").split("-")))
 
 
 def closure(names: Iterable[str], without: Collection[str] = ()) -> dict[str, Distribution | None]:
-    """By canonical name the distributions that are asked for and all that they need here, None for what is not
-    installed; `without` those and NEVER, whoever asks for them.
+    """The distributions with these names and all their requirements, by canonical name; None if not installed. Those in
+    `without` and NEVER are left out, whoever requires them.
     """
     from packaging.requirements import InvalidRequirement, Requirement
 
@@ -88,7 +86,7 @@ def closure(names: Iterable[str], without: Collection[str] = ()) -> dict[str, Di
 
 
 def providers(module: str) -> list[str]:
-    """Names of the distributions that bring a top-level module."""
+    """Names of the distributions that contain a top-level module."""
     return sorted({canonical(name) for name in _providers().get(module, ())})
 
 
@@ -101,9 +99,9 @@ def _providers() -> dict[str, list[str]]:
 def site_of(
     names: tuple[str, ...], without: tuple[str, ...] = (), hidden: tuple[str, ...] = ()
 ) -> PackageSite:
-    """The packages that these names ask for; `hidden` files and folders of them are left out.
+    """An environment with these packages and their requirements, without `hidden` files and folders.
 
-    Raises SandboxError where the links cannot be written.
+    Raises SandboxError if the links cannot be written.
     """
     found = closure(names, without)
     there = {name: one for name, one in found.items() if one is not None}
@@ -113,9 +111,9 @@ def site_of(
 
 
 def folder_site(folder: str, hidden: Iterable[Path]) -> PackageSite:
-    """Links to all of a folder of packages but the hidden files.
+    """An environment with links to a folder of packages, without the hidden files.
 
-    Raises SandboxError where the links cannot be written.
+    Raises SandboxError if the links cannot be written.
     """
     left_out, top = {os.path.realpath(path) for path in hidden}, os.path.realpath(folder)
     links = (_unhidden(name, f"{top}/{name}", left_out) for name in sorted(os.listdir(folder)))
@@ -139,7 +137,7 @@ def _linked(
 
 
 def _links(one: Distribution, hidden: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(relative name, file or folder) of what a distribution has installed."""
+    """(relative name, file or folder) of what a distribution installed."""
     files = [
         path
         for path in one.files or ()
@@ -149,7 +147,7 @@ def _links(one: Distribution, hidden: Collection[str]) -> Iterator[tuple[str, st
     names = set()
     for path in files:
         top = path.parts[0]
-        whole = len(path.parts) == 1 or top in regular or "." in top  # else others put theirs there too
+        whole = len(path.parts) == 1 or top in regular or "." in top  # else others may share it
         names.add(top if whole else "/".join(path.parts[:2]))
     for name in sorted(names):
         yield from _unhidden(name, os.path.realpath(str(one.locate_file(name))), hidden)

@@ -1,7 +1,7 @@
-"""How a forked child becomes a jailed program, prepared by the box supervisor that forks it.
+"""Turns a forked child into a jailed program; the box supervisor prepares the calls before it forks.
 
-Its effect is that of `kernel.die_with_parent`, the streams, `confine.change_user`, `confine.enter` and, in the profile
-"run", `confine.seal`; then the program takes its place.
+The effect is that of `kernel.die_with_parent`, setting the streams, `confine.change_user`, `confine.enter` and, in the
+profile "run", `confine.seal`, then exec.
 """
 
 import os
@@ -20,17 +20,17 @@ Paths = tuple[str, ...]
 
 
 class ProgramStart:
-    """Becomes the program in the process that calls it, a fresh child of the one that made it.
+    """Replaces the process that calls it, a new child of the one that made it, by the program.
 
-    argv         its arguments; the first is a path or a name to look for in `PATH`
-    environment  beside PATH, LANG, HOME and TMPDIR
+    argv         its arguments; the first is a path or a name to look for in PATH
+    environment  variables in addition to PATH, LANG, HOME and TMPDIR
     home         its work directory
-    streams      its standard input, output and error; they are not inherited under their own numbers
-    read, write  paths that it may read, and may write
-    build        may start processes and write, "run" otherwise
-    port         TCP port that it may connect to, in its own network; 0 = none
-    image        its root and where it starts, None: those of the supervisor
-    Raises OSError where this machine has neither Landlock nor seccomp, unless `settings.unsafe`.
+    streams      descriptors of its standard input, output and error
+    read, write  paths that it may read or write
+    build        whether it may start processes and write (profile "build", else "run")
+    port         TCP port that it may connect to, in a private network; 0 = none
+    image        its root and start folder; None = those of the supervisor
+    Raises OSError if this machine has neither Landlock nor seccomp, unless `settings.unsafe`.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class ProgramStart:
             self._calls += confine.sealing(limits, allow_exec=True, tolerant=settings.unsafe)
 
     def __call__(self) -> NoReturn:
-        """Raises OSError when the kernel refuses a step, NoProgram when there is no such program."""
+        """Raises OSError if the kernel refuses a step, NoProgram if the program cannot be executed."""
         make(self._calls)
         if os.getppid() != self._parent:
             os._exit(0)
@@ -94,4 +94,4 @@ class ProgramStart:
 
 
 class NoProgram(Exception):
-    """What was asked for is no program."""
+    """The requested program does not exist or cannot be executed."""

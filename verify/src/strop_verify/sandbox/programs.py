@@ -1,7 +1,7 @@
-"""Programs that a policy chose, in jails: thrown away after each, or in a folder that lasts as long as a play.
+"""Runs programs that a policy chose, in a work directory for each or in a folder that lasts for a play.
 
-What cannot be started is told to the policy as status 127, as in a shell: were it an error, a policy could drop its own
-failure. SandboxError is ours.
+A program that cannot be started has status 127, as in a shell: if it raised an error, a policy could discard its own
+failures. SandboxError is for our own failures.
 """
 
 import os
@@ -23,24 +23,24 @@ from strop_verify.sandbox.work import CommandResult
 AT_ONCE = max(2, os.cpu_count() or 1)
 """Programs that run at the same time."""
 NOT_STARTED = 127
-"""The status of what can't be started, as in a shell."""
+"""The status of a program that cannot be started, as in a shell."""
 MOST_FOLDERS = 400
-"""Folders at the same time: each is a process, and in most jails a user of its own."""
+"""Maximum folders at a time: each has a process, and in most jails its own user."""
 WARM = 16
-"""Emptied folders from which on one that finds other things is closed for a new one."""
+"""Emptied folders from which on an unsuitable one is closed when a new one is opened."""
 PRINTED_BYTES = 4 << 30
-"""What a program in a play's folder may print on a stream; a GB is read in about a second."""
+"""Bytes that a program in a play's folder may print on a stream; reading 1 GB takes about a second."""
 _NEVER = 1e6
-"""Wall seconds of a program that another ends."""
+"""Wall seconds of a program that is ended by another call."""
 CLOSING_SECONDS = 20.0
-"""How long a play waits for another's folder to be gone."""
+"""How long a play waits for another's folder to be closed."""
 OpenBox = Callable[[], Box]
 OpenFolder = Callable[..., Folder]
 """Called with `read` and `environment`, as `Folder` is."""
 
 
 class Programs:
-    """Of many plays, in threads of theirs. Jails start with the first program."""
+    """Runs programs of many plays, from their threads. Jails start with the first program."""
 
     def __init__(self, open_one: OpenBox = open_box, open_folder: OpenFolder = Folder) -> None:
         self._open_one, self._open_folder = open_one, open_folder
@@ -48,26 +48,26 @@ class Programs:
         self._free: queue.SimpleQueue[Box] = queue.SimpleQueue()
         self._boxes: list[Box] = []
         self._idle: list[tuple[Hashable, Folder]] = []
-        """Folders of plays that are over, emptied, by what their programs find."""
+        """Emptied folders of finished plays, with their readable paths and environment."""
         self._closed = False
         self._folders, self._counting = 0, threading.Condition()
 
     def run(self, program: Run) -> Ran:
-        """A program in a work directory that is thrown away."""
+        """Runs a program in a work directory that is deleted afterwards."""
         with self._places:
             box = self._box()
             try:
                 with box.work(program.files, read=program.read) as work:
                     return _ran(partial(work.run, profile="build"), program, Limits())
-            except ValueError as error:  # a file's name
+            except ValueError as error:  # an invalid file name
                 return _not_started(error)
             finally:
-                self._free.put(box)  # one that broke has ended, and starts anew
+                self._free.put(box)  # a broken box starts again when used
 
     def folder(self, read: Sequence[str] = (), environment: Mapping[str, str] | None = None) -> "PlayFolder":
-        """A folder of one play, whose programs read these paths and have these variables.
+        """A folder for one play, whose programs can read these paths and have these variables.
 
-        Raises UserError where too many are open.
+        Raises UserError if too many are open.
         """
         key = tuple(read), tuple(sorted((environment or {}).items()))
         with self._counting:
@@ -83,7 +83,7 @@ class Programs:
         return PlayFolder(made, self._places, partial(self._gone, key))
 
     def _gone(self, key: Hashable, folder: Folder, broken: bool) -> None:
-        """A play gave its folder back. One that was emptied is another play's, in the jail that is there already."""
+        """Takes back a play's folder; if it can be emptied, another play will use it in the same jail."""
         kept = False
         try:
             if not broken and not self._closed and folder.empty():
@@ -98,7 +98,7 @@ class Programs:
                 self._counting.notify()
 
     def close(self) -> None:
-        """Ends every jail but those of folders in use, and programs that still run with it."""
+        """Ends all jails and the programs in them, except folders in use."""
         with self._counting:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -120,7 +120,7 @@ class Programs:
 
 
 class PlayFolder:
-    """See `core.play.JailedFolder`. The play's until it is closed: no later call reaches the folder behind it."""
+    """See `core.play.JailedFolder`. After `close` no call reaches the folder behind it, which may be another play's."""
 
     def __init__(
         self, inner: Folder, places: threading.Semaphore, gone: Callable[[Folder, bool], None]
@@ -129,7 +129,7 @@ class PlayFolder:
         self._lock, self._calls, self._closed = threading.Lock(), 0, False
 
     def close(self) -> None:
-        """Ends what runs in it, and removes it. Safe to call twice."""
+        """Ends what runs in it and gives it back. Safe to call twice."""
         with self._lock:
             first, self._closed, calling = not self._closed, True, bool(self._calls)
         if first:
@@ -182,7 +182,7 @@ class PlayFolder:
             inner.stop()
 
     def play(self, program: Run) -> Ran:
-        """Puts a program's files, and runs it."""
+        """Writes a program's files and runs it."""
         try:
             self.put(program.files)
         except (NotStarted, ValueError) as error:
@@ -192,7 +192,7 @@ class PlayFolder:
 
     @contextmanager
     def _open(self) -> Iterator[Folder]:
-        """For one call. Raises SandboxError after `close`."""
+        """The folder, for one call. Raises SandboxError after `close`."""
         with self._lock:
             if self._closed:
                 raise SandboxError("the folder was closed")
@@ -207,7 +207,7 @@ class PlayFolder:
 def _ran(
     run: Callable[..., CommandResult], program: Run, bounds: Limits, *, wall: float | None = None
 ) -> Ran:
-    """How a program ended. Raises SandboxError where the jail broke."""
+    """Runs a program and returns how it ended. Raises SandboxError if the jail broke."""
     limits = replace(
         bounds,
         cpu_seconds=program.seconds,
@@ -218,7 +218,7 @@ def _ran(
     )
     try:
         result = run(program.argv, stdin=program.stdin.encode(), limits=limits)
-    except (NotStarted, ValueError) as error:  # the policy may have chosen program, files and input
+    except (NotStarted, ValueError) as error:  # the policy may choose program, files and input
         return _not_started(error)
     except (SandboxError, OSError) as error:
         raise SandboxError(f"a program could not be run: {error}") from error

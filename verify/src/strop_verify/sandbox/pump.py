@@ -1,4 +1,4 @@
-"""Moves bytes between the trainer and jailed processes under one budget of CPU and wall time. Never blocks past it."""
+"""Moves bytes between the trainer and jailed processes within a budget of CPU and wall time; never blocks longer."""
 
 import contextlib
 import math
@@ -14,16 +14,16 @@ from strop_verify.sandbox.limits import Limits
 
 _CHUNK = 1 << 16
 _SLACK = 0.002
-"""Seconds added to a wait for CPU time, so that the clock has passed the limit when it is read."""
+"""Seconds added to a wait for CPU time, so that the clock is past the limit when read."""
 
 
 def cpu_clock(pid: int) -> float:
-    """CPU seconds of a process, all threads together. Raises OSError when it is gone."""
+    """CPU seconds of a process, all threads together. Raises OSError if it is gone."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
 def stopped(pid: int) -> bool:
-    """Whether a signal stopped a process. Nothing that is judged has a reason to stop itself."""
+    """Whether a process is stopped by a signal. No judged code has a reason to stop itself."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
@@ -32,9 +32,9 @@ def stopped(pid: int) -> bool:
 
 
 class Pump:
-    """One conversation: readers and writers by descriptor, and the deadline that ends it.
+    """Readers and writers by descriptor, and the deadline that ends them.
 
-    `used` is CPU time that the answer spent before (in earlier processes).
+    `used`: CPU seconds that the answer spent in earlier processes.
     """
 
     def __init__(self, limits: Limits, *, used: float = 0.0, began: float | None = None) -> None:
@@ -52,22 +52,20 @@ class Pump:
         self._clocks.append((pid, 0.0 if fresh else cpu_clock(pid)))
 
     def read(self, fd: int, sink: Callable[[bytes], None]) -> None:
-        """Passes what arrives to `sink`, and b"" at the end of the stream."""
+        """Passes incoming data to `sink`, and b"" at the end of the stream."""
         os.set_blocking(fd, False)
         self._readers[fd] = sink
         self._register(fd)
 
     def write(self, fd: int, data: bytes) -> None:
-        """Writes as the other end takes it; silently dropped when it is gone (the reader sees that)."""
+        """Writes as fast as the other end reads; drops the data if it is gone, which the reader notices."""
         os.set_blocking(fd, False)
         self._writers[fd] = memoryview(data)
         self._push(fd)
         self._register(fd)
 
     def step(self, at_most: float = math.inf) -> bool:
-        """Waits up to `at_most` seconds for something to happen, and handles it. False when the time is up; then
-        `expired` says which.
-        """
+        """Waits up to `at_most` seconds for events and handles them. False when the time is up; see `expired`."""
         timeout = min(self._time_left(), at_most)
         if timeout <= 0:
             return False
@@ -122,9 +120,8 @@ class Pump:
         del self._writers[fd]
 
     def _register(self, fd: int) -> None:
-        events = (select.POLLIN if fd in self._readers else 0) | (
-            select.POLLOUT if fd in self._writers else 0
-        )
+        events = select.POLLIN if fd in self._readers else 0
+        events |= select.POLLOUT if fd in self._writers else 0
         if events:
             self._poll.register(fd, events)
         else:
@@ -133,12 +130,12 @@ class Pump:
 
 
 _CONTINUED = bytes(range(0x80, 0xC0))
-"""Bytes of UTF-8 that begin no character."""
+"""Continuation bytes of UTF-8."""
 
 
 class Capture:
-    """Keeps the first `limit` bytes of a stream and the last, and counts what is between; `flood` once more than `most`
-    have come, 16 times as many where it is not given.
+    """Keeps the first and last `limit` bytes of a stream and counts the rest. `flood` after more than `most` bytes, by
+    default 16 times the limit.
     """
 
     def __init__(self, limit: int, most: int | None = None) -> None:
@@ -146,7 +143,7 @@ class Capture:
         self.seen = 0
         self.kept, self._last = bytearray(), bytearray()
         self._lines = self._characters = 0
-        """Of what is neither kept nor among the last."""
+        """Counts of the discarded middle."""
         self.ended = False
 
     def __call__(self, data: bytes) -> None:
@@ -164,18 +161,18 @@ class Capture:
 
     @property
     def flood(self) -> bool:
-        """Whether the sender is flooding the stream."""
+        """Whether more than `most` bytes have come."""
         return self.seen > self.most
 
     @property
     def text(self) -> str:
-        """The kept bytes as text; hostile."""
+        """The first bytes as text; untrusted."""
         return self.kept.decode("utf-8", errors="replace")
 
     def excerpt(self) -> tuple[str, int]:
-        """(all of the stream as text, or its head, a note of what is left out, and its tail; characters left out).
+        """(the stream as text, or its head, a note on what was left out, and its tail; number of characters left out).
 
-        Whole lines are left out, where there is an end of a line in each of the three; the note is then a line.
+        Whole lines are left out if head, middle and tail each have a line end; the note is then a line.
         """
         head, tail = bytes(self.kept), bytes(self._last)
         if self.seen == len(head) + len(tail):

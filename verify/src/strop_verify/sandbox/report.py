@@ -1,4 +1,4 @@
-"""Which layers of the jail work here, found by trying each one in a separate process. Used by `strop doctor`."""
+"""Reports which layers of the jail work here, by trying each in a separate process. Used by `strop doctor`."""
 
 import json
 import os
@@ -22,9 +22,9 @@ class Layer:
     name: str
     active: bool
     detail: str
-    """What the attempt showed."""
+    """Result of the attempt."""
     leaves_open: str
-    """What is still possible: despite the layer if it is active, without it if not."""
+    """What remains possible: despite the layer if it is active, without it if not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,7 @@ class JailReport:
 
     def layer(self, name: str) -> Layer:
         """The layer of that name. Raises KeyError."""
-        for row in self.layers:
-            if row.name == name:
-                return row
-        raise KeyError(name)
+        return {row.name: row for row in self.layers}[name]
 
     @property
     def safe(self) -> bool:
@@ -48,9 +45,7 @@ class JailReport:
 
 @cache
 def probe() -> JailReport:
-    """Tries every layer in a freshly started process, once. Raises SandboxError when even that fails, and where this
-    process has another clock than the machine.
-    """
+    """Tries every layer in a new process, once. Raises SandboxError if that fails or this process's clock is faked."""
     _check_clock()
     argv = helper("strop_verify.sandbox.layer_probes")
     try:
@@ -61,25 +56,25 @@ def probe() -> JailReport:
 
 
 def _check_clock() -> None:
-    """Raises SandboxError where a library shows this process another clock: programs would get wrong deadlines."""
+    """Raises SandboxError if a library fakes this process's clock: programs would get wrong deadlines."""
     before, kernels, after = time.monotonic_ns(), kernel.monotonic_ns(), time.monotonic_ns()
     try:
         if before <= kernels <= after:
             time.sleep(0.001)
             return
-    except OSError:  # what libfaketime makes of it where it leaves this clock alone
+    except OSError:  # the result of libfaketime if it leaves this clock alone
         pass
     raise SandboxError(
-        "this process has another clock than the programs that it starts, so every deadline would be wrong; start "
+        "this process's clock differs from that of the programs it starts, so every deadline would be wrong; start "
         f"Strop without libfaketime and the like (LD_PRELOAD={os.environ.get('LD_PRELOAD', '')!r})"
     )
 
 
 def require_jail(allow_unsafe: bool, layers: Sequence[str] = ()) -> JailReport:
-    """The report, if the host can hold hostile code. Raises SandboxError when Landlock and seccomp are both missing.
+    """The report, if the host can contain hostile code. Raises SandboxError if Landlock and seccomp are both missing.
 
-    `allow_unsafe` (the setting sandbox.allow_unsafe) lets a host without both pass. `layers` (sandbox.require): layers
-    without which it fails in any case; UserError for an unknown name.
+    `allow_unsafe` (the setting sandbox.allow_unsafe) accepts a host without both. `layers` (sandbox.require): required
+    in any case; UserError for an unknown name.
     """
     report = probe()
     known = [row.name for row in report.layers]
@@ -89,7 +84,7 @@ def require_jail(allow_unsafe: bool, layers: Sequence[str] = ()) -> JailReport:
     lacking = [row for row in report.layers if row.name in layers and not row.active]
     if lacking:
         causes = "; ".join(f"{row.name}: {row.detail}" for row in lacking)
-        raise SandboxError(f"this machine lacks what sandbox.require asks for ({causes})")
+        raise SandboxError(f"this machine lacks layers of sandbox.require ({causes})")
     if report.safe or allow_unsafe:
         return report
     causes = "; ".join(f"{n}: {report.layer(n).detail}" for n in ("landlock", "seccomp"))

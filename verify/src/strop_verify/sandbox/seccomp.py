@@ -2,9 +2,9 @@
 
 Threat model: the process is hostile native code. Denied calls return EPERM (clone3 returns ENOSYS, so that the C
 library falls back to clone, whose flags a filter can read); a call of a foreign architecture kills the process.
-Filters only ever narrow, and stack: `base` suits every jailed process, `leaf` is added by one that runs a candidate and
-denies new processes, signals to others and changes of its own limits, but for those of stack and addresses. `fcntl` and
-`ioctl` are filtered by their command, because some make the kernel signal a process of the caller's choice.
+Filters stack and can only narrow: `base` is for every jailed process; one that runs a candidate adds `leaf`, which
+denies new processes, signals to others and changes of its own limits except stack and address space. `fcntl` and
+`ioctl` are filtered by command, because some make the kernel signal a process of the caller's choice.
 """
 
 import errno
@@ -23,13 +23,10 @@ _CLONE_NAMESPACES = 0x7E020000
 
 _F_SETFL, _O_ASYNC = 4, 0x2000
 _FCNTL = (8, 10, 15, 1024, 1026)
-"""F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY: the kernel would send a signal of the caller's choice to a
-
-process of its choice when something happens to a file.
-"""
+"""F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY: with them the kernel signals a process of the caller's choice
+when something happens to a file."""
 _IOCTL = (0x8901, 0x8902, 0x5452, 0x5410, 0x5412, 0x541C, 0x540E)
-"""FIOSETOWN, SIOCSPGRP and FIOASYNC, the same by other numbers; TIOCSPGRP, TIOCSTI, TIOCLINUX, TIOCSCTTY."""
-
+"""FIOSETOWN, SIOCSPGRP and FIOASYNC, which do the same; TIOCSPGRP, TIOCSTI, TIOCLINUX, TIOCSCTTY."""
 _Instruction = tuple[int, int, int, int]
 _OK: _Instruction = (_RET, 0, 0, 0x7FFF0000)
 _DENY: _Instruction = (_RET, 0, 0, _ERRNO | errno.EPERM)
@@ -43,11 +40,11 @@ def supported() -> bool:
 def base(
     *, allow_exec: bool, allow_metadata: bool, allow_kill: bool = True, allow_connect: bool = False
 ) -> bytes:
-    """The filter under every jailed process: no sockets, no peeking at others, no kernel administration.
+    """The filter of every jailed process: no sockets, no access to other processes, no kernel administration.
 
     `allow_exec`: may start programs. `allow_metadata`: may change modes, owners and times of files. `allow_kill`: may
-    signal other processes (leave it to Landlock's signal scope). `allow_connect`: may connect by TCP, for a process in
-    a network of its own.
+    signal other processes (Landlock's signal scope then limits which). `allow_connect`: may connect by TCP, for a
+    process in a private network.
     """
     return _base(kernel.MACHINE, allow_exec, allow_metadata, allow_kill, allow_connect)
 
@@ -72,16 +69,16 @@ def _base(
 
 
 _ANY_PID = 0x7FFFFFF1
-"""Placeholder for the process id in a filter made in advance; larger than any real one."""
+"""Placeholder for the process id in a prepared filter; larger than any real one."""
 
 
 def leaf(pid: int, *, allow_exec: bool = False) -> bytes:
-    """The filter of a process that may only compute: threads, no processes, signals only to itself (`pid`)."""
+    """The filter of a process that may only compute: threads but no processes, signals only to itself (`pid`)."""
     return _leaf(kernel.MACHINE, allow_exec).replace(struct.pack("=I", _ANY_PID), struct.pack("=I", pid))
 
 
 def leaf_for_any(*, allow_exec: bool = False) -> tuple[bytes, tuple[int, ...]]:
-    """The same for a future process, and the offsets at which to write its id, as a native 32-bit number."""
+    """The same for a future process, and the offsets at which to write its id as a native 32-bit number."""
     program, stands, places = _leaf(kernel.MACHINE, allow_exec), struct.pack("=I", _ANY_PID), []
     at = program.find(stands)
     while at >= 0:
@@ -102,7 +99,7 @@ def _leaf(machine: str, allow_exec: bool) -> bytes:
 
 
 _LIMITS = [
-    # Reading any limit; and changing the caller's own of stack and addresses, which the hard limits still bound.
+    # Allows reading any limit, and changing the caller's own for stack and address space, within the hard limits.
     (_LD, 0, 0, 32),
     (_JEQ, 0, 2, 0),
     (_LD, 0, 0, 36),
@@ -116,7 +113,7 @@ _LIMITS = [
     _OK,
 ]
 _PAIRS = [
-    (_LD, 0, 0, 24),  # the type: one of a pair of datagram sockets could send to any socket that has a path
+    (_LD, 0, 0, 24),  # the type: a datagram socket of a pair could send to any socket with a path
     (_AND, 0, 0, 0xF),
     (_JEQ, 1, 0, 1),  # SOCK_STREAM
     (_JEQ, 0, 1, 5),  # SOCK_SEQPACKET
@@ -131,7 +128,7 @@ _TCP = [
     (_AND, 0, 0, 0xF),
     (_JEQ, 0, 4, 1),  # SOCK_STREAM
     (_LD, 0, 0, 32),
-    (_JEQ, 1, 0, 0),  # the protocol that goes with it, or its name
+    (_JEQ, 1, 0, 0),  # the default protocol, or TCP by number
     (_JEQ, 0, 1, 6),
     _OK,
     _DENY,
@@ -148,25 +145,25 @@ def _program(body: list[_Instruction], denied: list[int]) -> bytes:
         (_RET, 0, 0, _KILL),
         *body,
     ]
-    # Each jumps past the others and the allow; a filter's jumps reach 255 instructions.
+    # Each jumps to the final deny; BPF jumps reach at most 255 instructions.
     code += [(_JEQ, len(denied) - place, 0, number) for place, number in enumerate(denied)]
     code += [_OK, _DENY]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 
 def _block(number: int, inner: list[_Instruction]) -> list[_Instruction]:
-    """`inner` decides about call `number` and must return on every path; other calls skip it with the number loaded."""
+    """`inner` decides on call `number` and must return on every path; other calls skip it with the number loaded."""
     return [(_JEQ, 0, len(inner), number), *inner]
 
 
 def _none_of(index: int, values: tuple[int, ...]) -> list[_Instruction]:
-    """Denies a call whose argument has one of the values; the kernel reads 32 bits of it."""
+    """Denies a call if an argument, of which the kernel reads 32 bits, has one of the values."""
     tests = [(_JEQ, len(values) - place, 0, value) for place, value in enumerate(values)]
     return [(_LD, 0, 0, _arg(index)), *tests, _OK, _DENY]
 
 
 def _fcntl() -> list[_Instruction]:
-    """Denies the commands by which the kernel sends signals, and the flag that asks for them."""
+    """Denies the commands that make the kernel send signals, and the flag that enables them."""
     asks = [(_LD, 0, 0, _arg(1)), (_JEQ, 0, 4, _F_SETFL), (_LD, 0, 0, _arg(2)), (_JSET, 0, 1, _O_ASYNC)]
     return [*asks, _DENY, _OK, *_none_of(1, _FCNTL)]
 

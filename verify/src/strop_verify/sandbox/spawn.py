@@ -1,4 +1,4 @@
-"""Starts Strop's own helper processes: cleared environment, no inherited descriptors but those named."""
+"""Starts Strop's own helper processes, with an empty environment and only the named descriptors."""
 
 import contextlib
 import os
@@ -18,24 +18,13 @@ def helper(module: str, *arguments: str) -> list[str]:
 
     In the helper, sys.argv is ["-c", source folder, *arguments].
     """
-    return [
-        program(),
-        "-P",
-        "-s",
-        "-S",
-        "-B",
-        "-X",
-        "utf8",
-        "-c",
-        _BOOT.format(module=module),
-        source_folder(),
-        *arguments,
-    ]
+    options = ["-P", "-s", "-S", "-B", "-X", "utf8"]
+    return [program(), *options, "-c", _BOOT.format(module=module), source_folder(), *arguments]
 
 
 def helper_reads() -> tuple[str, ...]:
-    """What a helper needs at its start if a launcher gives it its own root: Python, and of Strop's source what runs in
-    helpers, none of which holds a task.
+    """Paths that a helper in its own root needs to start: Python, and the parts of Strop's source that run in helpers,
+    which hold no tasks.
     """
     package = os.path.join(source_folder(), "strop_verify")
     return (*interpreter_reads(), *(os.path.join(package, name) for name in _PARTS))
@@ -45,12 +34,12 @@ _PARTS = ("__init__.py", "core", "sandbox", "verification")
 
 
 def source_folder() -> str:
-    """The folder that holds the package, which a helper needs to read while it starts."""
+    """The folder that contains the package."""
     return str(Path(strop_verify.__file__).resolve().parent.parent)
 
 
 class Process:
-    """A started helper. Its standard error is kept for a cause when it breaks."""
+    """A started helper. Its standard error is kept to explain a failure."""
 
     def __init__(self, popen: "subprocess.Popen[bytes]") -> None:
         self._popen = popen
@@ -58,7 +47,7 @@ class Process:
         self.pid = popen.pid
 
     def kill(self) -> None:
-        """SIGKILL and reap; returns when the process is gone. Safe to call twice, from any thread."""
+        """Kills and reaps the process. Safe to call twice, from any thread."""
         with self._lock:
             self._popen.kill()
             self._popen.wait()
@@ -67,14 +56,14 @@ class Process:
                 self._popen.stderr.close()
 
     def wait(self, seconds: float) -> None:
-        """Waits until it ends by itself or the time is up."""
+        """Waits until it ends or the time is up."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(seconds)
 
     _words = ""
 
     def last_words(self) -> str:
-        """The last line of what it wrote to standard error, for an error message."""
+        """The last line that it wrote to standard error, for an error message."""
         with self._lock:
             if self._popen.stderr is not None and not self._popen.stderr.closed:
                 self._words = self._read() or self._words

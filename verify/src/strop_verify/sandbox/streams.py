@@ -1,7 +1,7 @@
-"""The standard streams of a jailed program, as a shell makes them for `program < input | reader`.
+"""The standard streams of a jailed program, as of a shell's `program < input | reader`.
 
-The jail may run the program as another user, and opening /dev/stdin or /proc/self/fd/1 asks for the permissions of what
-lies behind the descriptor. Nothing else can reach that: it has no name.
+The jail may run the program as another user, and opening /dev/stdin or /proc/self/fd/1 checks the permissions of the
+underlying file. These files have no name, so nothing else can open them.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_S
 
 
 def input_file(data: bytes) -> int:
-    """A descriptor of a regular file in memory that holds the bytes and that nobody can change, at its start."""
+    """A descriptor, at offset 0, of a regular file in memory with the bytes, which nobody can change."""
     fd = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         view = memoryview(data)
@@ -21,7 +21,7 @@ def input_file(data: bytes) -> int:
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
         try:
             return os.open(f"/proc/self/fd/{fd}", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:  # no /proc: the program could write, were it not sealed
+        except OSError:  # no /proc: this descriptor is writable, but the file is sealed
             os.lseek(fd, 0, os.SEEK_SET)
             return os.dup(fd)
     finally:
@@ -29,10 +29,10 @@ def input_file(data: bytes) -> int:
 
 
 def output_pipe(room: int = 0) -> tuple[int, int]:
-    """A pipe that any user may open for writing by its descriptor: the reader's end, the program's end.
+    """A pipe that any user may open for writing through its descriptor: (reader's end, program's end).
 
-    `room`: bytes that it takes at once, as far as the kernel grants them. Node writes no more than that before
-    `process.exit()`; into a file it would write everything.
+    `room`: capacity in bytes, as far as the kernel grants it. Node writes at most that much before `process.exit()`;
+    to a file it would write everything.
     """
     near, far = os.pipe()
     os.fchmod(far, 0o622)

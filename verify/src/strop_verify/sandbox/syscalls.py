@@ -1,4 +1,4 @@
-"""The system calls that the jail knows, with their numbers for x86-64 and aarch64 (-1: that machine has none)."""
+"""System calls and their numbers on x86-64 and aarch64 (-1: missing there), grouped by how the jail treats them."""
 
 from functools import cache
 
@@ -22,18 +22,18 @@ name_to_handle_at 303 264|fanotify_init 300 262|migrate_pages 256 238|move_pages
 sched_setparam 142 118|sched_setattr 314 274|setpriority 141 140|ioprio_set 251 30|io_setup 206 0|sync 162 81
 syncfs 306 267
 """,
-    # starts of programs
+    # start programs
     "exec": """
 execve 59 221|execveat 322 281
 """,
-    # changes of files that Landlock does not govern; a process that owns files could make them anywhere
+    # change files in ways that Landlock does not cover: a process could do so to all files that it owns
     "metadata": """
 chmod 90 -1|fchmod 91 52|fchmodat 268 53|fchmodat2 452 452|chown 92 -1|fchown 93 55|lchown 94 -1|fchownat 260 54
 utime 132 -1|utimes 235 -1|utimensat 280 88|futimesat 261 -1|setxattr 188 5|lsetxattr 189 6|fsetxattr 190 7
 removexattr 197 14|lremovexattr 198 15|fremovexattr 199 16|setxattrat 463 463|removexattrat 466 466
 file_setattr 469 469|truncate 76 45|memfd_create 319 279
 """,
-    # denied to one that runs a candidate
+    # denied to a process that runs a candidate
     "leaf": """
 fork 57 -1|vfork 58 -1|prctl 157 167|seccomp 317 277|setrlimit 160 164|pidfd_open 434 434|sched_setaffinity 203 122
 sendmsg 46 211|sendmmsg 307 269|inotify_init 253 -1|inotify_init1 294 26|landlock_create_ruleset 444 444
@@ -47,12 +47,12 @@ socketpair 53 199|tgkill 234 131
 }
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""The kernel's own number for each machine, as a seccomp filter sees it."""
+"""The kernel's number of each machine in seccomp filters."""
 
 
 @cache
 def table(machine: str, group: str = "") -> dict[str, int]:
-    """Name to number for `os.uname().machine`, of one group or all; empty for a machine that is not supported."""
+    """Name to number for `os.uname().machine`, of one group or all; empty for an unsupported machine."""
     if machine not in AUDIT_ARCH:
         return {}
     column = 1 if machine == "x86_64" else 2

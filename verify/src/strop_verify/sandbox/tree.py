@@ -1,4 +1,4 @@
-"""The processes of one program, as the box supervisor handles them: waits for the first, then ends and reaps all."""
+"""The processes of one program: the box supervisor waits for the first, then kills and reaps all."""
 
 import contextlib
 import os
@@ -13,20 +13,20 @@ from strop_verify.sandbox.users import kill_user, left_over
 
 _REAP_SECONDS = 5.0
 _LOOK_SECONDS = 0.5
-"""How often is looked whether a program stands still."""
+"""Seconds between checks for stopped processes."""
 _LOOKS = 4
-"""Looks in a row at which a process of the program is stopped, after which it stands still."""
+"""Consecutive checks with a stopped process after which the program counts as stopped."""
 _DYING_SECONDS = 0.1
-"""How long killed processes may take before they are killed again."""
+"""Seconds for killed processes to end before they are killed again."""
 _DEAD_IN_A_ROW = 64
-"""So many are reaped before those that live are killed once more; others may die as fast as they are reaped."""
+"""Processes reaped before the living are killed again, since new ones may die as fast as they are reaped."""
 
 
 def watch(child: int, limits: Limits, stops: tuple[int, ...]) -> str:
-    """Returns when the program has ended, something is to be read from `stops`, or its time is up ("cpu", "wall").
+    """Returns when the program has ended, `stops` are readable, or its time is up ("cpu", "wall").
 
-    The time of a program that a signal has stopped is up: nobody continues it. So is that of a program with a
-    process that is stopped at `_LOOKS` looks in a row.
+    A program that is stopped by a signal counts as out of time, because nobody continues it; so does one with a stopped
+    process at `_LOOKS` consecutive checks.
     """
     ended = os.pidfd_open(child)
     try:
@@ -51,16 +51,16 @@ def watch(child: int, limits: Limits, stops: tuple[int, ...]) -> str:
 def _stands_still(child: int) -> bool:
     try:
         return os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # it has just ended
+    except ChildProcessError:  # it has ended
         return False
 
 
 def kill_all(uid: int) -> int:
-    """Kills and reaps every descendant, again until none is left; returns how many. Orphans of the tree become ours.
+    """Kills and reaps descendants until none is left; returns how many. Orphans become children of this process.
 
-    uid  the user id they all share, if nobody else has it: then they are killed at once, as the init process
-         of a namespace does it. Others are stopped first, so that none forks while the rest is killed.
-    Raises OSError when some are left when the time is up.
+    uid  a user id that they all have and nobody else: then they are killed at once, as the init process of a
+         namespace can too. Otherwise they are stopped first, so that none forks while the rest is killed.
+    Raises OSError if some are left when the time is up.
     """
     count, now = 0, time.monotonic()
     deadline, again = now + _REAP_SECONDS, now
@@ -82,8 +82,8 @@ def kill_all(uid: int) -> int:
 
 
 def _kill(uid: int, deadline: float) -> float:
-    """Seconds after which it is worth doing again."""
-    if os.getpid() == 1:  # the init process of a namespace: everyone else in it
+    """Kills all descendants; returns the seconds to wait before killing again."""
+    if os.getpid() == 1:  # as the init process of a namespace, this reaches all others in it
         os.kill(-1, signal.SIGKILL)
         return _DYING_SECONDS
     if uid:
@@ -104,7 +104,7 @@ def _signal(pids: set[int], number: signal.Signals) -> None:
 
 
 def end(child: int, report: dict[str, Any]) -> None:
-    """Kills the program if it lives, and notes its status and memory in the report."""
+    """Kills the program if it is alive, and notes its status and memory in the report."""
     try:
         done = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if done is None:
@@ -117,14 +117,11 @@ def end(child: int, report: dict[str, Any]) -> None:
 
 
 def _descendants(state: str = "") -> list[int]:
-    """Live descendants (in a state) that this process sees; of a zombie's children none, they are someone else's."""
+    """Live descendants (in a state) that this process sees; a zombie's children have another parent by then."""
     processes: dict[int, tuple[str, int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with (
-                contextlib.suppress(OSError),
-                open(f"/proc/{name}/stat", "rb") as file,
-            ):  # it may have ended meanwhile
+            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # it may have ended
                 now, parent = file.read().rpartition(b")")[2].split()[:2]
                 if now not in b"ZX":
                     processes[int(name)] = now.decode(), int(parent)

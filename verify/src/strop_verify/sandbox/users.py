@@ -1,6 +1,6 @@
-"""The end of everything that runs under a worker's user id. Light on import: jailed workers import this too.
+"""Kills everything that runs under a worker's user id. Imports little, because jailed workers import it too.
 
-One kill(2) by a process of that user reaches all of its processes at once, and none can fork away from it.
+One kill(2) by a process of that user reaches all of its processes at once, and none can escape by forking.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import time
 from typing import NoReturn
 
 FIRST_SLOT, SLOTS = 65000, 500
-"""User ids of workers; Debian's policy keeps 65000 to 65533 free of accounts."""
+"""User ids of workers; Debian's policy reserves 65000 to 65533."""
 KILL_SECONDS = 5.0
 
 
@@ -25,16 +25,16 @@ def processes_of(uid: int) -> list[int]:
 
 
 def kill_user(uid: int) -> None:
-    """SIGKILL to every process of the user that this process sees, at once. Needs to be root; `uid` is a slot's.
+    """Kills every process of the user that this process sees, at once. Needs root; `uid` is a slot's.
 
-    Raises OSError when no process could be started for it.
+    Raises OSError if fork fails.
     """
     child = os.fork()
     if child == 0:
         try:
             os.setgroups([])
             os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)  # its capabilities are gone with it: the kill reaches no other user
+            os.setresuid(uid, uid, uid)  # drops all capabilities, so that the kill reaches no other user
             if FIRST_SLOT <= os.getuid() == os.geteuid() < FIRST_SLOT + SLOTS:
                 os.kill(-1, signal.SIGKILL)
         finally:
@@ -55,13 +55,13 @@ def _lives(pid: str, uid: int) -> bool:
         with open(f"/proc/{pid}/status") as file:
             fields = dict(line.split(":", 1) for line in file if ":" in line)
     except OSError:
-        return False  # it ended meanwhile
+        return False  # it has ended
     dead = fields["State"].split()[0] in "ZX" and int(fields.get("Threads", "1")) <= 1
     return not dead and int(fields["Uid"].split()[0]) == uid
 
 
 def gone(uid: int, seconds: float) -> bool:
-    """Whether the user has no process any more, or has none within that time."""
+    """Waits until the user has no process; False if the time is up first."""
     deadline = time.monotonic() + seconds
     while processes_of(uid):
         if time.monotonic() > deadline:
@@ -71,7 +71,7 @@ def gone(uid: int, seconds: float) -> bool:
 
 
 def main() -> NoReturn:
-    """Kills what runs under a slot's user id, again until nothing is left or the time is up. argv: -, the user id."""
+    """Kills what runs under a slot's user id until nothing is left or the time is up. argv: -, the user id."""
     uid, deadline = int(sys.argv[2]), time.monotonic() + KILL_SECONDS
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):

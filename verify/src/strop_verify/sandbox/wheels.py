@@ -1,6 +1,6 @@
-"""Packages from an index into a folder, as wheels: they are unpacked, and nothing of them is run.
+"""Installs wheels from a package index into a folder: they are unpacked, and none of their code is run.
 
-The one place of Strop that installs. It needs the network, and gets it as the user's own `uv` or `pip` has it.
+The only place in Strop that installs packages. It uses the network with the settings of the user's `uv` or `pip`.
 """
 
 import os
@@ -19,8 +19,8 @@ SECONDS = 300.0
 
 @cache
 def knows_dates() -> bool:
-    """Whether packages can be installed as they were on a day: uv does that. pip 26 has such an option, and was seen to
-    install later releases all the same.
+    """Whether packages can be installed as of a date, which needs uv: pip 26 has an option for it, but was seen to
+    install later releases.
     """
     return bool(shutil.which("uv"))
 
@@ -28,10 +28,10 @@ def knows_dates() -> bool:
 def install_wheels(
     requirements: Sequence[str], folder: Path, *, before: str = "", seconds: float = SECONDS
 ) -> dict[str, str]:
-    """Puts these and what they ask for into a new folder, whole or not at all; versions by name.
+    """Installs packages and their requirements into a new folder, atomically; returns versions by name.
 
-    before  YYYY-MM-DD: only releases of earlier days; see `knows_dates`
-    Raises UserError that says in one line why not: no such version, no wheel, no network.
+    before  YYYY-MM-DD: only earlier releases; see `knows_dates`
+    Raises UserError with the cause in one line: no such version, no wheel, no network.
     """
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -41,7 +41,7 @@ def install_wheels(
     )
     quiet = ["--quiet"] if uv else ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"]
     if before and not uv:
-        raise UserError("packages as of a day need uv: pip install uv")
+        raise UserError("packages as of a date need uv: pip install uv")
     quiet += [f"--exclude-newer={before}"] if before else []
     command = [*tool, *quiet, "--only-binary", ":all:", "--target", str(part), "--", *requirements]
     try:

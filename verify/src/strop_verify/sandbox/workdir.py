@@ -1,4 +1,4 @@
-"""The work directory as the box supervisor handles it: with hostile leftovers in it, no link followed out of it."""
+"""The box supervisor's access to the work directory: its contents are hostile, and no link is followed out of it."""
 
 import contextlib
 import errno
@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from typing import Any
 
 ENTRIES = 16384
-"""Most files and folders that are listed; also the inodes of a work directory with a size."""
+"""Maximum files and folders to list; also the inodes of a work directory with a size."""
 DEPTH = 64
-"""Most folders inside each other that are listed."""
+"""Maximum depth of folders to list."""
 _PAGE = 4096
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def put(top: str, name: str, data: bytes, owner: int, *, executable: bool = False) -> None:
-    """Writes the file `name` (relative, no "..") below `top`, for user `owner` (0 = nobody else).
+    """Writes the file `name` (relative, no "..") below `top`, for user `owner` (0 = this one).
 
-    Anything in its way is removed. Raises OSError; a file that was not written whole is gone then.
+    Anything in its way is removed. Raises OSError; a partly written file is removed then.
     """
     parts = name.split("/")
     fd = _opened(top)
@@ -42,7 +42,7 @@ def put(top: str, name: str, data: bytes, owner: int, *, executable: bool = Fals
 
 
 def make_folder(top: str, name: str, owner: int) -> None:
-    """Makes the folder `name` below `top`, and those above it, where they are missing; what is in its way goes."""
+    """Makes the missing folder `name` below `top` and its parents; anything in its way is removed."""
     fd = _opened(top)
     try:
         for part in filter(None, name.split("/")):
@@ -57,7 +57,7 @@ def open_regular(top: str, name: str) -> int:
         file = os.open(last, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=fd)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise ValueError(f"{name} is no regular file")
+        raise ValueError(f"{name} is not a regular file")
     return file
 
 
@@ -69,7 +69,7 @@ def remove(top: str, name: str) -> None:
 
 
 def clear(top: str) -> None:
-    """Empties a directory of any depth."""
+    """Empties a directory of any depth, see `remove_entry`."""
     fd = _opened(top)
     try:
         for name in os.listdir(fd):
@@ -79,9 +79,9 @@ def clear(top: str) -> None:
 
 
 def renew(top: str, owner: int) -> None:
-    """Puts an empty directory of user `owner` (0 = this one) in the place of a directory of any depth.
+    """Replaces a directory of any depth by an empty one of user `owner` (0 = this one).
 
-    A mount point stays what it is: mode and extended attributes are set back.
+    A mount point stays: its mode and extended attributes are reset.
     """
     clear(top)
     try:
@@ -98,10 +98,10 @@ def renew(top: str, owner: int) -> None:
 
 
 def listing(top: str, under: str = "") -> dict[str, Any]:
-    """What is below `top`, or its folder `under`: {"files": {path from there: [bytes, executable]}, "bytes": of all
-    entries as they are stored}.
+    """What is below `top`, or its folder `under`: {"files": {path from there: [bytes, executable]}, "bytes": space that
+    all entries take}.
 
-    Regular files only; no link is followed. Folders that are locked are opened to their owner. Raises ValueError for
+    Lists regular files only; follows no link. Makes locked folders accessible to their owner. Raises ValueError for
     more than `ENTRIES` entries, or folders deeper than `DEPTH`.
     """
     files: dict[str, tuple[int, bool]] = {}
@@ -121,7 +121,7 @@ def listing(top: str, under: str = "") -> dict[str, Any]:
 
 
 def _walk(fd: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_result]]:
-    """Every entry below the directory, which it closes: its path, its status."""
+    """(path, status) of every entry below the directory; closes its descriptor."""
     try:
         with os.scandir(fd) as entries:
             for entry in entries:
@@ -140,9 +140,9 @@ def _walk(fd: int, prefix: str, depth: int) -> Iterator[tuple[str, os.stat_resul
 
 @contextlib.contextmanager
 def _parent(top: str, name: str) -> Iterator[tuple[int, str]]:
-    """A descriptor of the folder of the file `name`, and the file's name in it.
+    """A descriptor of the folder that contains the file `name`, and the file's name in it.
 
-    Raises FileNotFoundError; ValueError for any other failure of these names, also in the body.
+    Raises FileNotFoundError; ValueError for any other failure with these names, also in the body.
     """
     parts = name.split("/")
     fd = _opened(top)
@@ -156,13 +156,13 @@ def _parent(top: str, name: str) -> Iterator[tuple[int, str]]:
         error.filename = name
         raise
     except OSError as error:
-        raise ValueError(f"{name} is no file of this folder: {os.strerror(error.errno or 0)}") from None
+        raise ValueError(f"{name} is not a file of this folder: {os.strerror(error.errno or 0)}") from None
     finally:
         os.close(fd)
 
 
 def _opened(top: str) -> int:
-    """A descriptor of the directory, which its owner may have locked."""
+    """A descriptor of the directory, unlocked first if necessary."""
     if os.stat(top).st_mode & stat.S_IRWXU != stat.S_IRWXU:
         os.chmod(top, stat.S_IRWXU)
     return os.open(top, _DIRECTORY)
@@ -182,8 +182,8 @@ def _step(fd: int, part: str, owner: int) -> int:
 
 
 def remove_entry(fd: int, name: str) -> None:
-    """Removes an entry of the directory, if it is there. Folders inside it move up beside it before it goes, so that no
-    path grows long; those of an image, which do not move, go in their place.
+    """Removes an entry of the directory, if it exists. Folders in it are first moved up beside it, so that no path
+    grows long; an image's folders, which cannot be moved, are removed in place.
     """
     doomed, number = [name], 0
     while doomed:

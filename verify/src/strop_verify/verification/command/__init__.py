@@ -1,1 +1,1 @@
-"""Any toolchain that is a list of commands: languages described in YAML, and tasks with their own steps."""
+"""Toolchains that are lists of commands: languages described in YAML, and tasks with their own steps."""

@@ -22,13 +22,13 @@ from strop_verify.sandbox.limits import Limits
 
 FOLDERS = "STROP_TOOLCHAINS"
 JAIL_PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where programs in the jail are looked for, unless `environment` has a PATH."""
+"""PATH in the jail, unless `environment` has one."""
 BUILD = Limits(cpu_seconds=20.0, wall_seconds=60.0, memory_bytes=2**30, file_bytes=64 * 2**20)
-"""Limits of build and lint where a language says nothing else."""
+"""Default limits of build and lint."""
 
 
 class Language(BaseModel):
-    """One YAML file."""
+    """A language as described by one YAML file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,19 +36,19 @@ class Language(BaseModel):
     needs: list[str]
     """Programs that must be installed."""
     file: str
-    """Under which name the answer is written."""
+    """Name of the file to which the answer is written."""
     build: list[str] = Field(default_factory=list)
-    """Program and arguments that build the answer or check its syntax; empty = nothing to build."""
+    """Command that builds the answer or checks its syntax; empty = nothing to build."""
     lint: list[str] = Field(default_factory=list)
-    """Program and arguments of the lint stage, which never changes the outcome; empty = none."""
+    """Command of the lint stage, which never changes the outcome; empty = none."""
     run: list[str] = Field(min_length=1)
     read: list[str] = Field(default_factory=list)
     """Further paths that the programs may read and execute."""
     environment: dict[str, str] = Field(default_factory=dict)
     limits: dict[str, float] = Field(default_factory=dict)
-    """Replaces limits of the answer's runs; CPU and wall time stay those of the verifier."""
+    """Overrides limits of the answer's runs, except CPU and wall time, which the verifier sets."""
     build_limits: dict[str, float] = Field(default_factory=dict)
-    """Replaces limits of build and lint."""
+    """Overrides limits of build and lint."""
     test_profile: Literal["run", "build"] = "run"
     """build: runs may start processes and write in the work directory."""
 
@@ -58,7 +58,7 @@ class Language(BaseModel):
         known = Limits.__slots__
         for name, value in given.items():
             if name not in known:
-                raise ValueError(f"{name!r} is no limit; there are {', '.join(known)}")
+                raise ValueError(f"unknown limit {name!r}; choose from {', '.join(known)}")
             if value <= 0:
                 raise ValueError(f"limit {name} must be above 0, not {value}")
         return given
@@ -69,7 +69,7 @@ class Language(BaseModel):
         return _changed(limits, kept)
 
     def for_build(self) -> Limits:
-        """Limits of build and lint, independent of those of the runs."""
+        """Limits of build and lint, independent of the runs' limits."""
         return _changed(BUILD, self.build_limits)
 
 
@@ -79,18 +79,18 @@ def _changed(limits: Limits, changes: Mapping[str, float]) -> Limits:
 
 
 def language(name: str) -> Language:
-    """The description of a language. Raises VerificationError when there is none, UserError for a bad file."""
+    """The description of a language. Raises VerificationError if there is none, UserError for a bad file."""
     known = languages()
     if name not in known:
         raise VerificationError(
             f"no toolchain for language {name!r}: there are {', '.join(sorted(known))}; describe others in YAML files "
-            f"in a folder that {FOLDERS} names"
+            f"in a folder named by {FOLDERS}"
         )
     return known[name]
 
 
 def require_known(task: Task) -> None:
-    """Raises VerificationError where no toolchain is known for the language of a task that is to be judged."""
+    """Raises VerificationError if the language of a task that is to be judged has no toolchain."""
     check = task.check.effective()
     if check.toolchains and check.toolchain(task.language) == "command" and isinstance(check, StdioCheck):
         language(task.language)
@@ -126,7 +126,7 @@ def _read(path: Path) -> Language:
 
 
 def require_for(check: CommandCheck | StdioCheck, name: str) -> None:
-    """Raises VerificationError, in one line, where a program that judges such tasks of a language is not installed."""
+    """Raises VerificationError, in one line, if a program that the check needs in this language is not installed."""
     if isinstance(check, StdioCheck):
         described = language(name)
         require(described.needs, described.environment, f"language {name!r}")
@@ -137,7 +137,7 @@ def require_for(check: CommandCheck | StdioCheck, name: str) -> None:
 
 
 def require(programs: list[str], environment: Mapping[str, str], what: str) -> None:
-    """Raises VerificationError, in one line, when a program is not where the jail looks for it."""
+    """Raises VerificationError, in one line, if a program is not on the jail's PATH."""
     path = environment.get("PATH", JAIL_PATH)
     for program in programs:
         if shutil.which(program, path=path) is None:

@@ -1,4 +1,4 @@
-"""One program of a command toolchain: running it, reading its exit status, keeping its output."""
+"""Runs one program of a command toolchain, reads its exit status, keeps its output."""
 
 import re
 from dataclasses import replace
@@ -11,29 +11,28 @@ from strop_verify.verification.command.languages import Language
 from strop_verify.verification.python.child import Findings
 
 _SHOWN = 4000
-"""Characters kept of the output of build and lint."""
+"""Maximum characters kept of the output of build and lint."""
 _TEMPORARY = re.compile(r"(?<=/cc)\w{6}(?=\.[a-z]+\b)")
-"""What gcc draws for the name of a file between its programs."""
-
+"""The random part of the names of gcc's temporary files."""
 _ERROR = re.compile(r"\berror\b|[a-z]Error\b|\bundefined\b", re.IGNORECASE)
 
 
 class Budget:
-    """CPU and wall time of all runs of one answer together."""
+    """CPU and wall time for all runs of one answer together."""
 
     def __init__(self, limits: Limits) -> None:
-        # A program prints its whole result, so it may print 16 times what is kept of other output.
+        # standard output is the result here, so it may be 16 times as long as other output
         self.limits = replace(limits, output_bytes=16 * limits.output_bytes)
         self.cpu, self.wall = limits.cpu_seconds, limits.wall_seconds
 
     def left(self) -> Limits | None:
-        """Limits of the next run; None when the time is used up."""
+        """Limits of the next run; None if the time is used up."""
         if self.cpu <= 0 or self.wall <= 0:
             return None
         return replace(self.limits, cpu_seconds=self.cpu, wall_seconds=self.wall)
 
     def spend(self, result: CommandResult) -> None:
-        """Takes off what a run used."""
+        """Subtracts what a run used."""
         self.cpu -= result.cpu_seconds
         self.wall -= result.seconds
 
@@ -41,20 +40,20 @@ class Budget:
 def run(
     work: Work, argv: list[str], stdin: bytes, limits: Limits, profile: str, described: Language | None
 ) -> CommandResult:
-    """Runs one program; a missing file of the work directory is exit status 127. Raises SandboxError."""
+    """Runs one program; one missing from the work directory counts as exit status 127. Raises SandboxError."""
     read = described.read if described else []
     environment = described.environment if described else {}
     kind: Literal["build", "run"] = "build" if profile == "build" else "run"
     try:
         return work.run(argv, stdin=stdin, limits=limits, profile=kind, read=read, environment=environment)
     except NotStarted as error:
-        if "/" in argv[0]:  # no build step made it
+        if "/" in argv[0]:  # no build step has made it
             return CommandResult(127, "", b"", str(error).encode(), False, 0.0, 0.0, 0, 0, False)
         raise
 
 
 def failure(result: CommandResult, limits: Limits, status: int) -> tuple[Outcome, str] | None:
-    """Why the run is no success, or None. `status`: the exit status that was expected."""
+    """Why the run failed, or None. `status`: the expected exit status."""
     if result.expired == "cpu":
         return Outcome.TIMED_OUT, f"used more than {limits.cpu_seconds:g} CPU seconds"
     if result.expired == "wall":
@@ -71,7 +70,7 @@ def failure(result: CommandResult, limits: Limits, status: int) -> tuple[Outcome
 
 
 def build_failure(result: CommandResult, limits: Limits, status: int = 0) -> tuple[Outcome, str] | None:
-    """As `failure`, with what the compiler said where it refused the answer: the first line with an error."""
+    """As `failure`, but if the compiler rejected the answer, with the first line of its output that has an error."""
     found = failure(result, limits, status)
     if found is None or result.status == status or result.status <= 0 or result.expired or result.truncated:
         return found
@@ -82,7 +81,7 @@ def build_failure(result: CommandResult, limits: Limits, status: int = 0) -> tup
 
 
 def account(findings: Findings, result: CommandResult, shown: int = 0) -> None:
-    """Adds what a run used, and the first `shown` characters that were printed in all."""
+    """Adds what a run used, and its output up to `shown` characters in total."""
     findings.cpu += result.cpu_seconds
     findings.peak = max(findings.peak, result.peak_bytes)
     text = (result.stdout + result.stderr).decode(errors="replace")
@@ -92,7 +91,7 @@ def account(findings: Findings, result: CommandResult, shown: int = 0) -> None:
 
 
 def stage(name: str, result: CommandResult, passed: bool | None = None) -> Stage:
-    """The stage of a build or lint step; passed with status 0 unless said otherwise."""
+    """The stage of a build or lint step; by default passed if the status is 0."""
     text = _TEMPORARY.sub("000000", (result.stderr + result.stdout).decode(errors="replace"))
     return Stage(
         name="build" if name == "build" else "lint",
@@ -104,7 +103,7 @@ def stage(name: str, result: CommandResult, passed: bool | None = None) -> Stage
 
 
 def merged(stages: list[Stage]) -> list[Stage]:
-    """One stage a name: passed when all its steps passed."""
+    """One stage per name, passed if all its steps passed."""
     found: dict[str, Stage] = {}
     for one in stages:
         if (before := found.get(one.name)) is not None:
@@ -121,5 +120,5 @@ def merged(stages: list[Stage]) -> list[Stage]:
 
 
 def data(answer: str) -> bytes:
-    """The answer's bytes; halves of surrogate pairs stay, and are no UTF-8."""
+    """The answer in bytes; lone surrogates stay, as invalid UTF-8."""
     return answer.encode("utf-8", errors="surrogatepass")

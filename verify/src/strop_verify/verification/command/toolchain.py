@@ -1,9 +1,9 @@
-"""`CommandToolchain`: answers judged by running programs on them, step by step, in a box of the jail.
+"""`CommandToolchain`: judges answers by running programs on them, step by step, in a box of the jail.
 
-Threat model: the answer acts wherever its code runs, and compiling is running. It shares its work directory with the
-task's own files, so it can read them; they are laid out anew before every step, so that it cannot change them for the
-next one. Expected outputs are compared in the trainer's process and never enter the jail. An exit status is the
-answer's own word: a step without an expected output proves nothing else.
+Threat model: the answer acts wherever its code runs, which includes compiling. It shares its work directory with the
+task's own files, so it can read them; they are written again before every step, so that it cannot change them for the
+next one. Expected outputs are compared in the trainer's process and never enter the jail. The answer chooses its exit
+status: a step without an expected output proves nothing more.
 """
 
 import time
@@ -34,13 +34,11 @@ from strop_verify.verification.python.toolchain import PythonToolchain
 from strop_verify.verification.settings import Settings
 
 _BUILDS = 2
-"""Steps before the tests, as most languages have: build and lint."""
+"""Steps before the tests: build and lint."""
 
 
 class CommandToolchain:
-    """Implements `strop_verify.core.protocols.Toolchain` for checks of kind command, and stdio in the described
-    languages.
-    """
+    """Implements `strop_verify.core.protocols.Toolchain` for command checks, and stdio ones of described languages."""
 
     batch = 1
 
@@ -49,11 +47,13 @@ class CommandToolchain:
         self.wall_seconds = _BUILDS * BUILD.wall_seconds + settings.limits.wall_seconds
         self._box: Box | None = None
         self._python = PythonToolchain(replace(settings, hash_seed=0))
-        """For its tester, which runs a task's checker."""
+        """Provides the tester that runs a task's checker."""
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when the box broke, VerificationError for a bad task or a missing
-        program, UserError for a bad language description.
+        """One verdict per job.
+
+        Raises WorkerDied if the box broke, VerificationError for a bad task or a missing program, UserError for a bad
+        language description.
         """
         return [self._judge(task, answer) for task, answer in jobs]
 
@@ -116,9 +116,8 @@ class CommandToolchain:
             result = run(work, described.run, stdin, limits, described.test_profile, described)
             budget.spend(result)
             account(findings, result, self.limits.output_bytes)
-            outcome, message = failure(result, limits, 0) or judge(
-                number, case, result.stdout.decode(errors="replace")
-            )
+            output = result.stdout.decode(errors="replace")
+            outcome, message = failure(result, limits, 0) or judge(number, case, output)
             if outcome is Outcome.TIMED_OUT:
                 findings.stop = (outcome, message)
                 break

@@ -1,7 +1,7 @@
-"""Checks of kind *project*: a project's own tests, run in the jail on a copy of it in which an edit's files stand.
+"""Checks of kind *project*: a project's own tests, run in the jail on a copy of it with the edit applied.
 
-`snapshot` packs a project into one file, `runner` runs pytest in a jailed process, `process` asks it, `cargo` does the
-same with cargo test, `toolchain` makes verdicts of it, `probe` is for who looks for tests and tries many variants.
+`snapshot` packs a project into one file; `runner` runs pytest in the jailed process that `process` controls; `cargo`
+runs cargo test; `toolchain` makes verdicts of the results; `probe` finds tests and runs many variants.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""One way to run a project's tests: `PytestBackend` here, `cargo.CargoBackend` for Rust. Used by one thread."""
+"""Runs a project's tests: `PytestBackend` here, `cargo.CargoBackend` for Rust. A backend belongs to one thread."""
 
 import threading
 from collections import OrderedDict
@@ -8,7 +8,6 @@ from typing import Protocol
 
 from strop_verify.core.errors import VerificationError
 from strop_verify.core.snapshots import Files, digest_of
-from strop_verify.sandbox.limits import Limits
 from strop_verify.verification.project.process import TestsProcess, warm_up
 from strop_verify.verification.project.runs import (
     EVERYTHING,
@@ -17,6 +16,7 @@ from strop_verify.verification.project.runs import (
     ProjectRun,
     RunRequest,
     as_bytes,
+    continued,
     ending,
     with_room,
 )
@@ -24,17 +24,17 @@ from strop_verify.verification.settings import Settings
 
 LANGUAGES = ("python", "rust")
 ROOM_CPU, ROOM_WALL = 20.0, 90.0
-"""Seconds that a run of chosen tests has beside the limits of an answer: for pytest, imports and collecting."""
+"""Seconds added to an answer's limits when chosen tests run: for pytest itself, imports and collection."""
 WHOLE_CPU, WHOLE_WALL = 900.0, 1800.0
-"""Seconds that a run of all tests may take, or one that records lines."""
+"""Seconds for a run of all tests, or one that records lines."""
 COLLECT_CPU, COLLECT_WALL = 120.0, 400.0
-"""Seconds in which the tests are found at first; where they are not, only those that are named run."""
+"""Seconds for the first collection; if it takes longer, only tests given by name run."""
 LOADING = 3.0
-"""CPU seconds that importing and collecting may take, beside twice what they took at first."""
+"""CPU seconds for importing and collecting, on top of twice what they took in the first collection."""
 PATIENCE = 3
-"""Tests that may take too long before a run is given up."""
+"""Tests that may exceed their time before a run is abandoned."""
 _TRACED = 3.0
-"""Times as long that a test may take whose calls are recorded."""
+"""Factor on a test's time limit while its calls are recorded."""
 _MOST_RESTARTS = 25
 _KEPT_WARM = 8
 
@@ -46,7 +46,7 @@ class Backend(Protocol):
     """Runs tests of one project, each time in a fresh copy of it."""
 
     wall_seconds: float
-    """What a run of chosen tests may take at the most, with building what is tested."""
+    """Maximum for a run of chosen tests, including the build."""
 
     def run(
         self,
@@ -55,7 +55,7 @@ class Backend(Protocol):
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
     ) -> ProjectRun:
-        """One run with these texts in the project. Raises WorkerDied."""
+        """Runs tests with the texts of `files` written and `removed` deleted. Raises WorkerDied."""
 
     def close(self) -> None:
         """Ends its processes. Safe to call twice and from any thread."""
@@ -81,10 +81,8 @@ class PytestBackend:
         warmth, first = self._warmth()
         if first.endless and request.tests is None:
             return replace(first)
-        bound = (request.seconds or self._seconds) * (
-            20 if request.traced else _TRACED if request.reach else 1
-        )
-        request = replace(request, seconds=bound)
+        factor = 20 if request.traced else _TRACED if request.reach else 1
+        request = replace(request, seconds=(request.seconds or self._seconds) * factor)
         whole = request.tests is None or bool(request.traced)
         limits = with_room(self._settings.limits, cpu=ROOM_CPU, wall=ROOM_WALL)
         if whole:
@@ -95,10 +93,14 @@ class PytestBackend:
             request = replace(request, patience=PATIENCE, loading=LOADING + 2 * first.cpu_seconds)
         changed, limits = as_bytes(files or {}), ending(limits, request.until)
         run = self._opened(warmth).run(request, limits, files=changed, removed=removed)
-        return self._resumed(run, request, limits) if whole and not changed and not removed else run
+        if not whole or changed or removed:
+            return run
+        return continued(
+            run, request, lambda rest: self._opened(self._warmth()[0]).run(rest, limits), _MOST_RESTARTS
+        )
 
     def collected(self) -> ProjectRun:
-        """The run that comes before any other: it says which tests there are. Raises WorkerDied."""
+        """The first run, which collects the tests. Raises WorkerDied."""
         return self._warmth()[1]
 
     def close(self) -> None:
@@ -107,18 +109,6 @@ class PytestBackend:
         if process is not None:
             process.close()
 
-    def _resumed(self, run: ProjectRun, request: RunRequest, limits: Limits) -> ProjectRun:
-        """Goes on behind tests that end their process, with the tests that are left."""
-        for _ in range(_MOST_RESTARTS):
-            if run.stop is None or not run.running:
-                break
-            left_out = {*run.results, run.running}
-            more = self._opened(self._warmth()[0]).run(replace(request, left_out=left_out), limits)
-            run.results |= more.results
-            run.lines |= more.lines
-            run.running, run.stop, run.status = more.running, more.stop, more.status
-        return run
-
     def _opened(self, warmth: CompileCache) -> TestsProcess:
         if self._process is None or self._process.closed:
             self._process = TestsProcess(self._base, self._settings, warmth, hash_seed=self._seed)
@@ -126,7 +116,7 @@ class PytestBackend:
 
     def _warmth(self) -> tuple[CompileCache, ProjectRun]:
         key = (self._digest, self._settings.jail, self._settings.packages)
-        with _lock:  # one at a time: others of the same project wait for it
+        with _lock:  # also while collecting: other threads with the same project wait for the result
             if key not in _warm:
                 limits = with_room(self._settings.limits, cpu=COLLECT_CPU, wall=COLLECT_WALL)
                 _warm[key] = warm_up(self._base, limits, self._settings)
@@ -138,9 +128,9 @@ class PytestBackend:
 def open_backend(
     language: str, base: Files, settings: Settings, seconds: float, *, hash_seed: int = 0
 ) -> Backend:
-    """The backend of a language; pytest's process starts with the first run, tests bound to `seconds` of CPU each.
+    """The backend of a language. pytest starts with the first run; each test gets `seconds` of CPU.
 
-    Raises VerificationError for another language, and where there is no Rust.
+    Raises VerificationError for another language, or if Rust is not installed.
     """
     if language == "rust":
         from strop_verify.verification.project.cargo import CargoBackend

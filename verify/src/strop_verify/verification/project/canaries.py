@@ -1,18 +1,18 @@
-"""Our own tests beside a project's: some must pass and some must fail, whatever the code under test is.
+"""Canary tests, run beside a project's own: some must pass and some must fail, whatever the code under test does.
 
-Code that makes every test pass, reports tests that did not run, or swaps what tests do, does so to these too, unless it
-knows the others' names. Names are drawn from words of the project's own tests, so that the files look alike.
+Code that makes every test pass, reports tests that did not run, or replaces what tests do does so to these too, unless
+it knows the others' names. Names are made of words of the project's own tests, so that the files look alike.
 """
 
 import random
 from collections.abc import Collection, Mapping
 
 from strop_verify.verification.controls import ControlTests
-from strop_verify.verification.project.names import MODULUS, Names, beside, computed
+from strop_verify.verification.project.names import COMPUTING, MODULUS, Names, beside, computed
 
 
 def python_canaries(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> ControlTests:
-    """Canaries for these tests of a tree of files, in a file of ours."""
+    """Canaries in a new file beside the first of these tests; none if its file is not in the tree."""
     found = ControlTests()
     home = next((test.partition("::")[0] for test in tests if test.partition("::")[0] in tree), "")
     if not home:
@@ -43,15 +43,11 @@ def _plain(path: str, names: Names, rng: random.Random, found: ControlTests) -> 
         owner = f"Test{case}::" if number > 2 else ""
         found.add(f"{path}::{owner}{name}", f"plain {number}", passes=number in (0, 4))
     head = "import unittest\n\nimport pytest\n\n\n"
-    helper = (
-        f"def {made}(start):\n    for step in range(1, 9):\n        start = (start * 31 + step) % {MODULUS}\n"
-        "    return start\n"
-    )
-    return head + "\n\n".join([helper, *pieces])
+    return head + "\n\n".join([COMPUTING.format(name=made), *pieces])
 
 
 def rust_canaries(tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random) -> ControlTests:
-    """The same at the end of the project's files that test programs begin with."""
+    """Canaries in a new module at the end of each test program's root file."""
     found = ControlTests()
     for target in dict.fromkeys(test.partition("::")[0] for test in tests):
         path = _root(tree, target)
@@ -78,7 +74,7 @@ def rust_canaries(tree: Mapping[str, bytes], tests: Collection[str], rng: random
 
 
 def _root(tree: Mapping[str, bytes], target: str) -> str:
-    """The file that a test program begins with, where its name leaves no doubt."""
+    """The root file of a test program; "" if the name does not determine it."""
     program, name = target.startswith("bin/"), target.removeprefix("bin/")
     places = ("src/bin/{}.rs", "src/bin/{}/main.rs") if program else ("tests/{}.rs", "tests/{}/main.rs")
     for spelled in (name, name.replace("_", "-")):

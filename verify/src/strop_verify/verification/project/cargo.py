@@ -1,8 +1,8 @@
 """`CargoBackend`: a cargo project's unit and integration tests, built and run offline in a box of the jail.
 
-Each run builds the project afresh: build output may be written by the code that is built. Test programs are started one
-by one and tell their tests on standard output, which libtest owns: a program that prints libtest's own lines and ends
-with status 0 forges them. So this is cargo's word (docs/verification.md), not that of checks of kind *rust*.
+Each run builds the project from scratch, because the code being built may write to the build output. Test programs run
+one by one and report on standard output in libtest's format: a program that prints libtest's own lines and exits with
+status 0 forges them. A pass is therefore cargo's word (docs/verification.md), weaker than one by checks of kind *rust*.
 """
 
 import json
@@ -26,9 +26,9 @@ from strop_verify.verification.rust.installation import find_installation
 from strop_verify.verification.settings import Settings
 
 BUILD = replace(COMPILE, cpu_seconds=120.0, wall_seconds=480.0)
-"""Of one build of a project with its tests."""
+"""Limits of one build of a project with its tests."""
 ROOM_CPU, ROOM_WALL = 20.0, 60.0
-"""Seconds that all test programs together have beside the limits of an answer."""
+"""Seconds added to an answer's limits for each run of a test program."""
 _LINE = re.compile(
     r"^test (?P<name>\S+)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored.*)$", re.MULTILINE
 )
@@ -54,7 +54,7 @@ class CargoBackend:
         files: Mapping[str, str] | None = None,
         removed: Collection[str] = (),
     ) -> ProjectRun:
-        """See `Backend.run`; nothing is traced, tests are not bound; an order is two processes a program.
+        """See `Backend.run`. Without tracing and limits per test; `request.order` means two processes per program.
 
         Raises SandboxError.
         """
@@ -127,7 +127,7 @@ class CargoBackend:
     def _read(
         self, target: str, mine: list[str] | None, result: CommandResult, limits: Limits, run: ProjectRun
     ) -> None:
-        """Takes the tests of a program that told all of them once and ended as libtest does; else none has passed."""
+        """Reads a program's results. Unless each test is reported once and counts and status agree, none passes."""
         text = result.stdout.decode(errors="replace")
         told = {match["name"]: match["word"] for match in _LINE.finditer(text)}
         ends = _END.findall(text)
@@ -162,7 +162,7 @@ class CargoBackend:
 
 
 def _parts(tests: Collection[str] | None, order: int) -> list[Collection[str] | None]:
-    """The tests of each process of a test program: all, or with an order two drawn halves."""
+    """The tests of each process of a test program: all in one, or with `order` two random parts."""
     if tests is None or not order:
         return [tests]
     drawn = random.Random(order)
@@ -172,7 +172,7 @@ def _parts(tests: Collection[str] | None, order: int) -> list[Collection[str] | 
 
 
 def tests_within(text: str) -> list[str]:
-    """What only tests see of a source file: items with `test` in their attributes, and `cfg!(test)`."""
+    """The parts of a source file that only tests see: items with `test` in an attribute, and `cfg!(test)`."""
     found = []
     for node in walk(parse(text)):
         asks = node.type == "macro_invocation" and "".join(text_of(node).split()).startswith("cfg!(")

@@ -1,4 +1,4 @@
-"""What control tests call: values that are changed, assertions that are turned round, in the false control only."""
+"""Helpers that control tests call: they change values and invert assertions, in the false control only."""
 
 import ast
 import inspect
@@ -7,16 +7,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from strop_verify.verification.project.names import Names, computed
+from strop_verify.verification.project.names import COMPUTING, Names, computed
 
 _MOST_PARTS = 12
-"""Parts of a literal that are changed one by one."""
+"""Maximum parts of a literal that are changed one by one."""
 
 
 def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) -> Any:
-    """Another value of the same type and length; of types that are not the language's own, an object of no kind.
+    """A different value, of the same built-in type where there is one; for any other type a plain object.
 
-    An odd number makes an int a little larger, an even one much larger. `parts`: those of a set; the first goes.
+    An odd number makes an int a little larger, an even one much larger. `parts` lists a set; its first part goes.
     """
     kind = type(value)
     if value is None:
@@ -46,16 +46,16 @@ def _changed(value: Any, number: int, parts: Callable[[Any], list[Any]] = list) 
 
 
 class ControlHelpers:
-    """What control tests call: functions of drawn names that do nothing in a true control."""
+    """The helper functions, under random names; they change nothing in a true control."""
 
     def __init__(self, truth: bool, names: Names, rng: random.Random) -> None:
         self.truth, self._names, self._rng = truth, names, rng
         self.support: frozenset[str] = frozenset()
-        """Names of functions outside of the tests that fail a test where two values are not alike (`support`)."""
+        """Names of functions outside the tests that fail a test if two values differ (`support`)."""
         self.named: dict[str, ast.expr] = {}
-        """Literals of the module as control tests have them, by name."""
+        """Module-level literals as rewritten, by name."""
         self.compared: set[str] = set()
-        """Names that the whole file reads in comparisons alone."""
+        """Names that the whole file reads only in comparisons."""
         self.made, self.flag, self.changed = names.new(), names.new(), names.new()
         self.moved, self.turned, self.raised = names.new(), names.new(), names.new()
         self.less, self.greater = names.new(), names.new()
@@ -63,10 +63,10 @@ class ControlHelpers:
         self.error, self.holds = (names.new().title().replace("_", "") for _ in range(2))
 
     def text(self) -> str:
-        """The functions, to stand before what calls them."""
+        """Source of the functions, to be inserted before their callers."""
         start, number = self._rng.randrange(100, 9000), self._rng.randrange(2, 900)
         lines = [
-            _MADE.format(name=self.made),
+            COMPUTING.format(name=self.made),
             _CHANGED.replace("_changed", self.changed),
             f"def {self.flag}():\n    return {self.made}({start}) == {self._said(start)}\n",
             f"def {self.moved}(value):\n"
@@ -83,7 +83,7 @@ class ControlHelpers:
         return "\n\n".join(lines)
 
     def new(self) -> str:
-        """A name for a value that is kept."""
+        """A name for a temporary value."""
         return self._names.new()
 
     def tail(self) -> ast.stmt:
@@ -92,15 +92,15 @@ class ControlHelpers:
         return statement_of(f"assert {self.made}({start}) == {self._said(start)}")
 
     def literal(self, node: ast.expr) -> ast.expr:
-        """The literal, or in a false control another one."""
+        """The literal, in a false control a different one."""
         if self.truth:
             return node
         return written(_changed(ast.literal_eval(node), self._rng.randrange(2, 900, 2), _sorted))
 
     def each(self, node: ast.expr) -> list[ast.expr]:
-        """The literal once more for each of its parts (for some of many), in a false control with that one changed.
+        """Copies of the literal, one for each part (at most `_MOST_PARTS`), which is changed in a false control.
 
-        An int comes twice more, changed a little: by an odd number and by two.
+        An int has two copies, changed a little: by an odd number and by two.
         """
         value = ast.literal_eval(node)
         if type(value) is int:
@@ -125,13 +125,18 @@ class ControlHelpers:
         return computed(start) + (0 if self.truth else self._rng.randrange(1, 900))
 
 
+def assigned(name: str, value: ast.expr) -> ast.stmt:
+    """The statement that binds a name to a value."""
+    return ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=value)
+
+
 def statement_of(text: str) -> ast.stmt:
-    """The one statement of a text."""
+    """Parses a text of one statement."""
     return ast.parse(text).body[0]
 
 
 def written(value: Any) -> ast.expr:
-    """A value as an expression; sets with their parts in order, which a process would else choose."""
+    """A value as an expression; set elements sorted, since their order differs between processes."""
     made = ast.parse(repr(value), mode="eval").body
     for node in ast.walk(made):
         if isinstance(node, ast.Set):
@@ -145,9 +150,3 @@ _CHANGED = inspect.getsource(_changed).replace(
     "(value, number, parts=list):",
     1,
 )
-_MADE = """\
-def {name}(start):
-    for step in range(1, 9):
-        start = (start * 31 + step) % 99991
-    return start
-"""

@@ -1,25 +1,25 @@
-"""Rewrites one test function so that it is true or false; the helpers it calls say which.
+"""Rewrites a test function as a control test; the helpers that it calls make it a true or a false one.
 
-Assertions that say several things at once are taken apart, so that each can be changed in a false control.
+Assertions with several parts are split, so that each part can be changed in a false control.
 """
 
 import ast
 import copy
 from collections.abc import Callable, Mapping
 
-from strop_verify.verification.project.control_helpers import ControlHelpers, statement_of
+from strop_verify.verification.project.control_helpers import ControlHelpers, assigned, statement_of
 from strop_verify.verification.project.syntax_of_tests import called, compared_only, is_literal, pair_of
 
 
 def asserts(statement: ast.stmt) -> bool:
-    """Whether it is an assertion: the statement, or a call of a method of that name."""
+    """Whether it is an assertion: the statement, or a call of something named assert..."""
     return isinstance(statement, ast.Assert) or called(getattr(statement, "value", None)).startswith("assert")
 
 
 def split(statement: ast.stmt, new_name: Callable[[], str]) -> list[ast.stmt]:
-    """One assertion for each part of `a and b` and of `a == b == c`, whose inner values are evaluated once before.
+    """One assertion for each part of `a and b` or `a == b == c`, whose calls are evaluated once, before them.
 
-    Nothing where there is one part.
+    Empty if there is only one part.
     """
     test = _claim(statement)
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
@@ -31,23 +31,20 @@ def split(statement: ast.stmt, new_name: Callable[[], str]) -> list[ast.stmt]:
     for value in (test.left, *test.comparators):
         if any(isinstance(node, ast.Call) for node in ast.walk(value)):
             kept = new_name()
-            made.append(ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=value))
+            made.append(assigned(kept, value))
             value = ast.Name(id=kept, ctx=ast.Load())
         sides.append(value)
     pairs = zip(sides, test.ops, sides[1:], strict=False)
-    return [
-        *made,
-        *(
-            _claiming(statement, ast.Compare(left=copy.deepcopy(a), ops=[op], comparators=[copy.deepcopy(b)]))
-            for a, op, b in pairs
-        ),
-    ]
+    for a, op, b in pairs:
+        claim = ast.Compare(left=copy.deepcopy(a), ops=[op], comparators=[copy.deepcopy(b)])
+        made.append(_claiming(statement, claim))
+    return made
 
 
 def ordered(statement: ast.stmt, helpers: ControlHelpers) -> ast.stmt | None:
-    """For `a < b` and `a > b`: the same, or in a false control the other, which holds for what says yes to all.
+    """`a < b` or `a > b` by a helper that swaps the two in a false control; None for other statements.
 
-    None for others.
+    An object that says yes to every comparison passes the swapped one too.
     """
     test = _claim(statement)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
@@ -57,7 +54,7 @@ def ordered(statement: ast.stmt, helpers: ControlHelpers) -> ast.stmt | None:
 
 
 def _claim(statement: ast.stmt) -> ast.expr | None:
-    """What an assertion says to be true."""
+    """The expression that an assertion requires to be true."""
     if isinstance(statement, ast.Assert):
         return statement.test
     call = getattr(statement, "value", None)
@@ -65,7 +62,7 @@ def _claim(statement: ast.stmt) -> ast.expr | None:
 
 
 def _claiming(statement: ast.stmt, claim: ast.expr) -> ast.stmt:
-    """A copy of an assertion that says this instead."""
+    """A copy of an assertion with this claim instead."""
     made = copy.copy(statement)
     if isinstance(made, ast.Assert):
         made.test = claim
@@ -86,16 +83,12 @@ _CATCHING = _RAISES | {
 }
 _ANY_ERROR = ("BaseException", "SystemExit", "KeyboardInterrupt", "GeneratorExit")
 _TURNED = (
-    ("True", "False"),
-    ("In", "NotIn"),
-    ("Is", "IsNot"),
-    ("IsNone", "IsNotNone"),
-    ("IsInstance", "NotIsInstance"),
-)
+    ("True", "False"), ("In", "NotIn"), ("Is", "IsNot"), ("IsNone", "IsNotNone"), ("IsInstance", "NotIsInstance"),
+)  # fmt: skip
 
 
 class ControlRewriter:
-    """Makes a test function its control test; `helper`: one that tests call, which ends them by an exception."""
+    """Turns a test into its control test. `helper`: a function that tests call, which ends them by an exception."""
 
     def __init__(
         self,
@@ -118,7 +111,7 @@ class ControlRewriter:
         pairs = [pair for node in ast.walk(function) if (pair := self._pair(node))]
         compared = compared_only(function) - outer
         self._looped = compared & set(stored)
-        """Local names that are read in comparisons alone."""
+        """Local names that are read only in comparisons."""
         self._given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
         begin = {name for name in compared & self._given if name not in stored}
         begin |= {
@@ -129,7 +122,7 @@ class ControlRewriter:
             if len(both & begin) > 1 or is_literal(left) or is_literal(right):
                 begin -= both
         self._begin = begin
-        """Those that get another value in the false control before anything is called."""
+        """Names that get another value in the false control before anything is called."""
 
     def act(self) -> None:
         """Rewrites the body."""
@@ -185,7 +178,7 @@ class ControlRewriter:
         return [statement]
 
     def _refusing(self, statement: ast.If, left: ast.expr, right: ast.expr) -> list[ast.stmt]:
-        """`if a != b: raise E`, and the assertion of what it asks; each side is evaluated once."""
+        """`if a != b: raise E`, followed by the equivalent assertion; each side is evaluated once."""
         made: list[ast.stmt] = []
         sides: list[ast.expr] = []
         for side in (left, right):
@@ -193,14 +186,14 @@ class ControlRewriter:
                 sides.append(side)
                 continue
             kept = self._helpers.new()
-            made.append(ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=side))
+            made.append(assigned(kept, side))
             sides.append(ast.Name(id=kept, ctx=ast.Load()))
         statement.test = ast.Compare(left=sides[0], ops=[ast.NotEq()], comparators=[sides[1]])
         alike = ast.Compare(left=sides[0], ops=[ast.Eq()], comparators=[sides[1]])
         return [*made, statement, *self._asserting(ast.Assert(test=copy.deepcopy(alike)))]
 
     def _supported(self, node: object) -> tuple[ast.expr, ast.expr] | None:
-        """The first two values of a call of a function that fails a test where they are not alike."""
+        """The first two arguments of a call of a function that fails a test if they differ."""
         if not isinstance(node, ast.Call) or called(node) not in self._helpers.support or len(node.args) < 2:
             return None
         first, second = node.args[:2]
@@ -227,7 +220,7 @@ class ControlRewriter:
             return [self._tried(order)]
         compared = next((node for node in _roots(statement) if self._pair(node)), None)
         if compared is None:
-            return self._alone(statement)
+            return [self._tried(statement)] if self._turn(statement) else [statement]
         given = self._pair(compared) or ()
         left, right = (self._literals.get(one.id, one) if isinstance(one, ast.Name) else one for one in given)
         names = {one.id for one in given if isinstance(one, ast.Name)}
@@ -237,15 +230,13 @@ class ControlRewriter:
             number = int(is_literal(right))
             name = getattr(given[number], "id", "")
             literal = (left, right)[number]
-            other, rest = (
-                helpers.named.get(name) or helpers.literal(copy.deepcopy(literal)),
-                helpers.each(literal),
-            )
+            other = helpers.named.get(name) or helpers.literal(copy.deepcopy(literal))
+            others = [other, *helpers.each(literal)]
             if name in helpers.compared:
                 helpers.named[name] = other
-            return self._each(statement, (left, right)[1 - number], [other, *rest], number)
+            return self._each(statement, (left, right)[1 - number], others, number)
         calls = [any(isinstance(node, ast.Call) for node in ast.walk(side)) for side in (left, right)]
-        if not any(calls):  # either may be what the code gave
+        if not any(calls):  # either may come from the code under test
             return [
                 self._tried(_with(statement, pair))
                 for pair in (
@@ -262,14 +253,10 @@ class ControlRewriter:
         moved = helpers.call(helpers.moved, side)
         return [self._tried(_with(statement, (moved, right) if number == 0 else (left, moved)))]
 
-    def _alone(self, statement: ast.stmt) -> list[ast.stmt]:
-        """An assertion that compares nothing for equality, turned round."""
-        return [self._tried(statement)] if self._turn(statement) else [statement]
-
     def _each(
         self, statement: ast.stmt, side: ast.expr, others: list[ast.expr], place: int
     ) -> list[ast.stmt]:
-        """Compares one side, evaluated once, with each of these at a place (0 = left)."""
+        """Compares `side`, evaluated once, with each of `others` (`place` 0: they stand on the left)."""
         if len(others) == 1:
             return [self._tried(_with(statement, (others[0], side) if place == 0 else (side, others[0])))]
         kept = self._helpers.new()
@@ -277,14 +264,12 @@ class ControlRewriter:
         for number, other in enumerate(others):
             again = ast.Name(id=kept, ctx=ast.Load())
             one = _with(statement, (other, again) if place == 0 else (again, other))
-            first = (
-                [ast.Assign(targets=[ast.Name(id=kept, ctx=ast.Store())], value=side)] if number == 0 else []
-            )
+            first = [assigned(kept, side)] if number == 0 else []
             made.append(self._tried(*first, one))
         return made
 
     def _turn(self, statement: ast.stmt) -> bool:
-        """Turns an assertion round that compares nothing."""
+        """Inverts an assertion without a comparison, in place. False if it has no opposite."""
         helpers = self._helpers
         if isinstance(statement, ast.Assert):
             statement.test = helpers.call(helpers.turned, statement.test)

@@ -1,11 +1,11 @@
-"""Control tests for those of a project: in one file of a drawn name every test must pass, in another all must fail.
+"""Control tests for a project's tests: in one file with a random name all must pass, in another all must fail.
 
-The two differ in a few drawn numbers only. In the false one each value that a test compares with is changed, each bare
-assertion turned round, each expected exception another one; a test of it that finds any of them to hold ends as passed,
-and else fails at its end. So an answer that passes a false test has not done what the test asks: it equals everything,
-reads or changes what is expected, swaps the tests' code or reports what did not happen.
+The two differ only in a few random numbers. In the false one every compared value is changed, every bare assertion
+inverted, every expected exception replaced; a test that finds any of these to hold ends as passed, otherwise it fails
+at its end. An answer that passes a false test has not done what the test asks: it equals everything, reads or changes
+the expected values, replaces the tests' code or reports results that did not happen.
 
-In both, what touches nothing of the project stands as the value that it had in the unedited project (`pins`).
+In both, expressions independent of the project are replaced by their values in the unedited project (`pins`).
 """
 
 import ast
@@ -36,10 +36,10 @@ def python_controls(
     truth: bool | None = None,
     support: frozenset[str] = frozenset(),
 ) -> ControlTests:
-    """Both control tests of every test, in files beside its own; or one of them alone, in the file's own place.
+    """Both control tests of every test, in files beside its own; with `truth` one of them, in the test's own file.
 
-    There it is called as the test is, or otherwise where it stands for one set of parameters. `support`: names of the
-    project's functions by which tests assert.
+    There it keeps the test's name, unless it stands for one set of parameters. `support`: names of the project's
+    functions that assert for tests.
     """
     found = ControlTests()
     for home, rests in by_file(tree, tests).items():
@@ -63,7 +63,7 @@ def python_controls(
 def _pinned(
     tree: ast.Module, home: str, rests: list[str], names: Names, recorded: Recorded
 ) -> dict[str, str]:
-    """Writes what was recorded into the tree; what the tests are called there."""
+    """Writes the recorded values into the tree. Returns the new names of renamed tests."""
     found = recorded.place(home)
     if found is None:
         return {}
@@ -80,7 +80,7 @@ def _rewritten(
     rng: random.Random,
     support: frozenset[str],
 ) -> tuple[str, set[str]]:
-    """The text, and the tests of it that could be rewritten."""
+    """The new text, and the tests that could be rewritten."""
     helpers = ControlHelpers(truth, names, rng)
     helpers.support = support
     literals, done = module_literals(tree), set[int]()
@@ -104,7 +104,7 @@ def _rewritten(
 
 
 def _called_by_tests(tree: ast.Module) -> list[ast.FunctionDef]:
-    """Functions of the file that assert and are called by name: what they find counts as the test's."""
+    """Functions of the file that assert and are called by name: their assertions count as the test's."""
     names = {
         node.func.id
         for node in ast.walk(tree)
@@ -121,19 +121,19 @@ def _called_by_tests(tree: ast.Module) -> list[ast.FunctionDef]:
 
 
 def _put_first(tree: ast.Module, body: list[ast.stmt]) -> None:
-    """Before all that runs: a file may call its tests while it is imported."""
+    """Inserts statements before all that runs: a file may call its tests while it is imported."""
     at = next((at for at, one in enumerate(tree.body) if not _stands_first(one)), len(tree.body))
     tree.body[at:at] = body
 
 
 def _stands_first(one: ast.stmt) -> bool:
-    """Whether it is a module's text or imports from the future."""
+    """Whether it is the module's docstring or a `__future__` import."""
     text = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
     return text or (isinstance(one, ast.ImportFrom) and one.module == "__future__")
 
 
 def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: ControlHelpers) -> None:
-    """Who reads the module's literals reads what is compared with, where they are for comparing only."""
+    """Binds module-level literals that are only compared to their rewritten values."""
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
             new = helpers.named.get(target.id)
@@ -142,7 +142,7 @@ def _bind_again(tree: ast.Module, literals: Mapping[str, ast.expr], helpers: Con
 
 
 def _drop_others(tree: ast.Module, wanted: set[str]) -> None:
-    """Leaves out the tests that are not asked for, unless something calls them by name."""
+    """Removes tests that are not wanted, unless something refers to them by name."""
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     used |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     owners: list[ast.Module | ast.ClassDef] = [tree]

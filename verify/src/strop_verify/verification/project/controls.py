@@ -1,4 +1,4 @@
-"""What an edit's tests are run with: canaries beside them, then control tests in fresh processes, which must agree."""
+"""Runs an edit's tests with canaries beside them, then control tests in fresh processes, which must agree."""
 
 import math
 import random
@@ -22,33 +22,33 @@ from strop_verify.verification.project.support import SupportPart, asserting, by
 
 NONE: Mapping[str, str] = {}
 Draw = Callable[[bool], ControlTests]
-"""Controls of the edited project (True), or their like of the unedited one."""
+"""Draws controls of the edited project (True), or the same ones of the unedited project (False)."""
 
 
 @dataclass(frozen=True)
 class ProjectControls(Controls[ProjectRun, ProjectRun]):
-    """An edit, the tests that it is judged by, and what stands beside them."""
+    """An edit, the tests that judge it, and their controls."""
 
     check: ProjectCheck
     base: Files
     tests: list[str]
-    """Named by the check, in its order."""
+    """Test ids that the check names, in its order."""
     backend: Backend
     until: float
-    """When the runs of the edit end at the latest; those of the unedited project, which decide too, do not."""
+    """Deadline of runs with the edit; runs of the unedited project, on which the verdict also depends, have none."""
     rng: random.Random
-    """What is drawn for this edit."""
+    """Randomness for this edit."""
     canaries: ClassVar[Callable[..., ControlTests]]
-    """Makes tests of ours that stand beside the tests in their first run."""
+    """Makes the canaries that run beside the tests in their first run."""
 
     def run(self, passed: Callable[[ProjectRun], bool]) -> ProjectRun:
-        """The tests' run; one that passed is believed only if the controls agree."""
+        """Runs the tests; a pass is believed only if the controls agree."""
         draw = self._drawn(partial(self.canaries, tests=self.tests))
         canaries = draw(True)
         first = self._run(canaries, [*self.tests, *canaries.must])
         if first.tampered or not passed(first):
             return first
-        if odd := wrongly_ended(first.results, canaries.must):  # does the project itself bear them?
+        if odd := wrongly_ended(first.results, canaries.must):  # do they end so without the edit too?
             like = draw(False)
             usual = self._run(like, list(like.must), edited=False)
             if found := canaries.blamed(odd, like, usual.results):
@@ -57,7 +57,7 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
 
     @abstractmethod
     def confirm(self, first: ProjectRun) -> ProjectRun:
-        """The same run if its control tests agree, else one that says why not; with the costs of all."""
+        """`first` if its control tests agree, else a run that says why not; with the costs of all runs."""
 
     def _drawn(self, make: Callable[..., ControlTests], seed: int | None = None) -> Draw:
         drawn = self.rng.getrandbits(64) if seed is None else seed
@@ -81,7 +81,7 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
         edited: bool = True,
         reach: bool = False,
     ) -> ProjectRun:
-        """`ordered`: in another order than the project's. `reach`: recording which code is called."""
+        """`ordered`: in another order than the project's. `reach`: also records which code is called."""
         order, until = self.rng.getrandbits(32) | 1 if ordered else 0, self.until if edited else math.inf
         request = RunRequest(tests=tests, beside=list(controls.files), order=order, until=until, reach=reach)
         files, removed = (self.check.files, self.check.removed) if edited else (NONE, ())
@@ -89,10 +89,10 @@ class ProjectControls(Controls[ProjectRun, ProjectRun]):
 
 
 class PytestControls(ProjectControls):
-    """Control tests in fresh processes, in another order each time; in drawn places first, then in the tests' own.
+    """Control tests in fresh processes, in another order each time; first in new files, then in the tests' own files.
 
-    In their own places the failing tests' false controls stand alone in a process: code that holds what it meets first
-    for right holds what is wrong for right there. Tests whose true controls did not pass have them once more there.
+    In their own files the failing tests' false controls run alone in a process: code that takes whatever it meets first
+    for correct takes what is wrong for correct there. Tests whose true controls did not pass repeat them there.
     """
 
     canaries = staticmethod(python_canaries)
@@ -117,8 +117,8 @@ class PytestControls(ProjectControls):
                 if found := controls.blamed(odd, like, usual.results):
                     return _with_costs_of(_forged(run, found), runs)
             if truth is None:
-                lost = [test for test in lost if not _passed(run, controls.true.get(test, test))]
-                beside = controls.files  # it looks as before
+                lost = [test for test in lost if not run.passed(controls.true.get(test, test))]
+                beside = controls.files  # keep the files of the first run
                 if run.tampered:
                     break
             elif not truth and run.stop:
@@ -131,7 +131,7 @@ class PytestControls(ProjectControls):
                 for test, control in controls.true.items()
                 if control in run.results
             }
-            lost = [test for test in lost if not _passed(run, test)]
+            lost = [test for test in lost if not run.passed(test)]
         if not lost and not run.tampered:
             if around := self._around():
                 return _with_costs_of(_stopped(first, f"{around} does not run in a test that calls it"), runs)
@@ -140,7 +140,7 @@ class PytestControls(ProjectControls):
         return _with_costs_of(run, runs)
 
     def _around(self) -> SupportPart | None:
-        """What tests call to assert in the unedited project, and do not reach with the edit."""
+        """What tests call to assert in the unedited project but do not reach with the edit."""
         tree = {**self.base, **as_bytes(self.check.files)}
         edited = {path: data for path, data in tree.items() if path not in self.check.removed}
         return bypassed(
@@ -149,30 +149,30 @@ class PytestControls(ProjectControls):
 
     @cached_property
     def support(self) -> Mapping[SupportPart, tuple[str, ...]]:
-        """What lies outside of the tests and belongs to them."""
+        """Code outside the tests that asserts for them."""
         return asserting(self.check.digest, self.base, self.tests, self.backend)
 
     @cached_property
     def recorded(self) -> Recorded:
-        """Values of what the tests compute without the project, told by the unedited one."""
+        """Values that the tests compute without the project's code, recorded in the unedited project."""
         found = recorded_of(self.check.digest, self.base, self.tests, self.backend)
         return found.without({*self.check.files, *self.check.removed})
 
 
 class CargoControls(ProjectControls):
-    """Control tests for the failing tests and for some of the others, the false ones under the tests' own names."""
+    """Control tests for the failing tests and half of the passing ones; false ones have the tests' own names."""
 
     canaries = staticmethod(rust_canaries)
 
     def confirm(self, first: ProjectRun) -> ProjectRun:
-        """If a true control does not pass, they are drawn once more, and then the tests themselves decide."""
+        """If a true control does not pass, the controls are drawn once more; then the tests themselves decide."""
         runs = [first]
         chosen = [*self.check.failing, *(test for test in self.check.passing if self.rng.random() < 0.5)]
         for _ in range(2):
             run, true = self._swapped(chosen, runs)
             if run.stop is not None and (run.tampered or not run.uncollected):
                 return _with_costs_of(run, runs)
-            if all(_passed(run, true.get(test, test)) for test in self.tests):
+            if all(run.passed(true.get(test, test)) for test in self.tests):
                 return _with_costs_of(first, runs)
         runs.append(self._run(ControlTests(), self.tests))
         return _with_costs_of(runs[-1], runs)
@@ -180,7 +180,7 @@ class CargoControls(ProjectControls):
     def _swapped(self, chosen: list[str], runs: list[ProjectRun]) -> tuple[ProjectRun, dict[str, str]]:
         """A run of controls, and the true ones by test. Tampered if a false one passed that fails without the edit.
 
-        Where the unedited project does not bear them, assertions of ours alone are tried.
+        If they end wrongly in the unedited project too, the tests' literals are left unchanged in a second try.
         """
         seed = self.rng.getrandbits(64)
         for literals in (True, False):
@@ -202,9 +202,9 @@ class CargoControls(ProjectControls):
 
 
 def _told(run: ProjectRun, controls: ControlTests, *, broke_off: bool) -> list[str]:
-    """False controls that were told to have passed, or not at all; none where a run broke off and told none passed."""
+    """False controls reported as passed or not at all; none if a run broke off and reported none as passed."""
     odd = wrongly_ended(run.results, controls.false)
-    return [] if broke_off and not any(_passed(run, control) for control in odd) else odd
+    return [] if broke_off and not any(map(run.passed, odd)) else odd
 
 
 def _forged(run: ProjectRun, test: str) -> ProjectRun:
@@ -214,10 +214,6 @@ def _forged(run: ProjectRun, test: str) -> ProjectRun:
 
 def _stopped(run: ProjectRun, cause: str) -> ProjectRun:
     return replace(run, tampered=cause, stop=(Outcome.TAMPERED, cause))
-
-
-def _passed(run: ProjectRun, test: str) -> bool:
-    return test in run.results and run.results[test].outcome is Outcome.PASSED
 
 
 def _with_costs_of(last: ProjectRun, runs: Collection[ProjectRun]) -> ProjectRun:

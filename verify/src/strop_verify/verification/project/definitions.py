@@ -1,4 +1,4 @@
-"""What a project's files define, by name, and what of it can fail a test."""
+"""What a project's files define, by name, and which of it can fail a test."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from strop_verify.verification.project.layout import is_protected
 from strop_verify.verification.project.syntax_of_tests import called
 
 DEEP = 3
-"""Functions that stand between a test and what asserts."""
+"""Maximum depth of calls between a test and what asserts."""
 _FAILING = frozenset({"fail", "failureException", "raises", "AssertionError"})
 _DEFINED = re.compile(
     rb"^[ \t]*(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]*)?=[^=]", re.MULTILINE
@@ -22,7 +22,7 @@ Definition = Function | ast.ClassDef
 
 
 class Definitions:
-    """The project's files but for its tests: what is defined in them, by its last name."""
+    """What the project's files, except its tests, define, by last name."""
 
     def __init__(self, base: Files) -> None:
         self._base = {
@@ -42,14 +42,14 @@ class Definitions:
         return self._trees[path]
 
     def named(self, name: str) -> Iterator[tuple[str, str, Definition]]:
-        """Path, name within that, and node of everything of that last name, or fixture of that name."""
+        """Path, qualified name and node of every definition with that last name, and of fixtures of that name."""
         for path in sorted(self._homes.get(name, ())):
             for full, node in defined(self._tree(path)):
                 if name in (node.name, fixture_name(node)):
                     yield path, full, node
 
     def behind(self, name: str) -> set[str]:
-        """The names of which a module makes another one: `name = other` or `name = partial(other)`."""
+        """Names that a module makes `name` of: `name = other` or `name = partial(other)`."""
         found = set[str]()
         for path in self._homes.get(name, ()):
             for node in self._tree(path).body:
@@ -85,21 +85,21 @@ class Definitions:
     def fails(self, name: str, deep: int = DEEP) -> bool:
         """Whether a function of that name, or a method that its class calls, can fail a test."""
         if name not in self._fails:
-            self._fails[name] = False  # while it is looked at: functions call themselves
+            self._fails[name] = False  # ends the recursion of functions that call themselves
             nodes = [one for *_, node in self.named(name) for one in entered(node)]
             self._fails[name] = any(self.can_fail(node, deep) for node in nodes)
         return self._fails[name]
 
 
 def entered(node: Definition) -> list[Function]:
-    """What runs where a function, or a class and what it makes, is called or entered."""
+    """What runs when a function, or a class and its instance, is called or entered."""
     if not isinstance(node, ast.ClassDef):
         return [node]
     return [one for one in node.body if isinstance(one, Function) and one.name in _ENTRANCES]
 
 
 def fixture_name(node: Definition) -> str:
-    """The name by which tests ask for a fixture, "" for what is none."""
+    """The name by which tests request a fixture, "" for other definitions."""
     if isinstance(node, ast.ClassDef) or "fixture" not in (marks := _marks(node)):
         return ""
     given = _NAMED.search(marks.encode())
@@ -111,14 +111,14 @@ def _marks(node: Definition) -> str:
 
 
 def calls_of(node: ast.AST) -> set[str]:
-    """The functions that a function calls for nothing but their effect, or in its own stead."""
+    """The functions that a function calls as a statement or returns the result of."""
     values = (one.value for one in ast.walk(node) if isinstance(one, ast.Expr | ast.Return))
     calls = (one.value if isinstance(one, ast.Await) else one for one in values)
     return {one.func.id for one in calls if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)}
 
 
 def names_in(tree: ast.AST) -> set[str]:
-    """Every name that stands in a text, also of a fixture that is asked for by a string."""
+    """Every name in a tree, with fixtures that are requested by a string."""
     found = set[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name | ast.Attribute):
@@ -128,16 +128,13 @@ def names_in(tree: ast.AST) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found |= {one.name for one in node.names}
         elif called(node) in ("usefixtures", "getfixturevalue"):
-            found |= {
-                one.value
-                for one in ast.walk(node)
-                if isinstance(one, ast.Constant) and isinstance(one.value, str)
-            }
+            constants = (one.value for one in ast.walk(node) if isinstance(one, ast.Constant))
+            found |= {value for value in constants if isinstance(value, str)}
     return found
 
 
 def defined(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
-    """Functions and classes with their names, outermost first; of one that is defined twice, the last."""
+    """Functions and classes with their qualified names, outermost first; what is defined twice comes twice."""
     waiting: list[tuple[str, list[ast.stmt]]] = [("", list(tree.body))]
     while waiting:
         above, body = waiting.pop()
@@ -149,13 +146,12 @@ def defined(tree: ast.Module) -> Iterator[tuple[str, Definition]]:
                     waiting.append((name, node.body))
             elif isinstance(node, ast.If | ast.Try):
                 inner = [*node.body, *node.orelse, *getattr(node, "finalbody", [])]
-                waiting.append(
-                    (above, [*inner, *(one for h in getattr(node, "handlers", []) for one in h.body)])
-                )
+                inner += (one for h in getattr(node, "handlers", []) for one in h.body)
+                waiting.append((above, inner))
 
 
 def parsed(data: bytes) -> ast.Module:
-    """The tree of a program, empty for what is none."""
+    """The tree of a module, empty if it cannot be parsed."""
     try:
         return ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -163,5 +159,5 @@ def parsed(data: bytes) -> ast.Module:
 
 
 def last_name(node: ast.AST) -> str:
-    """The name, or that behind the last dot; "" for what has none."""
+    """The name, or the one after the last dot; "" for other nodes."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

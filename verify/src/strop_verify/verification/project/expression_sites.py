@@ -1,4 +1,4 @@
-"""What is known of a clean expression: where its names come from, which loops stand around it, what asks its value."""
+"""What is known of a clean expression: where its names come from, the loops around it, the probe of its value."""
 
 import ast
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ class Root:
     made_of: tuple["Mention", ...] = ()
     """What its value may share objects with."""
     probe: "SiteProbe | None" = None
-    """Its value, which says whether it can be read more than once."""
+    """Asks its value, which tells whether it can be read more than once."""
     around: ast.AST | None = None
-    """The innermost loop in which it is bound once a round."""
+    """The innermost loop in which it is bound once per iteration."""
     made_in: ast.AST | None = None
     """The innermost loop around what it is made of."""
     loads: int = 0
@@ -21,13 +21,13 @@ class Root:
 
 @dataclass(frozen=True)
 class Mention:
-    """A part of a root's value: by position or key."""
+    """A part of a root's value, by position or key."""
 
     root: Root
     path: tuple[object, ...] = ()
 
     def meets(self, other: "Mention") -> bool:
-        """Whether one is a part of the other, or the same."""
+        """Whether one is the other or a part of it."""
         return self.root is other.root and all(a == b for a, b in zip(self.path, other.path, strict=False))
 
 
@@ -59,7 +59,7 @@ class SiteLoop:
     node: ast.For
     iterable: ast.expr
     around: tuple["SiteLoop", ...]
-    """Those around it, the outermost first."""
+    """Enclosing loops, outermost first."""
     root: Root
     length: SiteProbe
     items: SiteProbe
@@ -75,6 +75,6 @@ class Site:
     loops: tuple[SiteLoop, ...]
     around: ast.AST | None
     escapes: bool
-    """Whether its value is handed to code that is not clean."""
+    """Whether its value is passed to code that is not clean."""
     owner: ast.AST
     inside: list["Site"] = field(default_factory=list)

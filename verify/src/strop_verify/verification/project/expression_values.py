@@ -1,6 +1,6 @@
-"""Asks a run of the unedited project for the values of its tests' clean expressions, once a task.
+"""Records the values of the tests' clean expressions in the unedited project, once per task.
 
-Asked in two fresh processes; what is not told alike is left out, and so is everything where a run breaks off.
+Two fresh processes are asked; values that differ are dropped, and all values if a run breaks off.
 """
 
 import ast
@@ -22,19 +22,19 @@ _Key = tuple[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Recorded:
-    """Values by file of tests."""
+    """Values by test file."""
 
     places: Mapping[str, Place] = field(default_factory=dict)
     values: Mapping[str, Values] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
-    """Files that the edit changes: what is read from them has no value of its own."""
+    """Files that the edit changes: values read from them are not used."""
 
     def place(self, home: str) -> Place | None:
-        """What was asked of a file, if anything was told."""
+        """What was asked of a test file; None if nothing was recorded."""
         return self.places.get(home) if home in self.values else None
 
     def without(self, changed: Collection[str]) -> "Recorded":
-        """The same for an edit of these files."""
+        """A copy for an edit of these files."""
         return replace(self, changed=frozenset(changed))
 
 
@@ -44,7 +44,7 @@ _known: "OrderedDict[_Key, Recorded]" = OrderedDict()
 
 
 def recorded_of(digest: str, base: Files, tests: Collection[str], backend: Backend) -> Recorded:
-    """The values for these tests of a snapshot; the last few tasks' are kept. Raises WorkerDied."""
+    """The values for these tests of a snapshot; those of the last 32 tasks are kept. Raises WorkerDied."""
     key = digest, tuple(sorted(tests))
     with _lock:
         if key in _known:
@@ -83,9 +83,8 @@ def _found(base: Files, tests: Collection[str], backend: Backend) -> Recorded:
 
 def _asked(base: Files, tests: Collection[str]) -> tuple[dict[str, Place], list[tuple[str, str, str, bool]]]:
     hidden = frozenset(part for path in base for part in _modules(path) if is_library(part))
-    helpers = "\n".join(
-        data.decode("utf-8", "replace") for path, data in base.items() if path.endswith("conftest.py")
-    )
+    conftests = (data for path, data in base.items() if path.endswith("conftest.py"))
+    helpers = "\n".join(data.decode("utf-8", "replace") for data in conftests)
     places: dict[str, Place] = {}
     probes: list[tuple[str, str, str, bool]] = []
     for home, mine in by_file(base, tests).items():
@@ -107,7 +106,7 @@ def _modules(path: str) -> list[str]:
 
 
 def _value(text: str) -> str:
-    """A literal as it was told, or an empty text where it is none."""
+    """The text if it is a literal, else an empty text."""
     try:
         ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):

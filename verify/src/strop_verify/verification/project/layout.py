@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from strop_verify.core.checks import ProjectCheck
 
 _FOLDERS = ("src", "lib", "python", "source")
-"""Folders that modules are imported from, where they are no packages themselves; the project's own folder always is."""
+"""Folders on the import path unless they are packages themselves; the project's own folder always is on it."""
 _CONFIGURATION = (
     "conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml",
     "setup.py", "sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.so", "*.egg-link",
@@ -24,13 +24,13 @@ _RUST = ("Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolcha
 _RUST_FOLDERS = frozenset({"tests", "benches", ".cargo"})
 MACHINERY = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "strop", "strop_verify", "strop_tasks"})
 _NAME = re.compile(r"[A-Za-z0-9._+! -]{1,64}")
-"""A project's name, or a version, that is part of a file's name."""
+"""A project name or version that may be part of a file name."""
 SITE = ".strop-site"
-"""Folder of a tree for metadata that an installation would have brought."""
+"""Folder for the metadata that an installation would have written."""
 
 
 def is_protected(path: str, language: str = "python") -> bool:
-    """Whether an edit of this file may change what tests say: tests, their configuration, what starts with Python."""
+    """Whether editing this file may change test results: tests, their configuration, what Python runs on start-up."""
     parts = PurePosixPath(path).parts
     if language == "rust":
         return parts[-1] in _RUST or bool(_RUST_FOLDERS.intersection(parts[:-1]))
@@ -59,18 +59,18 @@ def _known(name: str, packages: str) -> bool:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a tree of files is run."""
+    """How a tree of files is imported."""
 
     roots: tuple[str, ...]
-    """Folders in front of the import path; "" is the tree's own."""
+    """Folders at the front of the import path; "" is the tree itself."""
     own: frozenset[str]
-    """Top-level modules that come from them."""
+    """Top-level modules in these folders."""
     extra: dict[str, bytes]
     """Files that stand in for an installation: a dist-info with the metadata of PKG-INFO."""
 
 
 def layout_of(files: Mapping[str, bytes]) -> Layout:
-    """The layout of a project, from its files' names and its PKG-INFO."""
+    """The layout of a project, from its file names and its PKG-INFO."""
     python = [path for path in files if path.endswith(".py")]
     holding = [root for root in _FOLDERS if any(path.startswith(root + "/") for path in python)]
     roots = [root for root in holding if f"{root}/__init__.py" not in files]
@@ -84,7 +84,7 @@ def layout_of(files: Mapping[str, bytes]) -> Layout:
 
 
 def sources(files: Mapping[str, bytes], language: str = "python") -> list[str]:
-    """Files of source that an edit may change, sorted."""
+    """Source files that an edit may change, sorted."""
     ending = ".rs" if language == "rust" else ".py"
     return sorted(path for path in files if path.endswith(ending) and not is_protected(path, language))
 
@@ -102,7 +102,7 @@ def _metadata(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def refusal(check: ProjectCheck, base: Mapping[str, bytes], language: str) -> str:
-    """The file by which the edit would change what tests say, or an empty text."""
+    """The first file by which the edit could change test results, or an empty text."""
     named = {test.partition("::")[0] for test in (*check.failing, *check.passing)}
     layout = layout_of(base)
     for path in (*check.files, *check.removed):
@@ -113,11 +113,8 @@ def refusal(check: ProjectCheck, base: Mapping[str, bytes], language: str) -> st
             return path
         if language == "rust" and path.endswith(".rs") and _rust_tests(base.get(path)) != _rust_tests(text):
             return path
-        if (
-            language == "python"
-            and path not in base
-            and shadows(path, layout.own, layout.roots, check.packages)
-        ):
+        new = language == "python" and path not in base
+        if new and shadows(path, layout.own, layout.roots, check.packages):
             return path
     return ""
 

@@ -1,14 +1,15 @@
-"""The part of Python and its standard library whose values depend on what is given to them alone, and on files.
+"""The part of Python and its standard library whose results depend only on arguments and files.
 
-Nothing listed reads a clock, the environment or the process, and nothing changes what it is given.
+Nothing listed reads a clock, the environment or the process, and nothing changes its arguments.
 """
 
-_BUILTINS = """
-abs all any ascii bin bool bytes chr complex dict divmod enumerate filter float format frozenset hex int
-isinstance len list map max min next iter oct open ord pow range repr reversed round set slice sorted str sum
-tuple zip object __file__ True False None
-"""
-BUILTINS = frozenset(_BUILTINS.split())
+BUILTINS = frozenset(
+    """
+    abs all any ascii bin bool bytes chr complex dict divmod enumerate filter float format frozenset hex int
+    isinstance len list map max min next iter oct open ord pow range repr reversed round set slice sorted str sum
+    tuple zip object __file__ True False None
+    """.split()  # noqa: SIM905
+)
 LIBRARY = {
     "ast": "literal_eval",
     "base64": "*",
@@ -63,21 +64,20 @@ METHODS = frozenset(
     name for kind in _PURE_TYPES for name in dir(kind) if not name.startswith("_")
 ) | frozenset(_MORE_METHODS.split())
 LISTING = frozenset({"glob", "rglob", "iterdir", "exists", "is_file", "is_dir"})
-"""Methods that ask which files there are: clean where no test has run yet."""
-_CHANGING = """
-append extend insert pop remove clear sort reverse update setdefault add discard
-"""
-CHANGING = frozenset(_CHANGING.split())
+"""Methods that ask which files exist: clean only before a test has run."""
+CHANGING = {
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "add", "discard",
+}  # fmt: skip
 OPENERS = frozenset({"open"})
 
 
 def permitted(full: str) -> bool:
-    """Whether a dotted name is one of the members that are listed."""
+    """Whether a dotted name is a listed member."""
     module, _, name = full.rpartition(".")
     names = LIBRARY.get(module, "")
     return bool(name) and not name.startswith("_") and (names == "*" or name in names.split())
 
 
 def is_library(name: str) -> bool:
-    """Whether a dotted name lies in a module that clean expressions use."""
+    """Whether a dotted name is in a module that clean expressions may use."""
     return name.partition(".")[0] in {"builtins", *(one.partition(".")[0] for one in LIBRARY)}

@@ -1,4 +1,4 @@
-"""Names and numbers of our own tests, which have to look like a project's."""
+"""Names and numbers for canaries and control tests, which have to look like a project's."""
 
 import random
 import re
@@ -9,17 +9,24 @@ _WORDS = (
     "basic", "empty", "nested", "order", "limits", "default", "values", "single", "many", "state", "merge", "edge",
 )  # fmt: skip
 MODULUS = 99_991
+COMPUTING = f"""\
+def {{name}}(start):
+    for step in range(1, 9):
+        start = (start * 31 + step) % {MODULUS}
+    return start
+"""
+"""The text of `computed` under another name."""
 
 
 def computed(start: int) -> int:
-    """What our tests compute."""
+    """The value that the generated tests compute from `start`."""
     for step in range(1, 9):
         start = (start * 31 + step) % MODULUS
     return start
 
 
 class Names:
-    """Draws names made of words of a file of tests."""
+    """Draws names made of words of a test file."""
 
     def __init__(self, text: str, rng: random.Random) -> None:
         called = re.findall(r"\b(?:def|fn) (?:test_?)?([a-z][a-z0-9_]*)", text)
@@ -37,7 +44,7 @@ class Names:
 
 
 def beside(path: str, tree: Mapping[str, bytes], names: Names) -> str:
-    """The path of a new file of tests in the same folder, named as that one is."""
+    """The path of a new test file in the same folder, named in the same style."""
     pure = PurePosixPath(path)
     while True:
         name = names.new()

@@ -1,7 +1,7 @@
-"""What a project's tests import beside the project: looked up in its files, and given to its jails; nothing else is.
+"""Which packages a project's files import; its jails get these and no others.
 
-The project itself, in whatever release, is kept out of it, for a later release holds what a task asks for. It is looked
-for by name, among the packages and in folders where packages keep copies of others, and by content.
+No release of the project itself may be among them, because a later one holds what a task asks for. It is searched for
+by name, among the packages and in their folders of vendored copies, and by content.
 """
 
 import re
@@ -34,7 +34,7 @@ from strop_verify.verification.project.snapshot import load_snapshot, locate_pac
 
 _BEGIN = rb"(?:^[ \t]*(?:>>>|\.\.\.)?|[;:])[ \t]*"
 _IMPORT = re.compile(_BEGIN + rb"import[ \t]+([^\n#;]+)|" + _BEGIN + rb"from[ \t]+(\w+)", re.MULTILINE)
-"""Statements at the start of a line, behind another one, and of doctests."""
+"""Statements at the start of a line, after another one, and in doctests."""
 _CONTINUED = re.compile(rb"\\\r?\n")
 _SKIPPED = re.compile(rb"""(?:importorskip|import_module|__import__)\(\s*["'](\w+)""")
 _PLUGINS = re.compile(rb"""^pytest_plugins\s*=\s*([^\n]+(?:\n[ \t][^\n]*)*)""", re.MULTILINE)
@@ -43,7 +43,7 @@ _NAMES = {
     "PKG-INFO": re.compile(r"^Name:\s*([A-Za-z0-9][\w.-]*)", re.MULTILINE),
 }
 _SAYING = ("pyproject.toml", "setup.cfg", *_NAMES)
-"""Files that say the project's name."""
+"""Files that state the project's name."""
 _COMMON = frozenset(
     {
         "tests", "test", "testing", "docs", "doc", "examples", "example", "benchmarks", "bench", "scripts", "tools",
@@ -51,22 +51,22 @@ _COMMON = frozenset(
         "versioneer",
     }
 )  # fmt: skip
-"""Top-level names that say nothing of which project it is."""
+"""Top-level names too common to identify a project."""
 _COPIES = frozenset(
     {"_vendor", "vendor", "_vendored", "vendored", "vendored_packages", "third_party", "extern", "_extern", "packages"}
 )  # fmt: skip
-"""Folders in which packages keep others."""
+"""Folders in which packages keep copies of others."""
 _LEAST, _SHARE = 20, 0.3
-"""Characters of a line that tells something, and the share of a project's such lines that makes files a copy of it."""
+"""Minimum length of a distinctive line, and the share of a project's distinctive lines that makes files its copy."""
 _LARGEST = 1 << 20
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a project's jails read.
+    """Packages that a project's jails can read.
 
     site    packages of the Python that runs Strop
-    given   folders of packages in front of it, without the project
+    given   folder of packages that precedes it, without the project
     told    copies of the project that could not be kept out, one line each
     """
 
@@ -76,10 +76,9 @@ class Needs:
 
 
 def needs_of(files: Files, packages: str = "", more: Sequence[str] = ()) -> Needs:
-    """Of a snapshot; `packages` is the folder that its environment has made, in front of them, `more` are names of
-    packages that are given in any case.
+    """The needs of a snapshot. `packages`: folder of its environment, which comes first; `more`: packages to add.
 
-    Raises SandboxError where their folder cannot be written.
+    Raises SandboxError if their folder cannot be written.
     """
     key = frozenset(
         (path, hash(data)) for path, data in files.items() if path.endswith(".py") or path in _SAYING
@@ -116,36 +115,33 @@ def _found(files: Files, packages: str, more: Sequence[str]) -> Needs:
 
 
 def imported(files: Mapping[str, bytes]) -> set[str]:
-    """Top-level modules that the project's files import, but for Python's own."""
+    """Top-level modules that the project's files import, except the standard library's."""
     found: set[bytes] = set()
     for path, data in files.items():
         if not path.endswith(".py"):
             continue
         data = _CONTINUED.sub(b" ", data)
         for many, one in _IMPORT.findall(data):
-            found |= (
-                {one}
-                if one
-                else {part.split()[0].partition(b".")[0] for part in many.split(b",") if part.split()}
-            )
+            listed = [one] if one else [part.split()[0] for part in many.split(b",") if part.split()]
+            found |= {name.partition(b".")[0] for name in listed}
         found |= {*_SKIPPED.findall(data)}
-        for listed in _PLUGINS.findall(data):
-            found |= {name.partition(b".")[0] for name in re.findall(rb"""["']([\w.]+)["']""", listed)}
+        for plugins in _PLUGINS.findall(data):
+            found |= {name.partition(b".")[0] for name in re.findall(rb"""["']([\w.]+)["']""", plugins)}
     return {name.decode(errors="replace") for name in found} - sys.stdlib_module_names
 
 
 def own_modules(files: Mapping[str, bytes]) -> set[str]:
-    """Top-level modules that are the project's, those aside that every project has."""
+    """The project's top-level modules, except names that many projects have."""
     layout = layout_of(files)
     tops = [path.removeprefix(f"{root}/") for root in layout.roots for path in files if path.startswith(root)]
-    machinery = {
+    machinery = MACHINERY & {
         path.partition("/")[0].removesuffix(".py") for path in tops if path.endswith(".py")
-    } & MACHINERY
+    }
     return {name for name in layout.own | machinery if name.lower() not in _COMMON}
 
 
 def project_names(files: Mapping[str, bytes]) -> set[str]:
-    """Names that its files give the project."""
+    """Canonical names that its files give the project."""
     found = set[object]()
     texts = {path: files[path].decode(errors="replace") for path in _SAYING if path in files}
     for path, pattern in _NAMES.items():
@@ -172,7 +168,7 @@ def _modules_in(folder: str) -> set[str]:
 
 
 def copies_in(folder: Path, files: Files) -> list[Path]:
-    """Files of the project, in whatever release, in a folder of packages: by their names and by their content."""
+    """Files of any release of the project in a folder of packages, found by name and by content."""
     own, names = own_modules(files), project_names(files)
     found: set[Path] = set()
     for entry in folder.iterdir() if folder.is_dir() else ():
@@ -184,7 +180,7 @@ def copies_in(folder: Path, files: Files) -> list[Path]:
 
 
 def copies_by_name(paths: Iterable[Path], own: set[str]) -> Iterator[Path]:
-    """Files of the own modules below folders in which packages keep others."""
+    """Files of the project's own modules in folders of vendored copies."""
     for path in paths:
         parts = PurePosixPath(path).parts
         for above, name in pairwise(parts):
@@ -193,7 +189,7 @@ def copies_by_name(paths: Iterable[Path], own: set[str]) -> Iterator[Path]:
 
 
 class Lines:
-    """The lines of a project's programs that tell something."""
+    """The distinctive lines of a project's source."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._lines: set[bytes] = set()
@@ -202,7 +198,7 @@ class Lines:
                 self._lines |= _telling(data)
 
     def copies(self, paths: Iterable[Path]) -> list[Path]:
-        """Files that together repeat a large share of them, each several."""
+        """Files that together repeat a large share of the lines, each at least five."""
         if len(self._lines) < 5:
             return []
         by_folder: dict[Path, dict[Path, set[bytes]]] = {}
@@ -231,7 +227,7 @@ def _telling(data: bytes) -> set[bytes]:
 
 
 def copies_left(tasks: Iterable[Task]) -> list[str]:
-    """What cannot be kept out of the jails of tasks of projects, one line a project; of the first projects alone."""
+    """Copies that cannot be kept out of the jails of project tasks, one line each; for the first 32 projects only."""
     found: dict[str, str] = {}
     for task in tasks:
         check = task.edit.judge.maybe(ProjectCheck) if task.edit and task.edit.judge else None

@@ -1,4 +1,4 @@
-"""What the text of a test file says about its surroundings: parameters, files that are named, what is patched."""
+"""What the text of a test file tells of its surroundings: parameters, files that it names, what it patches."""
 
 import ast
 import os
@@ -16,7 +16,7 @@ Marked = tuple[str, Function, list[ast.expr]]
 
 
 def functions_of(tree: ast.Module, wanted: set[str]) -> list[Marked]:
-    """Functions and methods with their qualified names and the marks on them; of the tests only the wanted ones."""
+    """Functions and methods whose qualified name is unique; of the tests only the wanted ones."""
 
     def below(body: list[ast.stmt], above: str, marks: list[ast.expr]) -> Iterator[Marked]:
         for one in body:
@@ -33,7 +33,7 @@ def functions_of(tree: ast.Module, wanted: set[str]) -> list[Marked]:
 def unread(
     tree: ast.Module, wanted: set[str], module: Module, known: Collection[ast.AST]
 ) -> Iterator[ast.AST]:
-    """Functions that may run and are not among the known ones."""
+    """Functions that may run and are not in `known`."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     owners: list[ast.Module | ast.ClassDef] = [tree, *classes]
     for owner in owners:
@@ -48,20 +48,16 @@ def clean_parameters(function: Function, marks: list[ast.expr], module: Module) 
     """Parameters of a test whose values are clean."""
     clean, other = set[str](), set[str]()
     for mark in marks:
-        if (
-            not isinstance(mark, ast.Call)
-            or not ast.unparse(mark.func).endswith("parametrize")
-            or len(mark.args) < 2
-        ):
+        if not isinstance(mark, ast.Call) or len(mark.args) < 2:
+            continue
+        if not ast.unparse(mark.func).endswith("parametrize"):
             continue
         try:
             given = ast.literal_eval(mark.args[0])
         except ValueError:
             return frozenset()
         names = [n.strip() for n in given.split(",")] if isinstance(given, str) else [*given]
-        indirect = (
-            any(one.arg == "indirect" or one.arg is None for one in mark.keywords) or len(mark.args) > 2
-        )
+        indirect = len(mark.args) > 2 or any(one.arg in ("indirect", None) for one in mark.keywords)
         values = mark.args[1]
         rows = values.elts if isinstance(values, ast.List | ast.Tuple) else [values]
         fine = not indirect and all(
@@ -76,7 +72,7 @@ def clean_parameters(function: Function, marks: list[ast.expr], module: Module) 
 
 
 def texts_of(function: Function, tops: Collection[ast.AST]) -> set[str]:
-    """Texts of a function that stand in code that is not clean."""
+    """Strings of a function outside its clean expressions."""
     found: set[str] = set()
     bound = times_bound(function)
 
@@ -102,7 +98,7 @@ def texts_of(function: Function, tops: Collection[ast.AST]) -> set[str]:
 
 
 def names_file(text: str, path: str) -> bool:
-    """Whether a text may be the name of a file, or of a folder above it."""
+    """Whether a text may name the file at `path` or a folder above it."""
     if os.path.basename(path) in text or text == ".":
         return True
     plain = os.path.normpath(text)
@@ -110,14 +106,14 @@ def names_file(text: str, path: str) -> bool:
 
 
 def patches_text(text: str) -> bool:
-    """Whether the text of files with fixtures looks as if it replaced a part of the standard library."""
+    """Whether the text of conftest files looks as if it patched the standard library."""
     return any(word in text for word in ("monkeypatch", "patch(", "mock")) and bool(
         re.search(r"[\"'(]\s*(builtins|os|io|json|pathlib|re|csv|codecs)\b", text)
     )
 
 
 def enters(function: ast.AST, sites: Mapping[ast.AST, Site]) -> bool:
-    """Whether it has a `with` that may do anything."""
+    """Whether it has a `with` of unknown effect."""
     for node in ast.walk(function):
         if isinstance(node, ast.With):
             for item in node.items:
@@ -129,7 +125,7 @@ def enters(function: ast.AST, sites: Mapping[ast.AST, Site]) -> bool:
 
 
 def patches(function: Function, module: Module) -> bool:
-    """Whether it puts something else in place of a part of the standard library."""
+    """Whether it patches part of the standard library."""
     words = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
     words |= {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
     words |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}

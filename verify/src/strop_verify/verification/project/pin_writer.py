@@ -1,4 +1,4 @@
-"""Writes values into a test file: in place of expressions, for each round of a loop, for each set of parameters."""
+"""Writes values into a test file in place of expressions, for each loop iteration and each set of parameters."""
 
 import ast
 import copy
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-from strop_verify.verification.project.control_helpers import written
+from strop_verify.verification.project.control_helpers import assigned, written
 from strop_verify.verification.project.expression_sites import Site, SiteLoop, SiteProbe
 from strop_verify.verification.project.names import Names
 from strop_verify.verification.project.pure_expressions import Function
@@ -36,14 +36,14 @@ class PinSource(Protocol):
 
 
 class Writer:
-    """Makes copies of functions with values in them."""
+    """Copies functions and writes values into the copies."""
 
     def __init__(self, pins: PinSource, names: Names) -> None:
         self._pins, self._names, self._test, self._nodes = pins, names, "", 0
         self._rounds: dict[SiteLoop, int] = {}
 
     def function(self, function: Function, test: str, name: str) -> Function:
-        """A copy for one test; "" = for all that have no copy of their own."""
+        """A copy for one test; `test` "" is for all without a copy of their own."""
         self._test, self._rounds, self._nodes = test, {}, 0
         made = copy.copy(function)
         made.name = name
@@ -54,7 +54,7 @@ class Writer:
     def module(
         self, tree: ast.Module, rewritten: Mapping[Any, Function], copies: Mapping[Any, list[Function]]
     ) -> None:
-        """Writes the functions and what stands outside of them, in place."""
+        """Writes the functions and the code outside them into `tree`."""
         self._test, self._rounds, self._nodes = "", {}, 0
         tree.body[:] = self._outer(tree.body, rewritten, copies)
 
@@ -97,9 +97,7 @@ class Writer:
         items = self._items(loop) if site is None or self._pins.allowed(site, self._test) else None
         kept = self._names.new()
         if items is None:
-            made.append(
-                ast.Assign(targets=[ast.Name(kept, ast.Store())], value=_listed(self._made(loop.node.iter)))
-            )
+            made.append(assigned(kept, _listed(self._made(loop.node.iter))))
         for number in range(count):
             self._rounds[loop] = number
             value: ast.expr = (
@@ -113,7 +111,7 @@ class Writer:
         return made or [ast.Pass()]
 
     def _count(self, loop: SiteLoop) -> int | None:
-        """How many rounds a loop has, if it can be written out."""
+        """How many iterations a loop has; None if it cannot be unrolled."""
         node = loop.node
         told = self._pins.literal(loop.length, self._test)
         site = self._pins.site(node.iter)
@@ -125,11 +123,9 @@ class Writer:
         if not any(self._pins.site(one) for one in inner):
             return None
         count = in_rounds(plain(told), loop.around, self._rounds)
-        if (
-            not isinstance(count, int)
-            or count > _MOST_ROUNDS
-            or self._nodes + count * len(inner) > _MOST_NODES
-        ):
+        if not isinstance(count, int) or count > _MOST_ROUNDS:
+            return None
+        if self._nodes + count * len(inner) > _MOST_NODES:
             return None
         self._nodes += count * len(inner)
         return count
@@ -161,12 +157,12 @@ class Writer:
 
 @lru_cache(maxsize=64)
 def plain(text: str) -> Any:
-    """A literal's value, not to be changed: each round of a loop asks for the same one."""
+    """A literal's value, shared between calls: do not modify it."""
     return ast.literal_eval(text)
 
 
 def in_rounds(value: Any, loops: Sequence[SiteLoop], rounds: Mapping[SiteLoop, int]) -> Any:
-    """The value of a round; where a loop is not written out, the one that all its rounds have."""
+    """The value in an iteration; of a loop that is not unrolled, the value that all iterations share."""
     for place, loop in enumerate(loops):
         if loop in rounds:
             if rounds[loop] >= len(value):

@@ -1,8 +1,8 @@
-"""Values in place of the clean expressions of a test file, as they were in the unedited project.
+"""Puts values in place of the clean expressions of a test file, as they were in the unedited project.
 
-A value stands there only if it was told twice alike, is plain, and if nothing that the tests do could make it another
-one: no object that it is read from is handed to code that is not clean, no file that it is read from is named to such
-code or changed by the edit. Loops over clean values are written out, and tests with parameters become one for each.
+A value is used only if two runs gave the same, it is plain, and nothing that the tests do could change it: no object
+that it is read from is passed to code that is not clean, no file that it is read from is named to such code or changed
+by the edit. Loops over clean values are unrolled, and parametrized tests become one test for each set of parameters.
 """
 
 import ast
@@ -35,7 +35,7 @@ _MOVES = re.compile(r"chdir|as_cwd|pytester|testdir|isolated_filesystem|working_
 
 @dataclass(frozen=True)
 class PinnedValue:
-    """What a probe gave."""
+    """The result of a probe."""
 
     value: str
     """A literal, or an empty text."""
@@ -46,24 +46,24 @@ class PinnedValue:
 
 
 Values = Sequence[Mapping[str, PinnedValue]]
-"""For each probe of a file what it gave, by test id, or for "" where it has no parameters."""
+"""For each probe of a file its results by test id, or under "" if it has no parameters."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A test file, and what of its surroundings counts."""
+    """A test file, and the relevant part of its surroundings."""
 
     home: str
     rests: tuple[str, ...]
-    """What of the tests' ids stands behind the file."""
+    """The test ids, without the file."""
     hidden: frozenset[str] = frozenset()
-    """Modules that the project has under a name of the standard library's."""
+    """Modules of the project that have a name of the standard library's."""
     helpers: str = ""
-    """Text of the files that bring fixtures."""
+    """Text of the conftest files."""
 
 
 class FilePins:
-    """What can be pinned in one parsed file. Without `values` it only says what to ask."""
+    """What can be pinned in one parsed file. Without `values` it only tells what to probe."""
 
     def __init__(
         self, tree: ast.Module, place: Place, values: Values = (), changed: Collection[str] = ()
@@ -88,7 +88,7 @@ class FilePins:
         self._judge()
 
     def probes(self) -> list[SiteProbe]:
-        """What to evaluate; nothing where no clean expression of the file calls anything."""
+        """What to evaluate; nothing if no clean expression calls more than a few simple built-ins."""
         worth = any(
             isinstance(node, ast.Call) and not _plain_range(node)
             for site in self._finder.sites
@@ -97,7 +97,7 @@ class FilePins:
         return self._finder.probes if worth else []
 
     def apply(self, names: Names) -> dict[str, str]:
-        """Writes the values into the tree. Returns what the tests are called now, where they are called otherwise."""
+        """Writes the values into the tree. Returns the new names of renamed tests."""
         called: dict[str, str] = {}
         writer = Writer(self, names)
         copies: dict[ast.AST, list[Function]] = {}
@@ -117,7 +117,7 @@ class FilePins:
         return called
 
     def value(self, site: Site, test: str, rounds: Mapping[SiteLoop, int]) -> ast.expr | None:
-        """What stands in place of a site in a test, in these rounds of the loops around it."""
+        """What to write in place of a site in a test, in these iterations of the loops around it."""
         told = self.told(site.probe, test)
         if told is None or not told.value or not self.allowed(site, test):
             return None
@@ -129,7 +129,7 @@ class FilePins:
         return written(value)
 
     def allowed(self, site: Site, test: str, counts: SiteLoop | None = None) -> bool:
-        """Whether its value, or how many rounds it gives this loop, is the same whatever the project's code does."""
+        """Whether its value, or how many iterations it gives loop `counts`, is independent of the project's code."""
         told = self.told(site.probe, test)
         if told is None or site.owner in self._patched or self._meets(site, counts):
             return False
@@ -137,13 +137,15 @@ class FilePins:
             return False
         return self._reads_alike(site, test, told)
 
+    def _given(self, probe: SiteProbe) -> Mapping[str, PinnedValue]:
+        return self._values[probe.number] if probe.number < len(self._values) else {}
+
     def told(self, probe: SiteProbe, test: str) -> PinnedValue | None:
-        """What a probe gave in a test."""
-        given = self._values[probe.number] if probe.number < len(self._values) else {}
-        return given.get(test if probe.parameters else "")
+        """The result of a probe in a test."""
+        return self._given(probe).get(test if probe.parameters else "")
 
     def literal(self, probe: SiteProbe, test: str) -> str:
-        """What a probe gave, as a literal, or an empty text."""
+        """The result of a probe as a literal, or an empty text."""
         told = self.told(probe, test)
         return told.value if told else ""
 
@@ -161,12 +163,12 @@ class FilePins:
             self._register(inner)
 
     def _judge(self) -> None:
-        """Finds what is handed on: objects that can be changed, and names of files."""
+        """Finds what is passed to other code: objects that can be changed, and names of files."""
         self._unsafe = _closure(self._finder.unsafe)
         self._handed: dict[ast.AST, set[str]] = {}
         for site in self._finder.sites:
             if site.escapes:
-                given = self._values[site.probe.number] if site.probe.number < len(self._values) else {}
+                given = self._given(site.probe)
                 handed = self._handed.setdefault(site.owner, set())
                 for told in given.values():
                     handed.update(told.named)
@@ -184,7 +186,7 @@ class FilePins:
         self._moves = bool(_MOVES.search(ast.unparse(self._tree) + self._place.helpers))
 
     def _read_once(self, mentions: Collection[Mention], around: ast.AST | None, test: str) -> bool:
-        """Whether what changes when it is read, as a file does, is read in one place, as often as it is made."""
+        """Whether objects that reading changes, such as files, are read in one place, as often as they are made."""
         for root in {mention.root for mention in mentions}:
             told = self.told(root.probe, test) if root.probe else None
             if told is None or (told.kind == "other" and (root.loads > 1 or root.around is not around)):
@@ -194,7 +196,7 @@ class FilePins:
         return True
 
     def _meets(self, site: Site, counts: SiteLoop | None) -> bool:
-        """Whether an object that it is read from is handed on; for a loop's rounds, more than what a round reads."""
+        """Whether an object that it is read from is passed on; with `counts`, passing on parts is no matter."""
         for one, via in _closure(site.mentions):
             if self._fixed(one.root):
                 continue
@@ -206,9 +208,7 @@ class FilePins:
 
     def _fixed(self, root: Root) -> bool:
         """Whether nothing can change what a name holds."""
-        given = (
-            self._values[root.probe.number] if root.probe and root.probe.number < len(self._values) else {}
-        )
+        given = self._given(root.probe) if root.probe else {}
         return bool(given) and all(told.kind == "fixed" for told in given.values())
 
     def _reads_alike(self, site: Site, test: str, told: PinnedValue) -> bool:
@@ -239,7 +239,7 @@ def _roots(mentions: Collection[Mention]) -> set[Root]:
 
 
 def _closure(mentions: Collection[Mention]) -> list[tuple[Mention, Root]]:
-    """Mentions and what they are made of, each with the root by which it came."""
+    """Mentions and what they are made of, each with the root that led to it."""
     found = []
     for mention in mentions:
         found.append((mention, mention.root))

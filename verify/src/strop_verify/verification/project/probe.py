@@ -1,4 +1,4 @@
-"""What the bug factory asks of a project: its steady tests, which lines each reaches, and what variants of files do.
+"""Runs a project for the bug factory: its steady tests, the lines that each reaches, results of variants of files.
 
     with open_project(Path("toolz-1.0.0.tar.gz"), workers=2) as project:
         tests = project.tests()
@@ -6,13 +6,12 @@
         run = project.run({"toolz/itertoolz.py": text}, tests[:5])
         print({name: result.outcome for name, result in run.items()})
 
-Every variant runs in a jailed process of its own on a fresh copy of the project.
+Every variant runs in its own jailed process on a fresh copy of the project.
 """
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -25,25 +24,24 @@ from strop_verify.core.verdict import Outcome, TestResult
 from strop_verify.verification.project import snapshot
 from strop_verify.verification.project.backend import LANGUAGES, Backend, PytestBackend, open_backend
 from strop_verify.verification.project.layout import sources
-from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach
+from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach, continued
 from strop_verify.verification.settings import Settings
 
 Results = dict[str, TestResult]
-"""Test id to what became of it, for every test that was asked for. A test that was not reported is never *passed*."""
+"""Result by test id, for every test that was asked for. A test that was not reported is never *passed*."""
 Tell = Callable[[str], None]
-"""Takes what is being done, every second."""
+"""Receives a line of progress every second."""
 WAVE = 8
-"""Parts that are looked at together."""
+"""Parts that `look` runs together."""
 PIECE = 100
-"""Most tests that run in one process one after another, where it is found out what they reach."""
+"""Maximum tests per process in `look` and `steady`."""
 PIECE_SECONDS = 120.0
-"""CPU seconds that they may take together; those that have not run by then are not used."""
+"""CPU seconds for such a process; tests that have not run by then are not used."""
 _MOST_ENDED = 5
 _T = TypeVar("_T")
 
 
-def _silent(text: str) -> None:
-    """Nobody is told."""
+def _silent(text: str) -> None: ...
 
 
 class Project:
@@ -66,18 +64,18 @@ class Project:
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="strop-project")
         self._tests: list[str] | None = None
         self.collected: dict[str, int] = {}
-        """Tests that there are and their places in the project's order, once one was looked at."""
+        """Tests and their places in the project's order, after the first `look`."""
         self._known: dict[str, bool] = {}
         self._parts: list[list[str]] | None = None
         self._failure = ""
         self.reached: dict[str, TestReach] = {}
-        """What each test calls that passed when it was looked at."""
+        """What each test calls, for tests that passed in `look`."""
         self.lost = 0
-        """Files of tests that cannot be collected."""
+        """Test files that cannot be collected."""
         self.looked = 0
-        """Tests that were."""
+        """Tests that `look` has run."""
         self.baseline: Results = {}
-        """Each steady test with the CPU seconds and the outcome of the first run."""
+        """Each steady test's result in the first run, with its CPU seconds."""
 
     @property
     def digest(self) -> str:
@@ -85,11 +83,11 @@ class Project:
         return digest_of(self.files)
 
     def sources(self) -> list[str]:
-        """Files of source that an edit may change: no tests, no configuration."""
+        """Source files that an edit may change: no tests, no configuration."""
         return sources(self.files, self.language)
 
     def text(self, path: str) -> str:
-        """The text of a file. Raises UnicodeDecodeError where it is none."""
+        """The text of a file. Raises UnicodeDecodeError if it is not UTF-8."""
         return self.files[path].decode("utf-8")
 
     def tests(self) -> list[str]:
@@ -101,11 +99,10 @@ class Project:
             runs = [self._submit(lambda backend: backend.run(), seed) for seed in (0, 0, 1)]
             every = [future.result() for future in runs]
             first = every[0]
-            steady = [n for n in first.results if all(_passed(run, n) for run in every)]
+            steady = [n for n in first.results if all(run.passed(n) for run in every)]
             if not steady:
-                why = (
-                    first.uncollected or (first.stop[1] if first.stop else "") or _one_failure(first.results)
-                )
+                why = first.uncollected or (first.stop[1] if first.stop else "")
+                why = why or _one_failure(first.results)
                 raise UserError(f"the project has no test that passes here: {why or 'none was found'}")
             self.baseline = {name: first.results[name] for name in steady}
             self._tests = steady
@@ -127,9 +124,9 @@ class Project:
         }
 
     def look(self, seed: int, tell: Tell = _silent) -> bool:
-        """Finds out what some more tests call, in `self.reached`; False when all have been run. Python only.
+        """Records in `self.reached` what some more tests call; False when all have been run. Python only.
 
-        The tests run in parts that `seed` puts in order, `WAVE` of them each time: the same on every machine.
+        The tests run in parts that `seed` shuffles, `WAVE` parts per call: the same on every machine.
         Raises UserError when there is no test.
         """
         if self._parts is None:
@@ -157,18 +154,18 @@ class Project:
         runs = self._awaited([self._submit(partial(_whole, request=r), 0) for r in requests], count)
         for run in runs:
             self._failure = self._failure or _one_failure(run.results)
-            self.reached |= {n: reach for n, reach in run.reached.items() if _passed(run, n)}
+            self.reached |= {n: reach for n, reach in run.reached.items() if run.passed(n)}
         self.looked += sum(map(len, chosen))
         return True
 
     def none_passes(self) -> UserError:
-        """What is said when no test has passed."""
+        """The error for a project of which no test has passed."""
         return UserError(f"the project has no test that passes here: {self._failure or self._uncollected()}")
 
     def steady(self, tests: Collection[str], tell: Tell = _silent) -> set[str]:
-        """Those of these tests that pass in two more runs: in another order, and with another hash seed.
+        """Those of the tests that pass in two more runs: in another order, and with another hash seed.
 
-        Each is asked for once. A test that measures time is not steady.
+        Each is tried once. A test that measures time is not steady.
         """
         reached = self.reached
         asked = {name for name in tests if name not in self._known}
@@ -183,7 +180,7 @@ class Project:
         runs = self._awaited(futures, lambda done: tell(f"{told}: {done} of {len(futures)} parts run"))
         for run, again in zip(runs[::2], runs[1::2], strict=True):
             for name in run.results:
-                if _passed(run, name) and _passed(again, name):
+                if run.passed(name) and again.passed(name):
                     self._known[name] = True
                     self.baseline[name] = run.results[name]
         for name in asked:
@@ -191,15 +188,14 @@ class Project:
         return {name for name in tests if self._known[name]}
 
     def run(self, files: Mapping[str, str], tests: Collection[str] | None = None) -> Results:
-        """Runs tests, all steady ones for None, on the project with these texts in it."""
+        """Runs tests (None: all steady ones) on the project with these texts in it."""
         return self.submit(files, tests).result()
 
     def submit(
         self, files: Mapping[str, str], tests: Collection[str] | None = None, *, hash_seed: int = 0
     ) -> "Future[Results]":
-        """Starts `run` and returns at once. `hash_seed`: another one than all other runs have."""
+        """Starts `run` and returns at once. `hash_seed`: other than 0 to differ from all other runs."""
         asked = list(dict.fromkeys(self.tests() if tests is None else tests))
-
         request = RunRequest(tests=asked, seconds=self._bound(asked))
         return self._submit(lambda backend: _complete(backend.run(request, files=files), asked), hash_seed)
 
@@ -219,33 +215,32 @@ class Project:
         self.close()
 
     def _bound(self, tests: list[str]) -> float:
-        """CPU seconds for a test of a variant: ten times what the slowest takes without it, and one more."""
+        """CPU seconds per test of a variant: ten times the slowest one's in the project itself, plus one."""
         slowest = max(
             (self.baseline[t].seconds for t in tests if t in self.baseline), default=self.test_seconds
         )
         return min(self.test_seconds, 1.0 + 10 * slowest)
 
-    def _make(self, seed: int) -> Backend:
-        return open_backend(self.language, self.files, self._settings, self.test_seconds, hash_seed=seed)
-
     def _submit(self, action: Callable[[Backend], _T], seed: int) -> "Future[_T]":
         def act() -> _T:
             mine: dict[int, Backend] = self._local.__dict__.setdefault("backends", {})
             if seed not in mine:
-                mine[seed] = self._make(seed)
+                mine[seed] = open_backend(
+                    self.language, self.files, self._settings, self.test_seconds, hash_seed=seed
+                )
                 with self._lock:
                     self._open.append(mine[seed])
             own = mine[seed]
             try:
                 return action(own)
-            except WorkerDied:  # a process of ours, such as one that a busy machine did not start in time
+            except WorkerDied:  # our process, perhaps started too late on a busy machine
                 own.close()
                 return action(own)
 
         return self._threads.submit(act)
 
     def _awaited(self, futures: "list[Future[_T]]", count: Callable[[int], None]) -> list[_T]:
-        """The results; `count` is told every second how many are there."""
+        """The results; `count` receives every second how many are ready."""
         left = set(futures)
         try:
             while left:
@@ -270,9 +265,9 @@ def open_project(
     workers: int = 1,
     test_seconds: float = 5.0,
 ) -> Project:
-    """A project in a folder, a snapshot or an sdist. `language` empty: rust where there is a Cargo.toml, else python.
+    """A project in a folder, a snapshot or an sdist. `language` empty: rust if there is a Cargo.toml, else python.
 
-    `test_seconds`: CPU seconds that one test may take. Raises UserError where there are no files.
+    `test_seconds`: CPU seconds per test. Raises UserError if there are no files.
     """
     files = snapshot.read_project(path)
     named = language or ("rust" if "Cargo.toml" in files else "python")
@@ -286,19 +281,11 @@ def _collected(backend: Backend) -> ProjectRun:
 
 
 def _whole(backend: Backend, request: RunRequest) -> ProjectRun:
-    """A run that goes on behind tests which end their process."""
-    run = backend.run(request)
-    for _ in range(_MOST_ENDED):
-        if run.stop is None or not run.running:
-            break
-        more = backend.run(replace(request, left_out={*request.left_out, *run.results, run.running}))
-        run.results, run.reached = run.results | more.results, run.reached | more.reached
-        run.running, run.stop = more.running, more.stop
-    return run
+    return continued(backend.run(request), request, backend.run, _MOST_ENDED)
 
 
 def _pieces(tests: Sequence[str], most: int) -> list[list[str]]:
-    """The tests in their order, in parts of at most `most`; a file of fewer tests is not torn apart."""
+    """The tests in their order, in parts of at most `most`; a file with fewer tests is not split."""
     pieces: list[list[str]] = []
     for _, group in groupby(tests, key=lambda name: name.partition("::")[0]):
         mine = list(group)
@@ -309,11 +296,6 @@ def _pieces(tests: Sequence[str], most: int) -> list[list[str]]:
             else:
                 pieces.append(part)
     return pieces
-
-
-def _passed(run: ProjectRun, name: str) -> bool:
-    result = run.results.get(name)
-    return result is not None and result.outcome is Outcome.PASSED
 
 
 def _one_failure(results: Results) -> str:

@@ -1,7 +1,7 @@
-"""The asking side of `runner`: one jailed process, and runs of tests on trees of files in it.
+"""The client of `runner`: one jailed process, and runs of tests on trees of files in it.
 
-The jail never holds the snapshot, only the tree that is judged, which crosses as bytes. Compiled files and modules to
-import ahead come from one run of the unchanged snapshot; compiled files of what a run changes are left out.
+The jail never holds the snapshot, only the tree to judge, sent as bytes. Compiled files and the modules to import
+ahead come from a run of the unchanged snapshot; compiled files of what a run changes are left out.
 """
 
 import json
@@ -29,21 +29,16 @@ from strop_verify.verification.settings import Settings
 
 _USAGE, _INTERNAL = 4, 3
 _DESCRIPTORS = 200
-"""Numbers that the channel's descriptor is drawn from."""
+"""Size of the range from which the channel's descriptor is drawn."""
 _LOOK = 0.5
-"""Seconds between looks at whether the tests' process stands still."""
+"""Seconds between checks that the tests' process was not stopped."""
 
 
 class TestsProcess(JailedProcess):
-    """Runs tests on one project's snapshot `base`, with the warmth of an earlier run. For the starting thread only."""
+    """Runs tests on a project's snapshot `base`, with an earlier run's compiled files. For the starting thread only."""
 
     def __init__(
-        self,
-        base: Mapping[str, bytes],
-        settings: Settings,
-        warmth: CompileCache,
-        *,
-        hash_seed: int = 0,
+        self, base: Mapping[str, bytes], settings: Settings, warmth: CompileCache, *, hash_seed: int = 0
     ) -> None:
         self.base, self.warm = base, warmth
         self.layout: Layout = layout_of(base)
@@ -67,7 +62,7 @@ class TestsProcess(JailedProcess):
         )
 
     def take(self, base: Mapping[str, bytes], warmth: CompileCache) -> None:
-        """From now on the runs are on another snapshot, with its compiled files and options of pytest."""
+        """Switches to another snapshot, with its compiled files and pytest options."""
         self.base, self.layout, self.warm = base, layout_of(base), warmth
 
     def run(
@@ -78,7 +73,7 @@ class TestsProcess(JailedProcess):
         files: Mapping[str, bytes] | None = None,
         removed: Collection[str] = (),
     ) -> ProjectRun:
-        """One run on the snapshot with `files` in it and `removed` gone. Raises WorkerDied when the process broke."""
+        """Runs tests on the snapshot with `files` written and `removed` deleted. Raises WorkerDied."""
         tree = self._tree(files or {}, removed)
         secret = secrets.token_bytes(32)
         listener, pump = Listener(secret), Pump(limits)
@@ -105,9 +100,9 @@ class TestsProcess(JailedProcess):
 
     def _concluded(self, listener: Listener, pump: Pump, end: ExitStatus, request: RunRequest) -> ProjectRun:
         run = listener.run
-        if not listener.heard:  # so nothing of the project has run
+        if not listener.heard:  # no code of the project has run
             self.close()
-            raise WorkerDied(f"the tests' process could not begin: {listener.broken or end}")
+            raise WorkerDied(f"the tests' process could not start: {listener.broken or end}")
         run.cpu_seconds, run.peak_bytes = end.cpu, end.peak
         run.uncollected = run.uncollected.replace(self.work, BOX)
         for name, result in run.results.items():
@@ -117,7 +112,7 @@ class TestsProcess(JailedProcess):
         elif run.status is None and run.stop is None:
             run.stop = cause_of_death(end, pump, (Capture(1),))
         elif run.status == _INTERNAL and run.stop is None:
-            run.stop = (Outcome.FAILED, "pytest broke off")
+            run.stop = (Outcome.FAILED, "pytest ended with an internal error")
         if request.keep and run.stop is None:
             warm = listener.warmth()
             run.warmth = CompileCache(warm.compiled, warm.modules, self.warm.options)
@@ -150,16 +145,14 @@ class TestsProcess(JailedProcess):
             "roots": list(self.layout.roots),
             "own": sorted(self.layout.own),
             "options": list(self.warm.options),
-            "arguments": list(request.within)
-            if request.tests is None
-            else _arguments(request.tests, request.beside),
+            "arguments": _arguments(request),
             "keep": request.keep,
             "secret": secret,
         }
 
 
 def warm_up(base: Mapping[str, bytes], limits: Limits, settings: Settings) -> tuple[CompileCache, ProjectRun]:
-    """Collects the snapshot's tests once; returns what makes later runs quick, and that run. Raises WorkerDied."""
+    """Collects the snapshot's tests; returns what speeds up later runs, and the run. Raises WorkerDied."""
     run = ProjectRun()
     for options in (PLAIN, BARE):
         with closing(TestsProcess(base, settings, CompileCache(options=options))) as process:
@@ -175,7 +168,9 @@ def _cache_stem(path: str) -> tuple[str, str]:
     return ("__pycache__" if folder == "." else f"{folder}/__pycache__"), pure.name.partition(".")[0]
 
 
-def _arguments(tests: Collection[str], beside: Collection[str]) -> list[str]:
-    """What pytest collects for these tests: functions without their parameters, so that no odd text is on its way."""
-    named = (test for test in sorted(tests) if test.partition("::")[0] not in beside)
-    return sorted(dict.fromkeys([*(test.partition("[")[0] for test in named), *beside]))
+def _arguments(request: RunRequest) -> list[str]:
+    """pytest's arguments for the tests: functions without parameters, whose text may be unusual."""
+    if request.tests is None:
+        return [*request.within]
+    named = (test for test in request.tests if test.partition("::")[0] not in request.beside)
+    return sorted({*(test.partition("[")[0] for test in named), *request.beside})

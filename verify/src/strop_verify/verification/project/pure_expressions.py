@@ -1,11 +1,12 @@
-"""Which expressions of a test file touch nothing of the project's code, so that their values cannot depend on it.
+"""Which expressions of a test file are *clean*: they use no code of the project, so their values do not depend on it.
 
-Such an expression holds only literals, names that are bound once to one, pure builtins and methods, the functions of
-the standard library listed here, helpers of the same file made of the same, and files that it opens for reading.
-Nothing here reads a clock, the environment or the process, and nothing changes what it is given.
+A clean expression holds only literals, names bound once to a clean expression, pure builtins and methods, the listed
+functions of the standard library, helpers of the same file made of these, and files opened for reading. Nothing in it
+reads a clock, the environment or the process, and nothing changes its arguments.
 """
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from strop_verify.verification.project.library import (
@@ -28,22 +29,18 @@ Function = ast.FunctionDef
 
 
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of a scope without what lies in functions and classes within it; these themselves are given."""
+    """Nodes of a scope, with the functions and classes in it but not their contents."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, _SCOPES):
             yield from own_nodes(child)
 
 
-def times_bound(scope: ast.AST) -> dict[str, int]:
-    """How often each name is bound in a scope; twice at the least where a `global` or `nonlocal` names it."""
-    found: dict[str, int] = {}
-    inner = {
-        id(name)
-        for node in own_nodes(scope)
-        if isinstance(node, ast.comprehension)
-        for name in ast.walk(node.target)
-    }
+def times_bound(scope: ast.AST) -> Counter[str]:
+    """How often each name is bound in a scope; a `global` or `nonlocal` counts twice."""
+    found = Counter[str]()
+    loops = (node for node in own_nodes(scope) if isinstance(node, ast.comprehension))
+    inner = {id(name) for node in loops for name in ast.walk(node.target)}
     for node in own_nodes(scope):
         names: list[str] = []
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and id(node) not in inner:
@@ -58,41 +55,39 @@ def times_bound(scope: ast.AST) -> dict[str, int]:
             names = node.names * 2
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             names = [node.name]
-        for name in names:
-            found[name] = found.get(name, 0) + 1
+        found.update(names)
     return found
 
 
 class Module:
-    """The names of a test file that are clean. `hidden`: modules that the project has under a name of the library's."""
+    """The clean names of a test file. `hidden`: modules of the project that shadow the standard library's."""
 
     def __init__(self, tree: ast.Module, hidden: frozenset[str]) -> None:
         self._hidden = hidden
         self.libraries: dict[str, str] = {}
-        """Name to module of the standard library, or to its member."""
+        """Name to module of the standard library, or to a member of one."""
         self.clean_names: set[str] = set()
         self._helpers: dict[str, Function] = {}
         self._known: dict[str, bool] = {}
         self._bound = times_bound(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Global):
-                for name in node.names:
-                    self._bound[name] = self._bound.get(name, 0) + 2
+                self._bound.update(node.names * 2)
         self.starred = any(isinstance(n, ast.ImportFrom) and n.names[0].name == "*" for n in ast.walk(tree))
         for statement in tree.body:
             self._take(statement)
 
     def once(self, name: str) -> bool:
         """Whether the module binds this name once."""
-        return self._bound.get(name, 0) == 1
+        return self._bound[name] == 1
 
     def clean(self, node: ast.AST, inner: frozenset[str] = frozenset(), *, early: bool = False) -> bool:
-        """Whether an expression is clean, with `inner` as names that are; `early`: no test has run before it."""
+        """Whether an expression is clean, given clean names `inner`; `early`: no test has run before it."""
         look = _PurityCheck(self, early)
         return not self.starred and look.at(node, inner)
 
     def member(self, name: str) -> str:
-        """What a name of the module stands for in the standard library, or an empty text."""
+        """What a name of the module refers to in the standard library, or an empty text."""
         return self.libraries.get(name, "") if self.once(name) else ""
 
     def known(self, name: str) -> bool:
@@ -109,12 +104,12 @@ class Module:
         if function is None or not self.once(name):
             return False
         if name not in self._known:
-            self._known[name] = False  # one that calls itself is not
+            self._known[name] = False  # a recursive helper is not clean
             self._known[name] = self._pure(function)
         return self._known[name]
 
     def read_by(self, name: str) -> frozenset[str]:
-        """The module's names that a helper of it reads, itself or by other helpers."""
+        """The module's clean names that a helper reads, itself or through other helpers."""
         found, todo = set[str](), {name}
         while todo:
             function = self._helpers.get(one := todo.pop())
@@ -126,10 +121,8 @@ class Module:
     def _take(self, statement: ast.stmt) -> None:
         if isinstance(statement, ast.Import):
             for alias in statement.names:
-                if alias.asname or "." not in alias.name:
-                    self._library(alias.asname or alias.name, alias.name)
-                else:
-                    self._library(alias.name.partition(".")[0], alias.name.partition(".")[0])
+                module = alias.name if alias.asname else alias.name.partition(".")[0]
+                self._library(alias.asname or module, module)
         elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
             for alias in statement.names:
                 self._library(alias.asname or alias.name, f"{statement.module}.{alias.name}")
@@ -138,14 +131,8 @@ class Module:
         elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if self.clean(statement.value, early=True):
-                self.clean_names |= {one.id for one in targets if isinstance(one, ast.Name)}
-                self.clean_names |= {
-                    one.id
-                    for target in targets
-                    if isinstance(target, ast.Tuple)
-                    for one in target.elts
-                    if isinstance(one, ast.Name)
-                }
+                parts = (one.elts if isinstance(one, ast.Tuple) else [one] for one in targets)
+                self.clean_names |= {one.id for part in parts for one in part if isinstance(one, ast.Name)}
 
     def _library(self, name: str, full: str) -> None:
         top = full.partition(".")[0]
@@ -153,7 +140,7 @@ class Module:
             self.libraries[name] = full
 
     def _pure(self, function: Function) -> bool:
-        """Whether a helper's body is clean: it changes only what it made itself."""
+        """Whether a helper's body is clean: it changes only objects that it made."""
         arguments = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
         made = set(times_bound(function)) - arguments
         look = _PurityCheck(self, early=False, made=frozenset(made))
@@ -177,13 +164,13 @@ class Module:
 
 
 class _PurityCheck:
-    """Looks at expressions of one place."""
+    """Checks the expressions of one scope."""
 
     def __init__(self, module: Module, early: bool, made: frozenset[str] = frozenset()) -> None:
         self._module, self._early, self._made = module, early, made
 
     def statement(self, node: ast.AST, inner: frozenset[str]) -> bool:
-        """A statement of a helper: every expression directly in it is clean, and every statement below it."""
+        """Whether all expressions of a helper's statement are clean, and those of the statements in it."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 stored = isinstance(getattr(child, "ctx", None), ast.Store)
@@ -197,13 +184,13 @@ class _PurityCheck:
         return True
 
     def at(self, node: ast.AST, inner: frozenset[str]) -> bool:
-        """One expression."""
+        """Whether an expression is clean."""
         if isinstance(node, ast.Constant):
             return True
         if isinstance(node, ast.Name):
             return isinstance(node.ctx, ast.Load) and (node.id in inner or self._module.known(node.id))
         if isinstance(node, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
-            return False  # copies are other objects
+            return False  # identity is lost when the value is written as a literal
         if isinstance(node, _MADE_OF_PARTS):
             parts = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
             return all(self.at(one, inner) for one in parts)
@@ -234,7 +221,7 @@ class _PurityCheck:
         return self.at(node.value, inner)
 
     def _dotted(self, node: ast.expr, inner: frozenset[str]) -> str:
-        """The name that an attribute of a library's module has in full, or an empty text."""
+        """The full name of a library module's attribute, or an empty text."""
         if isinstance(node, ast.Name):
             return "" if node.id in inner else self._module.member(node.id)
         if isinstance(node, ast.Attribute):
@@ -258,7 +245,7 @@ class _PurityCheck:
         if isinstance(func.value, ast.Name) and func.value.id in self._made and func.attr in CHANGING:
             return True
         if func.attr == "replace" and len(node.args) == 1 and not node.keywords:
-            return False  # of a path
+            return False  # Path.replace renames a file
         if func.attr not in METHODS and not (self._early and func.attr in LISTING):
             return False
         return self.at(func.value, inner) and (func.attr not in OPENERS or _reads(node, 0))

@@ -1,7 +1,7 @@
-"""The pytest plugin of a project's run: which tests there are, how each ended, which lines it reached.
+"""The pytest plugin of a project's run: reports the tests, how each ended and which lines it reached.
 
-A test has passed when setup, call and teardown were each seen to pass, in time, with the test machinery unchanged.
-Standard library only; jailed.
+A test has passed if its setup, call and teardown passed in time, with the test machinery unchanged.
+Standard library only; runs in the jail.
 """
 
 import builtins
@@ -21,14 +21,14 @@ from strop_verify.verification.project.recording import recorded
 _Send = Callable[[dict[str, Any]], None]
 _SHOWN = 400
 _SLEEP = 10
-"""Wall seconds of a test for each CPU second that it may use."""
+"""Wall seconds of a test per CPU second of its limit."""
 _CLOCKS = (
     "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time",
     "process_time_ns", "thread_time", "thread_time_ns", "sleep",
 )  # fmt: skip
-"""Functions of `time` by which a test measures how long something takes, or waits."""
+"""Functions of `time` with which a test measures time or waits."""
 _MOST_CALLS = 1_000_000
-"""Calls after which a test is given up, where calls are recorded: the same on a busy machine as on a quiet one."""
+"""Calls after which a test whose calls are recorded is aborted; unlike time, independent of the machine's load."""
 _WATCHED = ("_pytest", "pytest", "pluggy", "unittest.case", "unittest.suite", "unittest.loader")
 _PLAIN = (types.FunctionType, types.BuiltinFunctionType, type, classmethod, staticmethod, property)
 
@@ -38,7 +38,7 @@ class Overdue(BaseException):
 
 
 class Recorder:
-    """Sends messages that hold "start", "test", "collect", "collected", "lines", "reached", "probe", ... (`runs`)."""
+    """Sends messages with "start", "test", "collect", "collected", "lines", "reached", "probe", ... (`runs`)."""
 
     def __init__(self, send: _Send, guard: "Guard", job: dict[str, Any], top: str) -> None:
         self.send, self.guard = send, guard
@@ -50,7 +50,7 @@ class Recorder:
         self.top = top
         self.seconds: float = job["seconds"]
         self.patience: int = job["patience"]
-        """Tests that may be overdue before the rest is given up; 0 = any number."""
+        """Overdue tests before the rest is abandoned; 0 = any number."""
         self.tracer = Tracer(top, job["traced"]) if job["traced"] else None
         self.reach = Reach(top) if job["reach"] else None
         self.failures: dict[str, tuple[str, str]] = {}
@@ -63,12 +63,12 @@ class Recorder:
         _alarm(job["loading"])
 
     def pytest_collectreport(self, report: Any) -> None:
-        """A file that cannot be imported."""
+        """Reports a file that cannot be imported."""
         if report.failed:
             self.send({"collect": report.nodeid, "x": str(report.longrepr)[-_SHOWN:]})
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        """Keeps what is asked for, in the project's order or another one."""
+        """Keeps the wanted tests, in the project's order or another one."""
         items[:] = [
             item
             for item in items
@@ -78,7 +78,7 @@ class Recorder:
             _reorder(items, random.Random(self.order))
 
     def pytest_collection_finish(self, session: Any) -> None:
-        """Says what there is."""
+        """Reports the tests, and the values of the probes."""
         _alarm(0)
         self.session = session
         self._look("")
@@ -93,7 +93,7 @@ class Recorder:
             session.items[:] = []
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Each test starts alike, with a time limit."""
+        """Starts every test with the same random state and a time limit."""
         self.send({"start": nodeid})
         random.seed(0)
         self.began = process_time()
@@ -104,7 +104,7 @@ class Recorder:
             self.reach.start()
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
-        """Keeps why a phase failed."""
+        """Notes why a phase failed."""
         if call.excinfo is not None:
             kind = call.excinfo.typename
             text = ""
@@ -113,7 +113,7 @@ class Recorder:
             self.failures.setdefault(item.nodeid, (kind, text[:_SHOWN]))
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Counts the phases; the last one is teardown."""
+        """Counts passed phases; after teardown reports the test."""
         name = report.nodeid
         if report.outcome == "passed" and not hasattr(report, "wasxfail"):
             self.phases.setdefault(name, set()).add(report.when)
@@ -146,7 +146,7 @@ class Recorder:
 
 
 def _reorder(items: list[Any], drawn: random.Random) -> None:
-    """Another order of files, of classes in a file and of tests in a class; each of them stays together."""
+    """Shuffles files, the classes of a file and the tests of a class; each group stays together."""
     places: dict[str, float] = {}
 
     def key(item: Any) -> list[float]:
@@ -158,7 +158,7 @@ def _reorder(items: list[Any], drawn: random.Random) -> None:
 
 
 def _alarm(seconds: float) -> None:
-    """Raises Overdue after so many CPU seconds, or _SLEEP times as many of wall time; 0 = not any more."""
+    """Raises Overdue after so many CPU seconds, or `_SLEEP` times as many wall seconds; 0 cancels it."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     signal.setitimer(signal.ITIMER_REAL, seconds * _SLEEP)
 
@@ -168,7 +168,7 @@ def _overdue(number: int, frame: types.FrameType | None) -> None:
 
 
 class Tracer:
-    """Which lines of the files of `traced` (relative paths) below `top` run between start and stop, in this thread."""
+    """Records which lines of `traced` (paths relative to `top`) run between start and stop, in this thread."""
 
     def __init__(self, top: str, traced: list[str]) -> None:
         self._paths = {f"{top}/{path}": path for path in traced}
@@ -176,12 +176,12 @@ class Tracer:
         self._seen: dict[str, set[int]] = {}
 
     def start(self) -> None:
-        """Begins with no line seen."""
+        """Starts recording, with no line seen."""
         self._left, self._seen = {}, {}
         sys.settrace(self._call)
 
     def stop(self) -> dict[str, list[int]]:
-        """Ends; the lines by path."""
+        """Stops recording; returns the lines by path."""
         sys.settrace(None)
         return {path: sorted(lines) for path, lines in self._seen.items()}
 
@@ -209,9 +209,9 @@ class Tracer:
 
 
 class Reach:
-    """Which code below `top` begins to run between start and stop, how often, and whether a clock is read.
+    """Records which code below `top` is called between start and stop, how often, and whether a clock is read.
 
-    It is told of calls only, in this thread. What was imported before it was made reads its clocks unseen.
+    Only calls in this thread count. Clocks that were imported by name before it was made are not seen.
     """
 
     def __init__(self, top: str) -> None:
@@ -223,7 +223,7 @@ class Reach:
             setattr(time, name, functools.partial(self._read, getattr(time, name)))
 
     def start(self) -> None:
-        """Begins with nothing seen."""
+        """Starts recording, with nothing seen."""
         self.clocks = 0
         calls: dict[int, int] = {}
         codes: dict[int, types.CodeType] = {}
@@ -245,7 +245,7 @@ class Reach:
         sys.settrace(call)
 
     def stop(self) -> dict[str, Any]:
-        """Ends; "reached": path to first lines of code, "calls": of it all, "clock": whether time was measured."""
+        """Stops; "reached": path to first lines of code, "calls": their number, "clock": whether time was measured."""
         sys.settrace(None)
         reached: dict[str, set[int]] = {}
         total, timed = 0, self.clocks > 0
@@ -270,9 +270,9 @@ def _lines(code: types.CodeType) -> Iterator[int]:
 
 
 class Guard:
-    """Notices changes of the test machinery since it was made: pytest, pluggy, unittest's cases, builtins.
+    """Detects changes of the test machinery since its creation: pytest, pluggy, unittest, builtins.
 
-    It shares the process with the code that it watches, so it stops the cheap ways only.
+    It shares the process with the code that it watches, so it stops only the cheap attacks.
     """
 
     def __init__(self) -> None:
@@ -280,7 +280,7 @@ class Guard:
         self._spaces: list[tuple[Any, frozenset[str]]] = []
         self._codes: list[tuple[types.FunctionType, types.CodeType]] = []
         self._legacy: list[object] = []
-        """What pytest itself puts in place of others for the time of a session."""
+        """Functions that pytest itself patches in during a session."""
         self._remember(builtins)
         for name, module in list(sys.modules.items()):
             if name.startswith(("_pytest.", "pluggy.")) or name in _WATCHED:
@@ -289,7 +289,7 @@ class Guard:
                 self._legacy = [f for f in vars(module).values() if isinstance(f, types.FunctionType)]
 
     def changed(self) -> str:
-        """The name of something that is no longer what it was, or an empty text."""
+        """The name of something that has changed, or an empty text."""
         for space, name, value in self._members:
             if (now := space.get(name)) is not value and not self._is_legacy(now):
                 return name

@@ -1,6 +1,6 @@
-"""Values of clean expressions, found in the tests' process of the unedited project before any test runs.
+"""Evaluates clean expressions in the unedited project's test process, before any test runs.
 
-Standard library only; jailed. What opens a file says which; what holds a path of this process is not told.
+Standard library only; runs in the jail. Opened files are reported; values that hold a path of this process are not.
 """
 
 import ast
@@ -29,7 +29,7 @@ _FIXED = (
 
 
 class _FilesOpened:
-    """Files and folders that this thread of work opens, while it is asked to look."""
+    """Paths of files and folders that are opened while `looking`."""
 
     def __init__(self) -> None:
         self.looking = False
@@ -44,7 +44,7 @@ class _FilesOpened:
 
 
 def recorded(items: list[Any], probes: list[list[str]], top: str) -> Iterator[dict[str, Any]]:
-    """What each probe (path, owner, text, names of parameters) gives, for each test of its owner where it has any.
+    """The value of each probe (path, owner, text, whether it has parameters), for each test of its owner if it has any.
 
     Messages hold "probe" (its number), "test" (empty without parameters), "v" (a literal, or empty if there is none),
     "k" (`fixed`, `plain` or `other`), "reads" and "named" (paths below the project), "relative".
@@ -76,7 +76,7 @@ def _one(text: str, space: dict[str, Any], top: str, opened: _FilesOpened) -> di
     opened.paths, opened.looking = [], True
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # a test may wait for one
+            warnings.simplefilter("error")  # a test may expect the warning
             value = eval(text, space)
     finally:
         opened.looking = False
@@ -94,7 +94,7 @@ def _one(text: str, space: dict[str, Any], top: str, opened: _FilesOpened) -> di
 
 
 def _below(path: str, top: str) -> str:
-    """A path relative to the project, or an empty text; "." is the project itself."""
+    """A path relative to the project ("." is the project itself), or an empty text outside it."""
     full = os.path.normpath(os.path.join(top, path))
     return os.path.relpath(full, top) if full == top or full.startswith(top + "/") else ""
 
@@ -114,7 +114,7 @@ def _kind(value: object, depth: int) -> str:
 
 
 def _literal(value: object, work: str) -> str:
-    """The text that is read again as this value, or an empty one."""
+    """The value as a literal that reads back as equal, or an empty text."""
     if not _plain(value, _DEEPEST):
         return ""
     text = repr(value)
@@ -138,7 +138,7 @@ def _plain(value: object, depth: int) -> bool:
 
 
 def _names(value: object, named: list[str], depth: int) -> None:
-    """Texts and paths within a value that may name a file."""
+    """Collects texts and paths in a value that may name a file."""
     if len(named) >= _MOST_NAMED:
         return
     if isinstance(value, str):

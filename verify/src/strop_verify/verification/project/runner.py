@@ -1,9 +1,10 @@
-"""The jailed process that runs projects' tests: imports pytest once, forks a child for each run.
+"""The jailed process that runs projects' tests: imports pytest once and forks a child for each run.
 
-A child gets a tree of files over its channel, lays it out in the work directory, forgets what its parent had imported
-under the project's own names, gives up starting processes, and runs pytest. It holds no other tree, no earlier content
-of an edited file and no other run's results. What it says is signed with a secret of this run: bytes that the project's
-code writes to the channel count as tampering. Code that searches the process's memory finds the secret.
+A child receives a tree of files over its channel, writes it to the work directory, drops modules that its parent had
+imported under the project's own names, gives up the right to start processes, and runs pytest. It holds no other tree,
+no earlier content of an edited file and no other run's results. Its messages are signed with a secret of the run: bytes
+that the project's code writes to the channel count as tampering. Code that searches the process's memory can find the
+secret.
 
 Control packets as in `verification.python.zygote`. Job channel: takes a frame of "files" ([path, size] each), "secret",
 "keep", "roots", "own", "options", "arguments" and what `recorder.Recorder` reads, then the files' bytes. Sends
@@ -29,18 +30,13 @@ from strop_verify.verification.python.wire import HEADER, UNSIGNED, Closed, fram
 
 _CHANNEL = 3
 TIME = 1_000_000_000
-"""Modification time of every file of a tree, in seconds: compiled files of another run fit."""
+"""Modification time of every file of a tree, in Unix seconds; constant, so that compiled files stay valid."""
 _PLUGINS = ("cacheprovider", "faulthandler", "junitxml", "pastebin", "stepwise")
 ENVIRONMENT = {
-    "CI": "1",
-    "TZ": "UTC",
-    "LANG": "C.UTF-8",
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "NO_COLOR": "1",
-}
-"""What tests see besides HOME and TMPDIR. CI has Hypothesis take the same examples each time."""
+    "CI": "1", "TZ": "UTC", "LANG": "C.UTF-8", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1", "NO_COLOR": "1",
+}  # fmt: skip
+"""The tests' environment, with HOME and TMPDIR. CI makes Hypothesis use the same examples each time."""
 
 
 class Channel:
@@ -50,7 +46,7 @@ class Channel:
         self._fd = fd
 
     def exactly(self, count: int) -> bytes:
-        """The next bytes. Raises Closed."""
+        """The next `count` bytes. Raises Closed at the end."""
         parts = []
         while count:
             part = os.read(self._fd, min(count, 1 << 20))
@@ -61,12 +57,12 @@ class Channel:
         return b"".join(parts)
 
     def job(self) -> dict[str, Any]:
-        """The job's frame."""
+        """Reads the job's frame."""
         return fields(self.exactly(int.from_bytes(self.exactly(HEADER), "big")))
 
 
 def _signed(fd: int, secret: bytes) -> Any:
-    """A function that sends one message; each is signed with its number."""
+    """A function that sends a message, signed together with its number."""
     keyed, count = hashlib.blake2b(key=secret, digest_size=len(UNSIGNED)), [0]
     pack, in_frame, write = message, framed, write_all
 
@@ -80,16 +76,14 @@ def _signed(fd: int, secret: bytes) -> Any:
 
 
 def main() -> NoReturn:
-    """Serves forks until the parent hangs up. Own arguments: work directory, folder with pytest; JSON lists of folders
-    of packages, of what is read, and of modules to import ahead.
+    """Serves forks until the parent hangs up.
+
+    Arguments: work directory, folder with pytest; JSON lists of package folders, readable paths, modules to import.
     """
     work, testing = sys.argv[5:7]
     packages, read, ahead = map(json.loads, sys.argv[7:10])
     os.environ.update(ENVIRONMENT, HOME=work, TMPDIR=work)
-    sys.path += [
-        packages[-1],
-        testing,
-    ]  # pytest and what it needs are ours, whatever the project asked for, or is
+    sys.path += [packages[-1], testing]  # our own pytest and its requirements, not the project's
     control, settings, hello = fork_server.start(preload=fork_server.PYTEST, read=tuple(read), work=work)
     sys.path[-2:] = packages
     for name in ahead:
@@ -125,7 +119,7 @@ def _become(unsafe: bool, work: str, limits: Limits, fds: tuple[int, ...], serve
 
 
 def _lay_out(work: str, files: list[tuple[str, int]], channel: Channel) -> str:
-    """Writes the tree; returns its folder."""
+    """Writes the tree and returns its folder."""
     workdir.clear(work)
     os.chdir(work)
     top = os.path.join(work, "project")
@@ -148,7 +142,7 @@ def _run(job: dict[str, Any], top: str) -> int:
     os.close(_CHANNEL)
     _hide()
     send = _signed(fd, job.pop("secret"))
-    send({"begun": True})  # from here on nothing is this process's own failure
+    send({"begun": True})  # from here on a failure is the project's
     work = os.path.dirname(top)
     os.chdir(top)
     for name in [name for name in sys.modules if name.partition(".")[0] in own]:
@@ -173,7 +167,7 @@ def _run(job: dict[str, Any], top: str) -> int:
 
 
 def _hide() -> None:
-    """Takes this program's modules out of sight and gives its classes names that no code can know ahead."""
+    """Removes this program's modules and gives its classes random names, so that no code can name them."""
     for kind in (Guard, Recorder, Channel):
         kind.__name__ = kind.__qualname__ = "C" + os.urandom(6).hex()
         kind.__module__ = "m" + os.urandom(6).hex()

@@ -1,10 +1,10 @@
-"""What is asked of a run of a project's tests, what was seen of it, and how its signed messages are taken."""
+"""A request to run a project's tests, its result, and the reader of its signed messages."""
 
 import hashlib
 import math
 import secrets
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -18,24 +18,24 @@ from strop_verify.verification.python.decoder import fields
 from strop_verify.verification.python.wire import UNSIGNED, FrameReader
 
 RESULT_BYTES = 512 << 20
-"""Most bytes of messages that a run may send."""
+"""Maximum bytes of messages from a run."""
 
 MEMORY_BYTES = 3 << 30
-"""Address space of a run's process at the least, in bytes."""
+"""Minimum address space of a run's process, in bytes."""
 PLAIN = ("-o", "addopts=", "-o", "required_plugins=")
-"""What a project asks pytest for on its command line is left out: it mostly names plugins that are not here."""
+"""Ignores the project's command line options for pytest: they mostly name plugins that are not installed."""
 BARE = ("-c", "/dev/null")
-"""No configuration of the project at all, where pytest refuses the one it has."""
+"""Ignores the project's configuration, for one that pytest refuses."""
 
 
 @dataclass(frozen=True)
 class CompileCache:
-    """What one run of the unchanged snapshot left behind to make others quick."""
+    """What a run of the unchanged snapshot leaves to speed up others."""
 
     compiled: dict[str, bytes] = field(default_factory=dict)
-    """Path to content of compiled files."""
+    """Compiled files, content by path."""
     modules: tuple[str, ...] = ()
-    """Modules of Python and of the environment that the project imports."""
+    """Modules from outside the project that it imports."""
     options: tuple[str, ...] = PLAIN
 
 
@@ -44,42 +44,42 @@ class RunRequest:
     """One run of tests."""
 
     tests: Collection[str] | None = None
-    """Test ids; None = all there are, restarted after a test that ends the process."""
+    """Test ids; None = all, restarted after a test that ends the process."""
     left_out: Collection[str] = ()
     within: Collection[str] = ()
-    """Without `tests`: paths of files, or test ids without parameters, that hold them; none = the whole project."""
+    """Without `tests`: paths of files, or test ids without parameters, to collect from; empty = the whole project."""
     beside: Collection[str] = ()
-    """Files that tests are collected from as a whole; `tests` still says which of them run."""
+    """Files to collect as a whole; `tests` still selects which of their tests run."""
     order: int = 0
-    """Seed of another order than the project's; 0 = the project's."""
+    """Seed for a shuffled order; 0 = the project's order."""
     collect: bool = False
-    """Only find out which tests there are."""
+    """Only collect the tests."""
     seconds: float = 0.0
-    """CPU seconds that a test may take; 0 = as its backend was made, or no bound."""
+    """CPU seconds per test; 0 = the backend's own limit, or none."""
     loading: float = 0.0
-    """CPU seconds that importing and collecting may take; 0 = no bound."""
+    """CPU seconds for importing and collecting; 0 = no limit."""
     until: float = math.inf
-    """When it ends at the latest, as `time.monotonic` tells it."""
+    """Deadline, in the time of `time.monotonic`."""
     patience: int = 0
-    """Tests that may take too long before the rest is given up; 0 = any number."""
+    """Overdue tests before the rest is abandoned; 0 = any number."""
     traced: Sequence[str] = ()
-    """Files whose lines that each test reaches are recorded."""
+    """Files of which the lines that each test reaches are recorded."""
     reach: bool = False
-    """Whether it is recorded which code each test calls."""
+    """Whether to record which code each test calls."""
     room: float = 0.0
-    """CPU seconds that a run of chosen tests may take, and wall seconds for each of them `WALL_EACH`; 0 = as usual."""
+    """CPU seconds for a run of chosen tests, with `WALL_EACH` wall seconds per CPU second; 0 = as usual."""
     probes: Sequence[tuple[str, str, str, bool]] = ()
-    """Expressions to evaluate once all is collected: file, function, text, whether it has parameters (`recording`)."""
+    """Expressions to evaluate after collection: file, function, text, whether it has parameters (`recording`)."""
     keep: bool = False
-    """Bring back compiled files and names of modules; only for trees that are trusted."""
+    """Return compiled files and names of modules; only for trusted trees."""
 
 
 WALL_EACH = 4.0
 _LEAST = 0.05
-"""Wall seconds of a run that begins too late."""
+"""Wall seconds for a run that starts too late."""
 EVERYTHING = RunRequest()
 Probed = tuple[str, str, tuple[str, ...], tuple[str, ...], bool]
-"""A literal or an empty text, its kind, files read, files named, whether by relative paths."""
+"""A literal or an empty text, its kind, files read, files named, whether files were read by relative paths."""
 
 
 @dataclass(frozen=True)
@@ -88,52 +88,71 @@ class TestReach:
 
     __test__ = False
     code: frozenset[tuple[str, int]]
-    """(path, first line) of code of the project that runs, decorators included in the line."""
+    """(path, first line) of the project's code that runs; decorators count as the first line."""
     calls: int
-    """Of the project's code: what a test costs, the same on a busy machine as on a quiet one."""
+    """Calls of the project's code: a measure of a test's cost that is independent of the machine's load."""
     clock: bool
     """Whether it measures time or waits."""
 
 
 @dataclass
 class ProjectRun:
-    """What was seen of one run."""
+    """The result of one run."""
 
     results: dict[str, TestResult] = field(default_factory=dict)
     collected: list[str] = field(default_factory=list)
     uncollected: str = ""
-    """Why a file could not be collected, the first one."""
+    """Why the first uncollected file failed."""
     files_uncollected: int = 0
     lines: dict[str, dict[str, list[int]]] = field(default_factory=dict)
-    """Test to path to lines."""
+    """Lines by path by test."""
     reached: dict[str, TestReach] = field(default_factory=dict)
-    """By test, where it was asked for."""
+    """By test, if requested."""
     told: dict[tuple[int, str], "Probed"] = field(default_factory=dict)
-    """What each probe gave, by its number and the test (empty without parameters)."""
+    """Results of probes, by number and test (empty without parameters)."""
     running: str = ""
-    """The test that was under way at the end."""
+    """The test that was running at the end."""
     stop: tuple[Outcome, str] | None = None
-    """What ended the run before its time."""
+    """Why the run ended early."""
     status: int | None = None
-    """pytest's exit status, if it came to its end."""
+    """pytest's exit status, if it finished."""
     tampered: str = ""
     warmth: CompileCache | None = None
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
 
+    def passed(self, test: str) -> bool:
+        """Whether a test was reported as passed."""
+        return test in self.results and self.results[test].outcome is Outcome.PASSED
+
     @property
     def endless(self) -> bool:
-        """Whether its time ended before its tests were found."""
+        """Whether it ran out of time before its tests were collected."""
         return self.stop is not None and self.stop[0] is Outcome.TIMED_OUT and not self.collected
 
 
+def continued(
+    run: ProjectRun, request: RunRequest, start: Callable[[RunRequest], ProjectRun], most: int
+) -> ProjectRun:
+    """The run, continued with the remaining tests after one that ended its process, up to `most` times."""
+    for _ in range(most):
+        if run.stop is None or not run.running:
+            break
+        more = start(replace(request, left_out={*request.left_out, *run.results, run.running}))
+        run.results |= more.results
+        run.lines |= more.lines
+        run.reached |= more.reached
+        run.running, run.stop, run.status = more.running, more.stop, more.status
+    return run
+
+
 def ending(limits: Limits, until: float) -> Limits:
-    """The limits, with no more wall time than is left until then."""
+    """The limits, with the wall time capped by the time left until `until`."""
     return replace(limits, wall_seconds=max(_LEAST, min(limits.wall_seconds, until - time.monotonic())))
 
 
 def with_room(limits: Limits, *, cpu: float, wall: float) -> Limits:
-    """Limits of a run: those of an answer, with room for pytest, imports and a tree of files."""
+    """An answer's limits extended for pytest, imports and a tree of files."""
     return Limits(
         cpu_seconds=limits.cpu_seconds + cpu,
         wall_seconds=limits.wall_seconds + wall,
@@ -143,7 +162,7 @@ def with_room(limits: Limits, *, cpu: float, wall: float) -> Limits:
 
 
 def as_bytes(files: Mapping[str, str]) -> dict[str, bytes]:
-    """Texts as they are written to disk. Raises VerificationError for a path that leaves the project."""
+    """Texts encoded for writing to disk. Raises VerificationError for a path that leaves the project."""
     for path in files:
         pure = PurePosixPath(path)
         if pure.is_absolute() or ".." in pure.parts or not pure.parts or str(pure) != path or "\0" in path:
@@ -152,7 +171,7 @@ def as_bytes(files: Mapping[str, str]) -> dict[str, bytes]:
 
 
 class Listener:
-    """Takes a run's signed messages; what is not signed was written by the code under test."""
+    """Reads a run's signed messages; anything unsigned was written by the code under test."""
 
     def __init__(self, secret: bytes) -> None:
         self.run = ProjectRun()
@@ -165,7 +184,7 @@ class Listener:
         self._modules: list[str] = []
 
     def feed(self, data: bytes) -> None:
-        """The next bytes; b"" is the end."""
+        """Takes the next bytes; b"" is the end."""
         if not data or self.over:
             self.over = True
             return
@@ -177,7 +196,7 @@ class Listener:
             self._forged()
 
     def warmth(self) -> CompileCache:
-        """What the run left behind."""
+        """The compiled files and modules that the run sent."""
         return CompileCache(self._compiled, tuple(self._modules))
 
     def _forged(self) -> None:
@@ -185,7 +204,7 @@ class Listener:
 
     def _take(self, body: bytes) -> None:
         signature, message = body[: len(UNSIGNED)], body[len(UNSIGNED) :]
-        if signature == UNSIGNED and not self.heard:  # nothing of the project has run yet
+        if signature == UNSIGNED and not self.heard:  # no code of the project has run yet
             self.broken, self.over = str(fields(message)["broken"]), True
             return
         mac = self._keyed.copy()
@@ -218,12 +237,8 @@ class Listener:
                 run.stop = (Outcome.TIMED_OUT, "importing took too long")
         elif "probe" in message:
             lists = tuple(message["reads"]), tuple(message["named"])
-            run.told[message["probe"], message["test"]] = (
-                message["v"],
-                message["k"],
-                *lists,
-                message["relative"],
-            )
+            told = (message["v"], message["k"], *lists, message["relative"])
+            run.told[message["probe"], message["test"]] = told
         elif "stopped" in message:
             run.stop = (Outcome.TIMED_OUT, message["stopped"])
         elif "tampered" in message:

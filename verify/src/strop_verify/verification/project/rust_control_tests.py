@@ -1,9 +1,8 @@
-"""Control tests in Rust: a false one under a test's own name, which must fail, and the true one beside it, renamed.
+"""Control tests in Rust: a false one with a test's own name, which must fail, and the true one beside it, renamed.
 
-A false control compares with other values than the test: each number, text, character and truth value that an assertion
-expects stands there as several others, and that passes if one of them is held for equal. Where there is none, an
-assertion of ours that fails stands at the test's end (at its beginning where it may end before). A test that should
-panic returns.
+A false control compares with other values than the test: each number, string, character and boolean that an assertion
+expects is replaced by several others, and the control passes if one of them is taken as equal. Without such values, a
+failing assertion is added at the test's end (at its start if it may return early). A test that should panic returns.
 """
 
 import random
@@ -14,21 +13,22 @@ from strop_verify.code.trees import Node, parse, text_of, walk
 from strop_verify.verification.controls import ControlTests
 from strop_verify.verification.project.names import Names
 from strop_verify.verification.project.rust_values import altered, spanned
+from strop_verify.verification.rust.trusted_tests import edited
 
 _AROUND = {
     "expression_statement", "block", "for_expression", "if_expression", "else_clause", "unsafe_block",
     "while_expression", "loop_expression",
 }  # fmt: skip
-"""What may stand between a test's body and an assertion that is changed."""
+"""Node types that may enclose a changed assertion in a test's body."""
 _Cut = tuple[int, int, str]
 
 
 def rust_controls(
     tree: Mapping[str, bytes], tests: Collection[str], rng: random.Random, *, literals: bool
 ) -> ControlTests:
-    """Files of the tree in which these tests are false, each with its true control beside it.
+    """Files of the tree with these tests made false, each with its true control beside it.
 
-    Of tests whose name stands once in the tree. literals: change what is expected; else only put assertions of ours in.
+    Skips tests whose name is not unique in the tree. `literals`: change expected values; else only add assertions.
     """
     made = ControlTests()
     found: dict[str, list[tuple[str, Node]]] = {}
@@ -50,19 +50,14 @@ def rust_controls(
         cuts.setdefault(path, []).extend([*changes, (node.end_byte, node.end_byte, _renamed(node, new))])
         made.add(test, test, passes=False)
         made.add(test[: -len(name)] + new, test, passes=True)
-    made.files = {path: _cut(tree[path], chosen) for path, chosen in cuts.items()}
+    made.files = {
+        path: edited(tree[path].decode("utf-8", "replace"), chosen) for path, chosen in cuts.items()
+    }
     return made
 
 
-def _cut(data: bytes, cuts: list[_Cut]) -> str:
-    data = data.decode("utf-8", "replace").encode()
-    for start, end, new in sorted(cuts, reverse=True):
-        data = data[:start] + new.encode() + data[end:]
-    return data.decode()
-
-
 def _renamed(function: Node, name: str) -> str:
-    """The function with its attributes under another name, on lines of its own."""
+    """A copy of the function with its attributes under another name, on separate lines."""
     lines: list[str] = []
     before = function.prev_named_sibling
     while before is not None and before.type in ("attribute_item", "line_comment", "block_comment"):
@@ -109,7 +104,7 @@ def _changes(function: Node, rng: random.Random, literals: bool) -> list[_Cut]:
 
 
 def _assertions(block: Node) -> Iterator[Node]:
-    """The assertions that run in the test's own function."""
+    """The assertions that the test's own function executes."""
     for child in block.named_children:
         if child.type == "macro_invocation" and text_of(child.child_by_field_name("macro")) in (
             "assert_eq",
@@ -121,7 +116,7 @@ def _assertions(block: Node) -> Iterator[Node]:
 
 
 def _site(assertion: Node, held: str, seen: str, rng: random.Random) -> _Cut | None:
-    """An assertion that compares with a value of the text, with others in its place."""
+    """An assertion that expects a literal value, rewritten to compare with others; None for any other assertion."""
     left, right = _sides(assertion)
     for expected, other, form in ((right, left, "*{0} == {1}"), (left, right, "{1} == *{0}")):
         if expected and other and (values := altered(expected, rng)):
@@ -132,7 +127,7 @@ def _site(assertion: Node, held: str, seen: str, rng: random.Random) -> _Cut | N
 
 
 def _sides(assertion: Node) -> tuple[list[Node], list[Node]]:
-    """Tokens of what is compared; none where it is no comparison of two."""
+    """Tokens of both sides of a comparison; empty if the assertion is none."""
     tokens = next((child for child in assertion.children if child.type == "token_tree"), None)
     arguments: list[list[Node]] = [[]]
     for token in tokens.children[1:-1] if tokens is not None else ():

@@ -1,4 +1,4 @@
-"""Values that stand in the text of a Rust test, and others in their place."""
+"""Alters literal values in the text of a Rust test."""
 
 import random
 import re
@@ -6,38 +6,24 @@ from collections.abc import Callable, Sequence
 
 from strop_verify.code.trees import Node, text_of
 
-_MAKERS = frozenset(
-    {
-        "vec",
-        "Some",
-        "Ok",
-        "Err",
-        "None",
-        "String",
-        "from",
-        "to_string",
-        "to_owned",
-        "into",
-        "Box",
-        "new",
-        "Vec",
-        "as_str",
-    }
-)
-"""Names that may stand in a value beside literals: none of the code under test."""
+_MAKERS = {
+    "vec", "Some", "Ok", "Err", "None", "String", "from", "to_string", "to_owned", "into", "Box", "new", "Vec",
+    "as_str",
+}  # fmt: skip
+"""Names that may be part of a value beside literals: none belongs to the code under test."""
 _INTEGER = re.compile(r"(0x[0-9a-fA-F_]+|0b[01_]+|0o[0-7_]+|[0-9][0-9_]*)([iu](?:8|16|32|64|128|size))?")
 _FLOAT = re.compile(r"([0-9][0-9_]*)(\.[0-9_]*(?:f32|f64)?)")
 _MOST = 4
 _SMALL = 118
-"""Below it a number may become a greater one, whatever its type."""
+"""Numbers below it may become greater whatever their type."""
 
 
 def altered(tokens: Sequence[Node], rng: random.Random) -> list[str]:
-    """Up to four texts of a value, each with one literal changed; none where it is no value made of literals alone."""
+    """Up to four variants of a value, each with one literal changed; none if it is not made of literals alone."""
     found: list[Node] = []
     if not all(_plain(token, found) for token in tokens):
         return []
-    choices = [(node, others) for node in found if (others := _others(node, rng))]
+    choices = [(node, others) for node in found if (others := _OTHERS[node.type](text_of(node), rng))]
     if not choices:
         return []
     chosen = choices * _MOST if len(choices) == 1 else rng.sample(choices, min(_MOST, len(choices)))
@@ -52,7 +38,7 @@ def altered(tokens: Sequence[Node], rng: random.Random) -> list[str]:
 
 
 def spanned(tokens: Sequence[Node]) -> str:
-    """The text from the first token to the last; what stands between them is spaces."""
+    """The text from the first token to the last, with spaces between tokens."""
     data = b""
     for token in tokens:
         data += b" " * (token.start_byte - tokens[0].start_byte - len(data)) + text_of(token).encode()
@@ -60,7 +46,7 @@ def spanned(tokens: Sequence[Node]) -> str:
 
 
 def _plain(token: Node, found: list[Node]) -> bool:
-    """Whether a token is part of a value made of literals; the literals are added to those found."""
+    """Whether a token is part of a value made of literals; appends its literals to `found`."""
     if token.type in _OTHERS:
         found.append(token)
         return True
@@ -71,17 +57,12 @@ def _plain(token: Node, found: list[Node]) -> bool:
     return not token.is_named and not text_of(token)[:1].isalpha()
 
 
-def _others(node: Node, rng: random.Random) -> list[str]:
-    return _OTHERS[node.type](text_of(node), rng)
-
-
 def _integers(text: str, rng: random.Random) -> list[str]:
     whole = _INTEGER.fullmatch(text)
-    return (
-        [f"{n}{whole[2] or ''}" for n in _numbers(int(whole[1], 0 if whole[1][1:2].isalpha() else 10), rng)]
-        if whole
-        else []
-    )
+    if whole is None:
+        return []
+    value = int(whole[1], 0 if whole[1][1:2].isalpha() else 10)
+    return [f"{n}{whole[2] or ''}" for n in _numbers(value, rng)]
 
 
 def _floats(text: str, rng: random.Random) -> list[str]:
@@ -90,7 +71,7 @@ def _floats(text: str, rng: random.Random) -> list[str]:
 
 
 def _numbers(value: int, rng: random.Random) -> list[int]:
-    """Others nearby and far away; the first two differ by an odd and by an even number."""
+    """Other numbers, near and far; the first two differ by an odd and by an even number."""
     near = [n for n in range(max(0, value - 3), value) if n >= 0]
     near += range(value + 1, value + 4) if value < _SMALL else []
     odd, even = ([n for n in near if (n - value) % 2 == rest] for rest in (1, 0))

@@ -1,12 +1,13 @@
-"""Places of a test file where a clean expression stands, and what has to be asked to know its value.
+"""Finds the clean expressions of a test file, and what to evaluate to know their values.
 
-Every such expression is written in terms of the module's names and of parameters alone, so it can be evaluated by
-itself; one within loops over clean values gives a tuple for each of them. Where it hands an object that can be changed
-to code that is not clean, that is noted: what else reads the same object has no value of its own.
+Each is rewritten in terms of module names and parameters only, so that it can be evaluated by itself; inside loops over
+clean values it yields a tuple per loop. An expression that passes a mutable object to code that is not clean is marked:
+other expressions that read the object are then not pinned.
 """
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterable
 
 from strop_verify.verification.project.expression_sites import Bound, Mention, Root, Site, SiteLoop, SiteProbe
@@ -19,18 +20,18 @@ _MANY = 99
 
 
 class SiteFinder:
-    """Finds the sites of a module and of the functions of it that are asked for."""
+    """Finds the sites of a module and of some of its functions."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
         self.sites: list[Site] = []
-        """The outermost ones."""
+        """Outermost sites."""
         self.probes: list[SiteProbe] = []
         self.loops: dict[ast.For, SiteLoop] = {}
         self.unsafe: list[Mention] = []
-        """Read in a function within a function, at a time that is not known."""
+        """What is read by code that may run at any time, such as nested functions."""
         self.roots: dict[str, Root] = {}
-        """Of the module's names."""
+        """Roots of the module's names."""
 
     def look(
         self,
@@ -38,7 +39,7 @@ class SiteFinder:
         functions: Iterable[tuple[str, Function, frozenset[str]]],
         others: Iterable[ast.AST],
     ) -> None:
-        """functions: each with its qualified name and its clean parameters; others: what may do anything."""
+        """`functions`: qualified name, function, clean parameters; `others`: code that may do anything."""
         for name in sorted(self.module.clean_names):
             self.roots[name] = Root(probe=self.probe("", name, False), loads=_MANY)
         outer = SiteScope(self, tree, "", frozenset())
@@ -49,22 +50,20 @@ class SiteFinder:
             SiteScope(self, function, owner, parameters).block(function.body, (), None)
 
     def probe(self, owner: str, text: str, parameters: bool) -> SiteProbe:
-        """One more, with the number of its place."""
+        """Adds a numbered probe."""
         self.probes.append(SiteProbe(owner, text, parameters, len(self.probes)))
         return self.probes[-1]
 
 
 class SiteScope:
-    """One function, or the module itself."""
+    """The sites of one function, or of the module itself."""
 
     def __init__(self, finder: SiteFinder, node: ast.AST, owner: str, parameters: frozenset[str]) -> None:
         self._finder, self._node, self._owner = finder, node, owner
         self._early = isinstance(node, ast.Module)
         self._times = times_bound(node)
-        self._loads: dict[str, int] = {}
-        for one in ast.walk(node):
-            if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
-                self._loads[one.id] = self._loads.get(one.id, 0) + 1
+        names_read = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+        self._loads = Counter(one.id for one in names_read if isinstance(one.ctx, ast.Load))
         names = sorted(name for name in parameters if self._times.get(name) == 1)
         root = Root(loads=_MANY)
         if names:
@@ -72,7 +71,7 @@ class SiteScope:
         self._bound = {name: Bound(Mention(root, (name,)), parameter=name) for name in names}
 
     def block(self, body: list[ast.stmt], loops: tuple[SiteLoop, ...], around: ast.AST | None) -> None:
-        """Statements in their order."""
+        """Takes statements in order."""
         for statement in body:
             self._statement(statement, loops, around)
 
@@ -119,19 +118,19 @@ class SiteScope:
             self.unsafe(node)
 
     def _outer(self, node: ast.FunctionDef | ast.ClassDef) -> None:
-        """A function or class of the module: the parameters that its marks give, and the class's own statements."""
+        """A function or class of the module: values in its parametrize marks, and the class's own statements."""
         for mark in node.decorator_list:
             if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("parametrize"):
                 for one in mark.args[1:2]:
                     self._expression(one, (), None, inert=True)
         if isinstance(node, ast.ClassDef):
             if times_bound(node).keys() & self._times.keys():
-                self.unsafe(node)  # its names are not the module's
+                self.unsafe(node)  # a name in it may hide the module's
             else:
                 self.block(node.body, (), None)
 
     def _stored(self, target: ast.expr) -> None:
-        """What is written into an object changes it."""
+        """Marks objects that an assignment changes as unsafe."""
         if isinstance(target, ast.Attribute | ast.Subscript):
             self.unsafe(target)
         elif isinstance(target, ast.Tuple | ast.List):
@@ -139,7 +138,7 @@ class SiteScope:
                 self._stored(one)
 
     def unsafe(self, node: ast.AST) -> None:
-        """Code that is not looked at: what it reads may be changed at any time."""
+        """Marks everything that unanalysed code reads: it may be changed at any time."""
         for one in ast.walk(node):
             if isinstance(one, ast.Name):
                 self._finder.unsafe += self._mentions(one)
@@ -162,7 +161,7 @@ class SiteScope:
         if isinstance(target, ast.Name):
             if self._times.get(target.id) != 1:
                 return False
-            part.root.loads += self._loads.get(target.id, 0)
+            part.root.loads += self._loads[target.id]
             self._bound[target.id] = Bound(part, value, loops)
             return True
         if not isinstance(target, ast.Tuple) or any(isinstance(one, ast.Starred) for one in target.elts):
@@ -179,10 +178,8 @@ class SiteScope:
         names = {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
         if any(self._times.get(name) != 1 for name in names):
             return None
-        inlined, root = (
-            self._inlined(node.iter),
-            Root(tuple(self._mentions(node.iter)), around=node, made_in=around),
-        )
+        inlined = self._inlined(node.iter)
+        root = Root(tuple(self._mentions(node.iter)), around=node, made_in=around)
         length = self._probe(_call("len", _call("list", inlined)), loops, node.iter)
         root.probe = self._probe(_call("tuple", inlined), loops, node.iter)
         loop = SiteLoop(node, inlined, loops, root, length, root.probe)
@@ -206,7 +203,7 @@ class SiteScope:
             or isinstance(node, ast.Lambda | ast.JoinedStr)
             or called in ("id", "assertIs", "assertIsNot")
         ):
-            self.unsafe(node)  # run later, or a copy would be another object
+            self.unsafe(node)  # runs later, or depends on identity, which a copy lacks
             return
         hidden: dict[str, Bound] = {}
         if isinstance(node, _COMPREHENSIONS):

@@ -22,33 +22,32 @@ from strop_verify.sandbox.git import GitError
 from strop_verify.sandbox.work import safe_name
 
 MAX_BYTES = 48 * 2**20
-"""All files of a project together, in bytes: they have to fit into the jail's work directory."""
+"""Maximum bytes of all files of a project: they have to fit into the jail's work directory."""
 MAX_FILE_BYTES = 4 * 2**20
 """Larger files are left out of a snapshot."""
 MAX_FILES = 12_000
 _LOST = re.compile(r"[\ud800-\udfff]")
-"""What Python reads for bytes of a name that are no UTF-8."""
+"""Surrogates, with which Python reads file names that are not UTF-8."""
 _PATH, _NAME = 3_800, 255
-"""Bytes of a path, and of a name in it, that can be written to disk."""
+"""Maximum bytes of a path, and of a name in it."""
 _ROOTS = "STROP_PROJECTS"
 _SKIPPED = (
     ".*", "__pycache__", "*.pyc", "*.pyo", "*.so", "*.pyd", "*.o", "node_modules", "venv", "env", "*.egg-info",
     "build", "dist", "target", "htmlcov", "*.tar.gz", "*.whl", "*.zip.part",
 )  # fmt: skip
-"""Names that are no source: hidden ones, caches, environments, build outputs."""
+"""Names that are not source: hidden files, caches, environments, build outputs."""
 _SKIPPED_NAME = re.compile("|".join(map(fnmatch.translate, _SKIPPED)))
 _KEPT = (".cargo", ".coveragerc")
 _OF_PYTHON = ("build", "dist", "target", "env")
-"""Of the skipped names, those that may also be packages; a folder with an __init__.py is kept."""
-
+"""Skipped names that may also be packages; a folder with an `__init__.py` is kept."""
 _MARKS = ("PKG-INFO", "setup.py", "pyproject.toml", "Cargo.toml")
-"""What stands at the top of a project."""
+"""Files found at the top of a project."""
 
 
 def pack(folder: Path, out: Path) -> str:
-    """Writes the snapshot of a folder (or of an sdist) to `out`, whole or not at all; returns its digest.
+    """Writes the snapshot of a folder or an sdist to `out`, atomically; returns its digest.
 
-    In a git checkout the tracked files as they are on disk; elsewhere all but hidden files, caches and build outputs.
+    Takes the tracked files of a git checkout as they are on disk; elsewhere all but hidden files and build outputs.
     Raises UserError for a folder without files, or with more than MAX_FILES or MAX_BYTES.
     """
     files = read_project(folder)
@@ -59,10 +58,10 @@ def pack(folder: Path, out: Path) -> str:
 
 
 def unpack(source: Path | bytes) -> Files:
-    """The files of a snapshot, or of its bytes, or of a plain .tar; links, other special members, and files whose names
-    are no UTF-8, which no task can hold, left out.
+    """The files of a snapshot, given as a path or as bytes, or of a plain .tar.
 
-    Raises VerificationError when it cannot be read, leaves its folder or holds too much.
+    Skips special members such as links, and names that are not UTF-8, which no task can hold.
+    Raises VerificationError if it cannot be read, holds too much, or a path leaves its folder.
     """
     files: Files = {}
     total = 0
@@ -89,9 +88,9 @@ def unpack(source: Path | bytes) -> Files:
 
 
 def locate(project: str) -> Path:
-    """Where the snapshot that a check names lies: there, or under its base name in the folder STROP_PROJECTS.
+    """The snapshot that a check names: at that path, or by its base name in the folder STROP_PROJECTS.
 
-    Raises VerificationError when it is in neither.
+    Raises VerificationError if it is in neither.
     """
     path = Path(project)
     if (there := _found(path)) is not None and there.is_file():
@@ -102,21 +101,21 @@ def locate(project: str) -> Path:
 
 
 def locate_packages(packages: str) -> str:
-    """The folder of packages that a check names, found like a snapshot; "" where it names none.
+    """The folder of packages that a check names, found like a snapshot; "" if it names none.
 
-    Raises VerificationError when it is missing.
+    Raises VerificationError if it is missing.
     """
     if not packages:
         return ""
     path = Path(packages)
     if (there := _found(path)) is not None and there.is_dir():
         return str(there.resolve())
-    remedy = f"strop build env {path.name}.json -o FOLDER makes it again, beside the tasks"
+    remedy = f"strop build env {path.name}.json -o FOLDER rebuilds it, beside the tasks"
     raise VerificationError(f"the project's packages {packages} are missing; {remedy}")
 
 
 def _found(path: Path) -> Path | None:
-    """There, or in the folder STROP_PROJECTS."""
+    """The path itself, or its name in the folder STROP_PROJECTS."""
     folder = os.environ.get(_ROOTS)
     places = (path, Path(folder) / path.name) if folder else (path,)
     return next((place for place in places if place.exists()), None)
@@ -126,7 +125,7 @@ def read_project(path: Path) -> Files:
     """The files of a folder, a snapshot or an sdist. Raises UserError."""
     if path.is_file():
         try:
-            return {n: data for n, data in _without_top(unpack(path)).items() if not _skipped_by_name(n)}
+            return {n: data for n, data in _without_top(unpack(path)).items() if not _hidden(n)}
         except VerificationError as error:
             raise UserError(str(error)) from None
     if not path.is_dir():
@@ -139,7 +138,7 @@ def read_project(path: Path) -> Files:
         if file.is_symlink() or not file.is_file() or (size := file.stat().st_size) > MAX_FILE_BYTES:
             continue
         if _LOST.search(name) or {"..", ".git"} & {part.lower() for part in Path(name).parts}:
-            continue  # no UTF-8; or as an index can name it, a path outside or the repository itself
+            continue  # not UTF-8; or a path that an index can hold: outside, or in the repository's own folder
         if not file.resolve().is_relative_to(top):
             continue  # a folder can be a link
         total += size
@@ -153,10 +152,9 @@ def read_project(path: Path) -> Files:
 
 
 def listed_files(folder: Path, most: int = 0) -> list[str]:
-    """The names of a project's files: what git tracks, else all but hidden files, caches and build outputs; links too.
-    In the order of names.
+    """Sorted names of a project's files: what git tracks, else all but hidden files and build outputs; links too.
 
-    Raises UserError where there are more than `most`; 0 = any number.
+    Raises UserError if there are more than `most`; 0 = any number.
     """
     names: list[str] = []
     for name in _tracked(folder) or _walk(folder):
@@ -167,7 +165,7 @@ def listed_files(folder: Path, most: int = 0) -> list[str]:
 
 
 def _tracked(folder: Path) -> list[str]:
-    """What git tracks in this folder, or nothing where it is no checkout of its own."""
+    """The files that git tracks, or nothing if the folder is not the top of a checkout."""
     if not (folder / ".git").exists():
         return []
     try:
@@ -193,11 +191,11 @@ def _skipped(name: str, package: bool) -> bool:
 
 
 def is_made(path: str) -> bool:
-    """Whether a path is no source by its name: hidden, a cache, an environment, a build's output."""
+    """Whether a path is not source by its name: hidden, a cache, an environment, build output."""
     return any(_skipped(part, False) for part in path.split("/"))
 
 
-def _skipped_by_name(path: str) -> bool:
+def _hidden(path: str) -> bool:
     return any(part.startswith(".") and part not in _KEPT for part in path.split("/"))
 
 
@@ -210,7 +208,7 @@ def _without_top(files: Files) -> Files:
 
 
 def load_snapshot(check: ProjectCheck) -> Files:
-    """The files of the check's project. Raises VerificationError when it is missing or another one."""
+    """The files of the check's project. Raises VerificationError if it is missing or has another digest."""
     if check.project.startswith(DATA):
         where, (files, digest) = "in the task", _held(check.project)
     else:

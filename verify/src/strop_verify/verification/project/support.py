@@ -1,7 +1,7 @@
-"""What tests call to assert, though it lies outside of them: it is part of the tests, wherever it stands.
+"""Finds code outside the tests by which they assert; it counts as part of the tests.
 
-Classes that test classes derive from, fixtures that tests ask for, and functions that can fail a test and do nothing
-else. Of the last the running tells: emptied, no test that calls it notices.
+Base classes of test classes, fixtures that tests request, and functions that can fail a test and do nothing else. The
+last are found by running the tests: if such a function is emptied, no test that calls it notices.
 """
 
 import ast
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from strop_verify.core.snapshots import Files
-from strop_verify.core.verdict import Outcome
 from strop_verify.verification.project.backend import Backend
 from strop_verify.verification.project.definitions import (
     DEEP,
@@ -27,11 +26,11 @@ from strop_verify.verification.project.definitions import (
     names_in,
     parsed,
 )
-from strop_verify.verification.project.runs import ProjectRun, RunRequest, TestReach
+from strop_verify.verification.project.runs import RunRequest, TestReach
 from strop_verify.verification.project.syntax_of_tests import by_file
 
 _MOST = 24
-"""Functions that are emptied to see who notices."""
+"""Maximum functions that are emptied to see whether a test notices."""
 _KEPT = 32
 
 
@@ -39,10 +38,10 @@ _KEPT = 32
 class SupportPart:
     """A function or class of the project.
 
-    path, name  its file, and its name within that, with the classes around it
-    line     the first, decorators included
-    sure     whether it belongs to the tests whatever a run says
-    through  functions by which tests reach it, none where they name it
+    path, name  its file, and its qualified name there
+    line     first line, decorators included
+    sure     whether it belongs to the tests regardless of any run
+    through  functions by which tests reach it, empty if they name it
     """
 
     path: str
@@ -57,33 +56,30 @@ class SupportPart:
 
 @dataclass(frozen=True)
 class Asked:
-    """Names by which tests ask for what lies outside of them: all that they hold, and their classes' bases."""
+    """Names in the tests' files that may refer to code outside: all names, and their classes' bases."""
 
     names: frozenset[str]
     bases: frozenset[str]
 
     @classmethod
     def of(cls, base: Files, tests: Collection[str]) -> "Asked":
-        """Of the files of these tests, and of conftest.py in the folders above."""
+        """From the files of these tests, and conftest.py in the folders above."""
         names, bases = set[str](), set[str]()
         named = by_file(base, tests)
-        homes = set(named)
-        homes |= {
-            str(above / "conftest.py") for home in homes for above in PurePosixPath(home).parents
-        } & base.keys()
+        above = (parent for home in named for parent in PurePosixPath(home).parents)
+        homes = {*named} | ({str(parent / "conftest.py") for parent in above} & base.keys())
         for home in homes:
             tree = parsed(base[home])
             names |= names_in(tree)
             wanted = _bases(tree, {part for rest in named.get(home, ()) for part in rest.split("::")[:-1]})
-            imported = [
-                one for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for one in node.names
-            ]
+            froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+            imported = (one for node in froms for one in node.names)
             bases |= wanted | {one.name for one in imported if one.asname in wanted}
         return cls(frozenset(names - {""}), frozenset(bases - {""}))
 
 
 def _bases(tree: ast.Module, names: set[str]) -> set[str]:
-    """What the classes of these names derive from, also by way of others of the file."""
+    """Base classes of the classes with these names, also indirect ones within the file."""
     classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     found, waiting = set[str](), [*names]
     while waiting:
@@ -95,7 +91,7 @@ def _bases(tree: ast.Module, names: set[str]) -> set[str]:
 
 
 def support_of(digest: str, base: Files, tests: Collection[str]) -> tuple[SupportPart, ...]:
-    """What may belong to the tests, by the text of the project; the last few tasks' are kept."""
+    """What may belong to the tests, by the project's text; cached for the last 32 tasks."""
     key = digest, tuple(sorted(tests))
     with _lock:
         if key in _known:
@@ -118,7 +114,7 @@ def _found(base: Files, asked: Asked) -> Iterator[SupportPart]:
     waiting: list[tuple[str, tuple[str, ...]]] = []
     waiting += [(name, ()) for name in sorted(asked.names | asked.bases | sources.autouse())]
     done, seen = set[tuple[str, bool]](), set[tuple[str, int]]()
-    for name, through in waiting:  # which grows
+    for name, through in waiting:  # grows in the loop
         if (name, name in bases) in done:
             continue
         done.add((name, name in bases))
@@ -150,7 +146,7 @@ def _found(base: Files, asked: Asked) -> Iterator[SupportPart]:
 def changed(
     pieces: Collection[SupportPart], base: Files, files: Mapping[str, str], removed: Collection[str]
 ) -> list[SupportPart]:
-    """Those that an edit changes, or takes away."""
+    """The parts that an edit changes or removes."""
     found = []
     for path in {piece.path for piece in pieces} & ({*files} | {*removed}):
         before = dict(defined(parsed(base[path])))
@@ -164,8 +160,8 @@ def changed(
 def asserting(
     digest: str, base: Files, tests: Sequence[str], backend: Backend
 ) -> Mapping[SupportPart, tuple[str, ...]]:
-    """Those that do nothing but assert, and the tests that call them: emptied, they are missed by no test that passes.
-    With them what belongs to the tests in any case. The last few tasks' are kept. Raises WorkerDied.
+    """The parts that belong to the tests, with the tests that call those of which only running tells: if such a part is
+    emptied, no passing test fails. Cached for the last 32 tasks. Raises WorkerDied.
     """
     pieces, key = support_of(digest, base, tests), (digest, tuple(sorted(tests)))
     if not pieces:
@@ -192,7 +188,11 @@ def _asserting(
         return found
     usual = backend.run(RunRequest(tests=tests, reach=True))
     calls = {
-        piece: tuple(test for test in tests if _reaches(usual, test, piece.path, piece.line))
+        piece: tuple(
+            test
+            for test in tests
+            if test in usual.reached and (piece.path, piece.line) in usual.reached[test].code
+        )
         for piece in pieces
         if not piece.sure
     }
@@ -201,9 +201,8 @@ def _asserting(
         if not calling or text is None or not {*piece.through} <= names_of(found):
             continue
         without = backend.run(RunRequest(tests=calling), files={piece.path: text})
-        passed = [test for test in calling if _passed(usual, test)]
-        still = [test for test in calling if _passed(without, test)]
-        if {*passed} <= {*still} and still:
+        passed, still = set(filter(usual.passed, calling)), set(filter(without.passed, calling))
+        if passed <= still and still:
             found[piece] = calling
     return found
 
@@ -213,7 +212,7 @@ def bypassed(
     edited: Files,
     reach: Callable[[list[str]], Mapping[str, TestReach]],
 ) -> SupportPart | None:
-    """One that a test calls in the unedited project and does not run with the edit: another stands in its place."""
+    """A part that a test calls in the unedited project but does not run with the edit, so that it was replaced."""
     tests = sorted({test for calling in own.values() for test in calling})
     reached = reach(tests) if tests else {}
     for piece, calling in own.items():
@@ -226,13 +225,9 @@ def bypassed(
 
 
 def names_of(own: Iterable[SupportPart]) -> frozenset[str]:
-    """How tests call those that assert."""
+    """The names by which tests call functions that assert."""
     parts = (piece.name.split(".") for piece in own if not piece.sure)
     return frozenset(part for *above, last in parts for part in (last, *above[-1:] * last.startswith("__")))
-
-
-def _reaches(run: ProjectRun, test: str, path: str, line: int) -> bool:
-    return test in run.reached and (path, line) in run.reached[test].code
 
 
 def _line(node: Definition) -> int:
@@ -240,7 +235,7 @@ def _line(node: Definition) -> int:
 
 
 def _emptied(data: bytes, name: str) -> str | None:
-    """The file with a function that does nothing."""
+    """The file with the function's body replaced by one that does nothing; None if that is not possible."""
     tree = copy.deepcopy(parsed(data))
     node = dict(defined(tree)).get(name)
     if node is None or isinstance(node, ast.ClassDef):
@@ -256,7 +251,3 @@ def _emptied(data: bytes, name: str) -> str | None:
 
 def _text(node: Definition | None) -> str:
     return "" if node is None else ast.dump(node)
-
-
-def _passed(run: ProjectRun, test: str) -> bool:
-    return test in run.results and run.results[test].outcome is Outcome.PASSED

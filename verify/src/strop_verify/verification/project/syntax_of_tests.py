@@ -1,7 +1,8 @@
-"""What the text of a test says: which function a test is, what is a literal, what is compared with what."""
+"""Reads the text of tests: which function a test is, what is a literal, what is compared with what."""
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 _MARKS = ("pytest.mark.", "mark.")
@@ -13,7 +14,7 @@ _MOST_CHARS = 600_000
 
 
 def by_file(tree: Mapping[str, bytes], tests: Iterable[str]) -> dict[str, list[str]]:
-    """What tests are called in their files, by file; of Python files that are there and not too long."""
+    """Test ids without the file, by file; only for Python files that exist and are not too long."""
     found: dict[str, list[str]] = {}
     for test in tests:
         home, _, rest = test.partition("::")
@@ -23,15 +24,14 @@ def by_file(tree: Mapping[str, bytes], tests: Iterable[str]) -> dict[str, list[s
 
 
 def test_function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
-    """The one of that name, own or inherited within the file, that yields nothing.
+    """The test of that name, own or inherited within the file; None for generators.
 
-    Above it stand only decorators of pytest and the standard library, unittest.mock's say.
+    Also None if it has decorators other than those of pytest and the standard library.
     """
     body: list[ast.stmt] = tree.body
     for name in names[:-1]:
-        body = _with_bases(
-            tree, next((one for one in body if isinstance(one, ast.ClassDef) and one.name == name), None)
-        )
+        classes = (one for one in body if isinstance(one, ast.ClassDef) and one.name == name)
+        body = _with_bases(tree, next(classes, None))
     found = [one for one in body if isinstance(one, ast.FunctionDef) and one.name == names[-1]]
     if not found or not all(_known_mark(tree, mark) for mark in found[0].decorator_list):
         return None
@@ -40,9 +40,9 @@ def test_function(tree: ast.Module, names: list[str]) -> ast.FunctionDef | None:
 
 
 def _with_bases(tree: ast.Module, owner: ast.ClassDef | None) -> list[ast.stmt]:
-    """The statements of a class and then of the classes of the same file that it inherits from.
+    """The statements of a class, then of its base classes in the same file.
 
-    Nothing where a name of them is bound twice in one class: which one counts is not known.
+    Without methods that a class defines twice.
     """
     classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
     body: list[ast.stmt] = []
@@ -76,43 +76,39 @@ def _known_mark(tree: ast.Module, mark: ast.expr) -> bool:
 
 
 def module_literals(tree: ast.Module) -> dict[str, ast.expr]:
-    """Names of the module that are bound once, to a literal, and of which no attribute is used."""
+    """Module-level names that are bound once, to a literal, and of which no attribute is used."""
     once: dict[str, ast.expr] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             target = statement.targets[0]
             if isinstance(target, ast.Name) and is_literal(statement.value):
                 once[target.id] = statement.value
-    bound: dict[str, int] = {}
+    bound = Counter[str]()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound[node.id] = bound.get(node.id, 0) + 1
+            bound[node.id] += 1
         elif isinstance(node, ast.arg):
-            bound[node.arg] = bound.get(node.arg, 0) + 1
+            bound[node.arg] += 1
         elif isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.value, ast.Name):
             if isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 once.pop(node.value.id, None)
         elif isinstance(node, ast.Global):
             for name in node.names:
                 once.pop(name, None)
-    return {name: value for name, value in once.items() if bound.get(name) == 1}
+    return {name: value for name, value in once.items() if bound[name] == 1}
 
 
 def compared_only(tree: ast.AST) -> set[str]:
-    """Names that are read in comparisons alone."""
-    loads: dict[str, int] = {}
+    """Names that are read only in comparisons for equality."""
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    loads = Counter(node.id for node in names if isinstance(node.ctx, ast.Load))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            loads[node.id] = loads.get(node.id, 0) + 1
-    for node in ast.walk(tree):
-        for side in pair_of(node) or ():
-            if isinstance(side, ast.Name):
-                loads[side.id] -= 1
+        loads.subtract(side.id for side in pair_of(node) or () if isinstance(side, ast.Name))
     return {name for name, count in loads.items() if count == 0}
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether it can be read as a plain value, and is not too long."""
+    """Whether it is a literal of at most `_LITERAL_CHARS` characters."""
     try:
         ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -125,13 +121,12 @@ def pair_of(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq):
         return node.left, node.comparators[0]
     if isinstance(node, ast.Call) and called(node) in _PAIRS and len(node.args) >= 2:
-        return (
-            None if any(isinstance(one, ast.Starred) for one in node.args) else (node.args[0], node.args[1])
-        )
+        starred = any(isinstance(one, ast.Starred) for one in node.args)
+        return None if starred else (node.args[0], node.args[1])
     return None
 
 
 def called(node: object) -> str:
-    """The last name of what a call calls, or an empty text."""
+    """The last name of the called expression, or an empty text."""
     func = node.func if isinstance(node, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""

@@ -1,10 +1,10 @@
-"""`ProjectToolchain`: an edit of a project judged by the project's own tests.
+"""`ProjectToolchain`: judges an edit of a project by the project's own tests.
 
-Threat model: the edited code runs in the same process as its tests (docs/verification.md says what follows). It
-cannot reach another run, a later run or this process; it does not get the snapshot, so not what its files were before
-the task was made. Results come signed over a channel of their own; neither exit status nor output counts. A pass is
-believed only if canaries ended as they must beside the tests, and a run of control tests in another order agrees, as
-does one of false controls alone.
+Threat model: the edited code runs in the same process as its tests (docs/verification.md describes the consequences).
+It cannot reach another run, a later run or this process; it does not get the snapshot, hence not the files as they were
+before the task was made. Results come signed over a separate channel; neither exit status nor output counts. A pass is
+believed only if canaries end as they must beside the tests, and a run of control tests in another order and one of
+false controls alone agree.
 """
 
 import json
@@ -29,17 +29,15 @@ from strop_verify.verification.secret_rng import drawn
 from strop_verify.verification.settings import Settings
 
 _OPEN = 4
-"""Projects whose processes a toolchain keeps running."""
+"""Maximum projects whose processes a toolchain keeps running."""
 _TEST_SECONDS = 5.0
 _RUNS = 2
-"""The runs of an edit take at most so many times what one of them may take."""
+"""Time limit of an edit's runs together, as a multiple of one run's."""
 CHANGES_TESTS = "the edit changes tests"
 
 
 class ProjectToolchain:
-    """Implements `strop_verify.core.protocols.Toolchain` for checks of kind project. The answer itself is not looked
-    at.
-    """
+    """Implements `strop_verify.core.protocols.Toolchain` for checks of kind project, which ignore the answer's text."""
 
     batch = 1
 
@@ -49,7 +47,7 @@ class ProjectToolchain:
         self._backends: OrderedDict[tuple[str, str, str], Backend] = OrderedDict()
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job. Raises WorkerDied when a process of ours broke, VerificationError for a bad check."""
+        """One verdict per job. Raises WorkerDied if our own process broke, VerificationError for a bad check."""
         return [self._judge(task) for task, _ in jobs]
 
     def close(self) -> None:
@@ -88,7 +86,7 @@ class ProjectToolchain:
     def _support(
         self, check: ProjectCheck, base: Files, tests: list[str], backend: Backend
     ) -> SupportPart | None:
-        """What the edit changes of the tests' own that lies outside of them."""
+        """A part of the tests outside their files that the edit changes."""
         pieces = changed(support_of(check.digest, base, tests), base, check.files, check.removed)
         own = asserting(check.digest, base, tests, backend) if pieces else {}
         return next((piece for piece in pieces if piece in own), None)
@@ -106,7 +104,7 @@ class ProjectToolchain:
 
 
 def verdict_of(run: ProjectRun, tests: list[str], seconds: float) -> Verdict:
-    """Passed only when every test was reported as passed and the run came to its end untampered."""
+    """Passed only if every test was reported as passed and the run finished untampered."""
     findings = Findings(len(tests), "test")
     findings.built = not run.uncollected or any(name in run.results for name in tests)
     findings.build_error = run.uncollected[:300] if not findings.built else ""

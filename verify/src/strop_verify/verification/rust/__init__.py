@@ -1,6 +1,4 @@
-"""Rust answers judged as cargo would, many to a crate. See `strop_verify.verification.rust.toolchain` for the threat
-model.
-"""
+"""Judges Rust answers as cargo would, many per crate. `verification.rust.toolchain` has the threat model."""
 
 from strop_verify.verification.rust.toolchain import RustToolchain
 

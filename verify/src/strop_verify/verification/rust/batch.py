@@ -1,15 +1,15 @@
 """Builds, lints and tests a list of answers with as few compilations as their errors allow.
 
-1. clippy over one crate with all answers as modules. An answer with an error is dropped, it does not build, and the
-   rest goes round again; denied lints do not end a round (see diagnostics.py).
-2. One test program of those that build. An answer whose tests do not compile is dropped, and the rest goes round
-   again. For answers with integration tests, a library of the answers first, as cargo does, and the tests as a second
+1. clippy over one crate with all answers as modules. An answer with an error does not build: it is dropped, and the
+   rest is compiled again. Denied lints do not end a compilation (see diagnostics.py).
+2. One test program of those that build. An answer whose tests do not compile is dropped, and the rest is compiled
+   again. For answers with integration tests first a library of the answers, as cargo does, then the tests as a second
    crate.
-3. One library of the answers that step 2 dropped or that have a lint only code generation finds: do they build?
-4. One jailed process an answer for its tests.
+3. One library of the answers that step 2 dropped or that have a lint found only in code generation: do they build?
+4. One jailed process per answer for its tests.
 
-Raises `CompilerFailure` when a compiler did not come to an end by itself; the caller divides the list. Nothing here
-depends on the order of the answers.
+Raises `CompilerFailure` when a compiler did not finish; the caller splits the list. Results do not depend on the order
+of the answers.
 """
 
 import re
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from strop_verify.sandbox import Work
 
 REWRITTEN = {"E0277", "E0282", "E0283", "E0284", "E0310", "E0515", "E0521", "E0597", "E0716"}
-"""Errors that handing literals to the harness may bring."""
+"""Errors that passing literals through the harness may cause."""
 _TYPE = re.compile(r"\b(?:struct|enum|union|trait|type)\s+(\w+)")
 _WORD = re.compile(r"\w+")
 _MODULE = re.compile(r"z[qt][0-9a-f]{12}")
 
 
 class CompilerFailure(StropError):
-    """A compiler ran into a limit or crashed; which of the answers is to blame is not known."""
+    """A compiler hit a limit or crashed; which answer is to blame is unknown."""
 
 
 class CrateBatch:
@@ -62,7 +62,7 @@ class CrateBatch:
         self.compiler = replace(compiler, exact=True) if self.careful else compiler
 
     def judge(self) -> None:
-        """Fills in build, lint and test of every case. Raises Trouble, SandboxError, WorkerDied."""
+        """Fills in build, lint and test of every case. Raises CompilerFailure, SandboxError, WorkerDied, OutOfTime."""
         files = self.layout.files(self.cases)
         self.put = [*files, *self.layout.roots(self.cases), *self.layout.roots(self.cases, tests=True)]
         late = self.layout.late(self.cases)
@@ -77,12 +77,12 @@ class CrateBatch:
             case.build = case.build is not False
             case.lint = case.lint is not False
         if testing:
-            emptied = dict.fromkeys(self.put, "")  # tests and other answers are not for the answer to read
+            emptied = dict.fromkeys(self.put, "")  # the answer must not read tests and other answers
             self.work.put({**emptied, **self.layout.beside(self.cases)})
             self.runner.run(self.work, self.layout, testing, self.integration)
 
     def _lint(self) -> list[RustAnswer]:
-        """Step 1; the answers that build as far as clippy can say."""
+        """Step 1: returns the answers that build as far as clippy can tell."""
 
         def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
             found = compiled.files[file]
@@ -107,7 +107,7 @@ class CrateBatch:
         return [case for case in left if case.build is not False]
 
     def _build_tests(self, cases: list[RustAnswer]) -> tuple[list[RustAnswer], list[RustAnswer]]:
-        """Step 2: answers with a test program, and those whose build is not certain yet."""
+        """Step 2: returns answers with a test program, and those whose build is still unknown."""
         if self.strict:
             for case in cases:
                 if case.calls is None and case.taking_over:
@@ -130,12 +130,12 @@ class CrateBatch:
             if not (found.errors or found.denied or (case.refused and not trusted)):
                 return True
             if case.calls is not None and not case.refused:
-                case.again, case.calls = True, None  # it may hold values that do not cross
+                case.again, case.calls = True, None  # its values may not be transferable
             if case.rounds is not None and REWRITTEN & set(found.errors):
                 case.again, case.rounds = True, None
             self._doubt(case, found)
             if self.integration and {"E0432", "E0433"} & set(found.errors) and not self.careful:
-                case.again = True  # the tests may name the crate in a way that a shared crate does not know
+                case.again = True  # the tests may use paths to the crate that do not work in a shared crate
             case.fail("test", case.refused or "".join(found.text), anew=True)
             if case not in unsure and not self.integration and not self.careful:
                 unsure.append(case)
@@ -152,7 +152,7 @@ class CrateBatch:
         return [case for case in testing if case.test is not False], unsure
 
     def _build_library(self, cases: list[RustAnswer], *, final: bool) -> list[RustAnswer]:
-        """Code generation of the library: those that build."""
+        """Generates code for a library; returns the answers that build."""
 
         def take(case: RustAnswer, compiled: Compiled, file: str) -> bool:
             found = compiled.files[file]
@@ -164,23 +164,20 @@ class CrateBatch:
         lint = {case.number: case.lint for case in cases}
         left = self._rounds(cases, self.compiler.library, take)
         for case in cases:
-            case.lint = lint[case.number]  # clippy's word stands: it does not generate code
+            case.lint = lint[case.number]  # clippy's result counts: it does not generate code
         for case in left if final else ():
             case.build = True
         return left
 
     def _doubt(self, case: RustAnswer, found: Diagnostics) -> None:
-        """Notes that the error may come from another answer's trait implementations, or from paths made longer."""
+        """Notes that another answer's trait implementations, or rewritten paths, may have caused the error."""
         others = self.reaching - case.scan.reaching
         longer = bool(case.scan.crate_ends) and not isinstance(self.layout, Alone)
-        case.again = (
-            case.again or (others > 0 and found.inference) or longer or self._names_others(case, found)
-        )
+        inferred = others > 0 and found.inference
+        case.again = case.again or inferred or longer or self._names_others(case, found)
 
     def _names_others(self, case: RustAnswer, found: Diagnostics) -> bool:
-        """Whether the compiler's words may be others without the other answers: it offers what they define, or counts
-        them, or tells paths apart by them.
-        """
+        """Whether the diagnostics may depend on other answers: they mention, count or disambiguate their items."""
         if len(self.cases) == 1:
             return False
         words = set(_WORD.findall("".join(found.text)))
@@ -198,7 +195,7 @@ class CrateBatch:
         *,
         tests: bool = False,
     ) -> list[RustAnswer]:
-        """Compiles until it succeeds; `take` notes what was said of a file and says whether its answer stays."""
+        """Compiles until it succeeds; `take` notes a file's diagnostics and tells whether its answer stays."""
         left = list(cases)
         while left:
             self.work.put(self.layout.roots(left, tests=tests))
@@ -229,7 +226,7 @@ def judge_alone(
     strict: bool,
     crates: CompiledCrates = NONE,
 ) -> None:
-    """One answer as the root of its crate, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
+    """Judges one answer as a crate root, with the third-party crates that it uses. Raises as `CrateBatch.judge`."""
     if case.crates:
         work.put(crates.files)
         compiler = replace(compiler, links=crates.arguments(sorted(case.crates)))

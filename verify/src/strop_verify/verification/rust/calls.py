@@ -1,9 +1,9 @@
-"""Tests whose only tie to an answer is calls with values of the standard library, and the code that carries those.
+"""For tests that only call an answer with values of the standard library: the code that carries these calls.
 
-`plan` says whether a task's tests are of that kind: what they name of the answer are free functions whose heads, read
-from the reference, are made of a closed set of types. Then the tests are compiled with functions of the same heads that
-send each call to the answer's program (`ValueCalls.proxies`), and the answer with a function that takes the calls
-(`ValueCalls.server`); see wire.rs for the values. Neither program holds code or memory of the other.
+`plan` tells whether a task's tests are of that kind: what they name of the answer are free functions whose signatures,
+read from the reference, consist of a closed set of types. The tests are then compiled with functions of the same
+signatures that send each call to the answer's program (`ValueCalls.proxies`), and the answer with a function that
+serves the calls (`ValueCalls.server`); wire.rs encodes the values. Neither program has code or memory of the other.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from strop_verify.verification.rust.scan import scan
 from strop_verify.verification.rust.tested_interface import touch
 
 SERVER = "zt_serve"
-"""Name of the function that takes calls."""
+"""Name of the function that serves calls."""
 _NUMBERS = {*(f"{s}{n}" for s in "iu" for n in (8, 16, 32, 64, 128, "size")), "f32", "f64"}
 _PLAIN = {n: f"::std::primitive::{n}" for n in (*_NUMBERS, "bool", "char")} | {
     "String": "::std::string::String",
@@ -39,19 +39,19 @@ _STATIC = "'static"
 
 
 class _Foreign(Exception):
-    """A type, or a head, outside of the closed set."""
+    """A type or signature outside the closed set."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter's type, spelled with absolute paths."""
+    """A parameter's type, written with absolute paths."""
 
     written: str
-    """With the lifetimes of the source."""
+    """With the source's lifetimes."""
     owned: str
-    """What its value is decoded as; for a reference, of what it points to."""
+    """The type to decode; for a reference, the type that it points to."""
     lasting: bool
-    """Whether a reference is decoded whole, as one that never ends."""
+    """Whether it is decoded as a `'static` reference."""
     borrowed: str
     """`&`, `&mut ` or nothing."""
     slice: bool
@@ -69,7 +69,7 @@ class ValueFunction:
     lasting: str
     """The result with every lifetime `'static`."""
     bare: tuple[str, ...]
-    """Types of parameters and result without lifetimes, to compare heads by."""
+    """Types of parameters and result without lifetimes, for comparing signatures."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,17 @@ class ValueCalls:
 
     functions: tuple[ValueFunction, ...]
     imports: str
-    """Imports from the standard library that the reference has, which tests may lean on."""
+    """The reference's imports from the standard library, which tests may use."""
     own: bool = False
-    """Whether some heads are the answer's, not the reference's."""
+    """Whether some signatures are the answer's, not the reference's."""
 
     def proxies(self, tests_module: str) -> str:
-        """The module that stands in for an answer: functions of the same heads, and the tests below it."""
+        """The module that replaces an answer: functions with the same signatures, and the tests below it."""
         made = [_proxy(number, function) for number, function in enumerate(self.functions)]
         return "\n".join([self.imports, f"mod {tests_module};", *made, ""])
 
     def server(self) -> str:
-        """The module below the answer's that takes calls."""
+        """The module below the answer's that serves calls."""
         made = [_taker(number, function) for number, function in enumerate(self.functions)]
         names = ", ".join(f"c{number}" for number in range(len(self.functions)))
         return "\n".join([*made, f"#[test] fn {SERVER}() {{ ::test::serve(&[{names}]) }}", ""])
@@ -96,7 +96,7 @@ class ValueCalls:
 
 @lru_cache(maxsize=512)
 def plan(tests: str, reference: str) -> ValueCalls | None:
-    """The calls of a task's tests; None where the tests need more of an answer than values."""
+    """The calls of a task's tests; None if the tests need more of an answer than values."""
     found, touched = scan(tests), touch(tests, reference, "")
     if not reference or found.world:
         return None
@@ -110,9 +110,9 @@ def plan(tests: str, reference: str) -> ValueCalls | None:
 
 
 def calls_of(tests: str, reference: str, answer: str) -> ValueCalls | None:
-    """The plan of a task with the answer's own heads where they differ within the closed set, as cargo would see them.
+    """The plan of a task, with the answer's own signatures where they differ within the closed set.
 
-    Whether the answer can be called so is for the compiler to say: a head that is generic, or hidden in a macro, may.
+    The compiler decides whether the answer can be called so: a signature may be generic, or hidden in a macro.
     """
     calls = plan(tests, reference)
     if calls is None:
@@ -125,7 +125,7 @@ def calls_of(tests: str, reference: str, answer: str) -> ValueCalls | None:
 
 
 def heads(text: str) -> dict[str, ValueFunction]:
-    """Free functions at the top of a text that are within the closed set, by name."""
+    """Free top-level functions within the closed set, by name."""
     root = parse(text)
     aliases = {
         plain(n.child_by_field_name("name")): n.child_by_field_name("type")
@@ -195,7 +195,7 @@ def _parameter(kind: Node, aliases: Aliases) -> Parameter:
 
 
 def _top(kind: Node, aliases: Aliases, lifetime: str | None) -> str:
-    """A parameter's type, where `&mut` may stand at the top."""
+    """A parameter's type, which may begin with `&mut`."""
     if kind.type == "reference_type" and any(c.type == "mutable_specifier" for c in kind.named_children):
         to = kind.child_by_field_name("type")
         if to is None or text_of(to) == "str":
@@ -218,9 +218,9 @@ def _pointed(to: Node, aliases: Aliases, lifetime: str | None) -> str:
 
 
 def _spell(node: Node | None, aliases: Aliases, lifetime: str | None, depth: int = 0) -> str:
-    """A type with absolute paths. Raises _Foreign for what does not cross as a value.
+    """A type with absolute paths. Raises _Foreign for one whose values cannot be transferred.
 
-    `lifetime`: what stands for every lifetime, None for those that are written.
+    `lifetime`: replaces every lifetime; None keeps those in the source.
     """
     if node is None or depth > _DEEPEST:
         raise _Foreign
@@ -265,7 +265,7 @@ def _spell(node: Node | None, aliases: Aliases, lifetime: str | None, depth: int
 
 
 def _name(node: Node | None) -> str:
-    """The last name of a path that begins in the standard library, or is one name."""
+    """The last name of a path into the standard library, or a single name."""
     parts = [text_of(n) for n in leaves(node)] if node is not None else []
     names = [p for p in parts if p != "::"]
     if len(names) > 1 and names[0] not in (*_STANDARD, "collections", "cmp"):

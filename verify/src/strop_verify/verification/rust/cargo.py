@@ -1,8 +1,8 @@
-"""Real cargo in the jail, for one answer: what the fast ways are measured against, and for what they cannot do.
+"""Real cargo in the jail, for one answer: the reference for the faster ways, and for what they cannot do.
 
-Answers with documentation tests or text that depends on being a crate root go this way in cargo mode.
-The tests run in the build profile here, as cargo starts them: bounded, but with processes and files of their own, and
-their verdict is cargo's exit status, which an answer can forge.
+In cargo mode it judges answers with documentation tests or text that depends on being a crate root. Tests run in the
+build profile, because cargo starts them: bounded, but with processes and files of their own. Their verdict is cargo's
+exit status, which an answer can forge.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ _STEPS = (("build", "build"), ("lint", "clippy"), ("test", "test"))
 
 
 def package(case: RustAnswer, vendor: Path | None = None) -> dict[str, str]:
-    """The files of a fresh package that holds the answer and its tests."""
+    """The files of a new package with the answer and its tests."""
     check = case.check
     crates = [entry for entry in check.crates if code_name(entry) in case.crates]
     files = {
@@ -63,7 +63,7 @@ class Cargo:
                 case.output = text
             if result.expired in ("cpu", "wall") and case.outcome is None:
                 case.outcome = Outcome.TIMED_OUT
-                case.detail = f"cargo {command} passed the {result.expired} limit"
+                case.detail = f"cargo {command} exceeded the {result.expired} limit"
 
     def _run(self, work: "Work", command: str, crate: str) -> "CommandResult":
         installation = self.compiler.installation

@@ -1,4 +1,4 @@
-"""One answer on its way to a verdict."""
+"""The state of one answer until its verdict."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -14,12 +14,12 @@ from strop_verify.verification.rust.second_look import Rounds
 from strop_verify.verification.rust.trusted_tests import Trusted
 
 MOST_OUTPUT = 16_000
-"""Characters kept of each stage's output."""
+"""Maximum characters kept of each stage's output."""
 
 
 @dataclass
 class RustAnswer:
-    """An answer, what its text says, and what has been found out so far."""
+    """An answer, what its text shows, and the findings so far."""
 
     number: int
     task: Task
@@ -29,33 +29,33 @@ class RustAnswer:
     trusted: Trusted | None
     """Rewritten tests (strict mode); None in cargo mode and for answers with tests of their own."""
     module: str = field(default_factory=lambda: f"zq{secrets.token_hex(6)}")
-    """Name of the answer's module in a shared crate; secret, so that no answer calls another's functions."""
+    """Name of the answer's module in a shared crate; random, so that no answer calls another's functions."""
     calls: ValueCalls | None = None
-    """How the tests call the answer, where it is to be a program of its own."""
+    """How the tests call the answer, if it runs as a separate program."""
     rounds: Rounds | None = None
-    """What to alter in a second look; None where the tests are as they are without one."""
+    """What to alter in a second look; None if the tests have none."""
     learning: bool = False
-    """Whether this is a reference, by which `rounds` are found."""
+    """Whether this is a reference, from which `rounds` are derived."""
     crates: frozenset[str] = frozenset()
     """Names of the check's crates that the answer or the tests use."""
     doubtful: frozenset[str] = frozenset()
     """Types whose equality may come from a macro of those crates."""
     worldly: bool = False
-    """The task's tests use files or processes."""
+    """Whether the task's tests use files or processes."""
     broken_tests: bool = False
-    """The brackets of the task's tests do not close."""
+    """Whether brackets in the task's tests are not closed."""
     build: bool | None = None
     lint: bool | None = None
     test: bool | None = None
     output_of: dict[str, str] = field(default_factory=dict)
     """Output by stage."""
     taking_over: str = ""
-    """Why the answer could take the tests over where they share its process."""
+    """Why the answer could take over tests that share its process."""
     refused: str = ""
-    """Why strict mode gives no pass, whatever the tests say."""
+    """Why strict mode fails it, whatever the tests' result."""
     unsafe: bool = False
     again: bool = False
-    """Another answer of the same crate may have caused the error; to be judged alone."""
+    """Whether another answer of its crate may have caused the error, so that it must be judged alone."""
     outcome: Outcome | None = None
     detail: str = ""
     tests: list[TestResult] = field(default_factory=list)
@@ -66,7 +66,7 @@ class RustAnswer:
 
     @property
     def integration(self) -> bool:
-        """Whether the tests are a crate of their own that uses the answer by name."""
+        """Whether the tests are a separate crate that uses the answer by name."""
         return bool(self.check.tests and self.check.crate)
 
     @property
@@ -76,13 +76,13 @@ class RustAnswer:
 
     @property
     def trust(self) -> Trust:
-        """How far a pass would be separate from the answer."""
+        """How separate from the answer the tests of a pass are."""
         if self.calls is not None:
             return "value"
         return "typed" if self.trusted is not None and self.task.reference else "same-process"
 
     def shown(self, text: str) -> str:
-        """The text as it is told of the answer: without drawn names, numbers of threads and times of libtest."""
+        """The text for the verdict: without random names, thread numbers and libtest's times."""
         for name, shown in (
             (f"{self.module}::", ""), (self.module, "zq0000"), (f"zt{self.module[2:]}", "zt0000"), (f"_{SECRET}", ""),
         ):  # fmt: skip
@@ -90,14 +90,14 @@ class RustAnswer:
         return steady(text)
 
     def reset(self) -> None:
-        """Forgets what was found, to judge it another way; the cost stays."""
+        """Forgets the findings, to judge it another way; keeps the cost."""
         self.build = self.lint = self.test = None
         self.output_of, self.tests = {}, []
         self.unsafe = self.again = False
         self.outcome, self.detail, self.output = None, "", ""
 
     def fail(self, stage: str, text: str = "", *, anew: bool = False) -> None:
-        """A stage failed; what can only run after it fails too. `anew`: see `say`."""
+        """Fails a stage and those that depend on it. `anew`: see `say`."""
         if stage == "build":
             self.build = self.lint = self.test = False
         elif stage == "lint":
@@ -107,7 +107,7 @@ class RustAnswer:
         self.say(stage, text, anew=anew)
 
     def say(self, stage: str, text: str, *, anew: bool = False) -> None:
-        """Adds to a stage's output. `anew`: instead of what was said before, as in another compilation of the same."""
+        """Adds to a stage's output; `anew` replaces it, as for another compilation of the same."""
         if text:
             before = "" if anew else self.output_of.get(stage, "")
             self.output_of[stage] = (before + self.shown(text))[: 4 * MOST_OUTPUT]
@@ -119,7 +119,7 @@ class RustAnswer:
         self.peak_bytes = max(self.peak_bytes, peak_bytes)
 
     def verdict(self) -> Verdict:
-        """What was found, as a record."""
+        """The findings as a verdict."""
         outcome, detail = self._conclusion()
         return Verdict(
             outcome=outcome,
@@ -145,18 +145,14 @@ class RustAnswer:
         if not self.build:
             return Outcome.FAILED, f"does not build: {_first_line(self.output_of.get('build', ''))}"
         if not self.test:
-            return Outcome.FAILED, self.detail or _first_line(
-                self.output_of.get("test", "")
-            ) or "a test failed"
+            told = _first_line(self.output_of.get("test", ""))
+            return Outcome.FAILED, self.detail or told or "a test failed"
         return Outcome.PASSED, ""
 
     def _stage(self, name: str, passed: bool | None) -> Stage:
         text = self.output_of.get(name, "")
         return Stage(
-            name=name,
-            passed=bool(passed),
-            output=text[:MOST_OUTPUT],
-            truncated=len(text) > MOST_OUTPUT,
+            name=name, passed=bool(passed), output=text[:MOST_OUTPUT], truncated=len(text) > MOST_OUTPUT
         )
 
 

@@ -1,7 +1,7 @@
-"""Runs rustc and clippy-driver in the jail on files that lie in the work directory.
+"""Runs rustc and clippy-driver in the jail on files in the work directory.
 
-The flags are what cargo passes in its development profile, without debug information and incremental files, which
-change no verdict. Compilers get no environment but cargo's, and read nothing but the toolchain and the work directory.
+The flags are those of cargo's development profile, without debug information and incremental files, which change no
+verdict. Compilers get only cargo's environment, and can read only the toolchain and the work directory.
 """
 
 import math
@@ -21,17 +21,10 @@ if TYPE_CHECKING:
     from strop_verify.sandbox import CommandResult, Work
 
 COMPILE = Limits(
-    cpu_seconds=10.0,
-    wall_seconds=40.0,
-    memory_bytes=4 << 30,
-    output_bytes=8 << 20,
-    file_bytes=256 << 20,
-    dir_bytes=512 << 20,
-    tree_bytes=4 << 30,
-    open_files=256,
-    processes=64,
-)
-"""Of one compilation of one answer; each further answer in it adds `PER_ANSWER` CPU seconds, and four of wall time."""
+    cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=4 << 30, output_bytes=8 << 20, file_bytes=256 << 20,
+    dir_bytes=512 << 20, tree_bytes=4 << 30, open_files=256, processes=64,
+)  # fmt: skip
+"""Limits for compiling one answer; each further one adds `PER_ANSWER` CPU seconds, and four times that in wall time."""
 PER_ANSWER = 0.5
 _CODEGEN = ("-C", "codegen-units=1", "-C", "debuginfo=0", "-C", "prefer-dynamic", "-C", "strip=debuginfo")
 _CHECK_CFG = ("--check-cfg", "cfg(docsrs,test)", "--check-cfg", "cfg(feature, values())")
@@ -42,17 +35,17 @@ Trouble = Literal["", "timed out", "out of memory", "crashed"]
 
 
 class OutOfTime(StropError):
-    """No time is left for the answers that are judged."""
+    """The time for the answers being judged has run out."""
 
 
 @dataclass
 class Compiled:
-    """How one compilation ended."""
+    """The result of one compilation."""
 
     ok: bool
     files: dict[str, Diagnostics]
     trouble: Trouble
-    """Not empty: the compiler did not come to an end by itself, and the findings may lack something."""
+    """Why the compiler did not finish, in which case the findings may be incomplete; or empty."""
     seconds: float
     cpu_seconds: float
     peak_bytes: int
@@ -61,25 +54,25 @@ class Compiled:
 
 @dataclass
 class Compiler:
-    """The compilers of one installation, called in a work directory of the jail."""
+    """The compilers of an installation, run in a work directory of the jail."""
 
     installation: Installation
     exact: bool = False
-    """Leaves every lint at its level: right where attributes change levels, but only for one answer."""
+    """Keeps every lint at its level: needed if attributes change levels, but possible only for one answer."""
     links: tuple[str, ...] = ()
     """Arguments that name third-party crates, see crates.py."""
     until: float = math.inf
-    """When the answers that are judged must have their verdicts, as `time.monotonic` tells it."""
+    """Deadline of the answers being judged, in the time of `time.monotonic`."""
 
     def within(self, limits: Limits) -> Limits:
-        """The limits of a run over an answer, cut to the time that is left. Raises OutOfTime where there is none."""
+        """The limits of a run, cut to the time that is left. Raises OutOfTime if there is none."""
         left = self.until - time.monotonic()
         if left <= 0:
             raise OutOfTime("no time is left")
         return replace(limits, wall_seconds=min(limits.wall_seconds, left))
 
     def cargo_environment(self) -> dict[str, str]:
-        """What cargo itself gets."""
+        """The environment of cargo itself."""
         programs = self.installation.programs
         return {
             "PATH": f"{programs}:/usr/local/bin:/usr/bin:/bin",
@@ -89,7 +82,7 @@ class Compiler:
         }
 
     def environment(self, crate: str) -> dict[str, str]:
-        """What cargo sets for a package of this name, as far as code can see it."""
+        """The variables, visible to code, that cargo sets for a package of this name."""
         return {
             "CARGO_PKG_NAME": crate,
             "CARGO_CRATE_NAME": crate,
@@ -98,7 +91,7 @@ class Compiler:
         }
 
     def denied(self, work: "Work") -> tuple[str, ...]:
-        """Names of the lints that deny by default, asked once a toolchain. Raises WorkerDied."""
+        """Names of the lints that are denied by default, read once per toolchain. Raises WorkerDied."""
         key = self.installation.identity
         if key not in _denied:
             argv = [self.installation.program("clippy-driver"), "-W", "help"]
@@ -110,11 +103,7 @@ class Compiler:
                 raise WorkerDied(f"clippy-driver does not run in the jail: {_last_line(result)}")
             names = tuple(n for n in names if n not in NEVER_LOWERED)
             work.put({"empty.rs": ""})
-            argv = [
-                self.installation.program("clippy-driver"),
-                self.installation.program("rustc"),
-                "empty.rs",
-            ]
+            argv = [*map(self.installation.program, ("clippy-driver", "rustc")), "empty.rs"]
             argv += ["--crate-type", "lib", "--emit=metadata", *(f"-W{name}" for name in names)]
             errors = self._run(work, argv, COMPILE, self.environment("empty")).stderr.decode(errors="replace")
             unstable = set(re.findall(r"unknown lint: `(\w+)`", errors))
@@ -123,11 +112,11 @@ class Compiler:
         return _denied[key]
 
     def check(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
-        """rustc without clippy and without generating code: the quickest way to an error."""
+        """rustc without clippy and code generation: the quickest way to an error."""
         return self._metadata(["rustc"], work, root, crate, edition, count)
 
     def lint(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
-        """clippy over a library crate without generating code: what `cargo clippy` says."""
+        """clippy over a library crate without code generation, as `cargo clippy`."""
         return self._metadata(["clippy-driver", "rustc"], work, root, crate, edition, count)
 
     def _metadata(
@@ -138,7 +127,7 @@ class Compiler:
         return self._compile(work, argv, crate, edition, count)
 
     def library(self, work: "Work", root: str, crate: str, edition: str, count: int = 1) -> Compiled:
-        """A library crate, `lib{crate}.rlib`: what `cargo build` says."""
+        """A library crate, `lib{crate}.rlib`, as `cargo build`."""
         argv = [self.installation.program("rustc"), root, "--crate-type", "lib", "--emit=link"]
         argv += ["-o", f"lib{crate}.rlib", *_CODEGEN, *_CHECK_CFG]
         return self._compile(work, argv, crate, edition, count)
@@ -154,7 +143,7 @@ class Compiler:
         output: str = "t",
         externs: Mapping[str, str] | None = None,
     ) -> Compiled:
-        """A test program. `externs`: crates by name, `test` among them when the harness is ours."""
+        """A test program. `externs`: files of crates by name, including `test` if our harness is used."""
         argv = [self.installation.program("rustc"), root, "--test", "--emit=link", "-o", output]
         argv += [*_CODEGEN, *_CHECK_CFG]
         for name, path in (externs or {}).items():
@@ -162,7 +151,7 @@ class Compiler:
         return self._compile(work, argv, crate, edition, count)
 
     def program(self, work: "Work", root: str, crate: str) -> Compiled:
-        """A program of ours, not an answer's."""
+        """A program of our own, without code of an answer."""
         argv = [self.installation.program("rustc"), root, "--emit=link", "-o", crate, *_CODEGEN]
         return self._compile(work, argv, crate, "2021", 1)
 
@@ -194,16 +183,12 @@ class Compiler:
         self, work: "Work", argv: Sequence[str], limits: Limits, environment: Mapping[str, str]
     ) -> "CommandResult":
         return work.run(
-            argv,
-            limits=limits,
-            profile="build",
-            read=self.installation.read,
-            environment=environment,
+            argv, limits=limits, profile="build", read=self.installation.read, environment=environment
         )
 
 
 def _trouble(result: "CommandResult") -> Trouble:
-    """Status 1 is rustc's way to say that it found errors; all other ends but 0 are trouble."""
+    """Why the compiler did not finish: rustc exits with 0, or with 1 if it found errors; anything else is trouble."""
     if result.expired in ("cpu", "wall"):
         return "timed out"
     if result.expired or result.truncated:

@@ -1,12 +1,12 @@
-"""Third-party crates for answers, compiled once out of a folder of vendored sources.
+"""Third-party crates for answers, compiled once from a folder of vendored sources.
 
-The folder is as `cargo vendor` makes it: one folder a crate with its Cargo.toml and .cargo-checksum.json (Debian's
-librust-*-dev packages fill /usr/share/cargo/registry in that way). cargo itself chooses versions and features and runs
-build scripts and procedural macros, in the jail, without a network. What it built is kept for the life of this process
-and linked with every answer that names the crates.
+The folder is as `cargo vendor` makes it: one folder per crate with its Cargo.toml and .cargo-checksum.json (Debian's
+librust-*-dev packages fill /usr/share/cargo/registry that way). cargo itself selects versions and features and runs
+build scripts and procedural macros, in the jail, without a network. The result is kept for the life of this process and
+linked with every answer that names the crates.
 
-The sources are trusted: whoever gives the folder vouches for them. What a crate lets safe code do, an answer that it is
-offered to can do.
+The sources are trusted: whoever provides the folder vouches for them. An answer can do whatever an offered crate lets
+safe code do.
 """
 
 import json
@@ -34,25 +34,25 @@ _FOLDER = "target/debug/deps"
 _BEFORE_MAIN = ("ctor", "inventory", "linkme", "static_init", "small_ctor")
 _RESERVED = ("test", "std", "core", "alloc", "proc_macro")
 _UNCLEAR = "cargo failed"
-"""What a reason starts with that the next try may not meet."""
+"""Prefix of a reason that may not recur in the next try."""
 _lock = threading.Lock()
 _known: dict[tuple[str, str, tuple[str, ...]], "CompiledCrates"] = {}
 
 
 @dataclass(frozen=True)
 class CompiledCrates:
-    """What a check's `crates` came to."""
+    """A check's `crates`, compiled."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
-    """Compiled crates by their place in the work directory, those that they need among them."""
+    """Compiled crates and their dependencies, by path in the work directory."""
     externs: Mapping[str, str] = field(default_factory=dict)
-    """Files of the offered crates by the name that code calls them."""
+    """Files of the offered crates, by their name in code."""
     names: frozenset[str] = frozenset()
-    """Names of all crates in `files`, as paths of types start with them."""
+    """Names of all crates in `files`, with which paths of their types start."""
     missing: Mapping[str, str] = field(default_factory=dict)
-    """Why a crate cannot be used, by the name that code calls it."""
+    """Why a crate cannot be used, by its name in code."""
     constructors: int = 0
-    """Functions that a program with all of these crates runs before `main`, without an answer."""
+    """Number of functions that a program with all of these crates, but no answer, runs before `main`."""
 
     def arguments(self, used: Sequence[str]) -> tuple[str, ...]:
         """rustc's arguments for code that names the crates `used`."""
@@ -64,12 +64,12 @@ NONE = CompiledCrates()
 
 
 def code_name(entry: str) -> str:
-    """The name by which code calls a crate of `RustCheck.crates`."""
+    """The name in code of a crate of `RustCheck.crates`."""
     return entry.partition("=")[0].strip().strip("\"'").replace("-", "_")
 
 
 def crates_named(text: str, names: Collection[str]) -> set[str]:
-    """Those of `names` that the text uses as a crate: at the head of a path, in a use or extern crate declaration."""
+    """Those of `names` that the text uses as a crate: at the start of a path, in a use or extern crate declaration."""
     found: set[str] = set()
     if not any(name in text for name in names):
         return found
@@ -87,7 +87,7 @@ def crates_named(text: str, names: Collection[str]) -> set[str]:
 
 
 def private_part(text: str) -> str:
-    """A path into what crates keep for their own macros (`krate::__name`), or empty: it may reach what text hides."""
+    """A name in a path to what crates keep for their own macros (`krate::__name`), or empty."""
     tokens = [plain(leaf) for leaf in leaves(parse(text))]
     return next((b for a, b in pairwise(tokens) if a == "::" and b.startswith("__")), "")
 
@@ -104,7 +104,7 @@ def manifest(name: str, edition: str, crates: Sequence[str]) -> str:
 
 
 def source_config(vendor: Path) -> str:
-    """cargo's configuration that replaces crates.io by a folder."""
+    """cargo's configuration for a folder in place of crates.io."""
     return (
         '[source.crates-io]\nreplace-with = "vendored"\n\n'
         f"[source.vendored]\ndirectory = {json.dumps(str(vendor))}\n"
@@ -112,18 +112,16 @@ def source_config(vendor: Path) -> str:
 
 
 def offer(work: "Work", compiler: Compiler, vendor: Path | None, crates: Sequence[str]) -> CompiledCrates:
-    """The crates, compiled. Uses up the work directory. Raises SandboxError, WorkerDied.
+    """Compiles the crates; the work directory cannot be used afterwards. Raises SandboxError, WorkerDied.
 
-    A crate that is not in the folder, in no fitting version, or does not build is in `missing`; the others are not
-    touched by that.
+    A crate that is not in the folder in a matching version or does not build is in `missing`; the others are usable.
     """
     if vendor is None:
         remedy = "set sandbox.rust_vendor to a folder of vendored crates that has it"
-        return CompiledCrates(
-            missing={code_name(c): f"no folder of crates is given; {remedy}" for c in crates}
-        )
+        why = f"no folder of crates is configured; {remedy}"
+        return CompiledCrates(missing={code_name(crate): why for crate in crates})
     key = (compiler.installation.identity, str(vendor), tuple(crates))
-    with _lock:  # others wait: they need the same, and compilers are dear
+    with _lock:  # other threads wait: they need the same, and compiling is expensive
         found = _known.get(key) or _build(work, compiler, vendor, crates)
         if not any(reason.startswith(_UNCLEAR) for reason in found.missing.values()):
             _known[key] = found
@@ -150,13 +148,13 @@ def _refused(name: str) -> str:
     if name in _BEFORE_MAIN:
         return "it runs code before main, where tests cannot be protected; take it out of the check's crates"
     return (
-        "its name is one of the language's own; rename it in the check's crates" if name in _RESERVED else ""
+        "its name is reserved by the language; rename it in the check's crates" if name in _RESERVED else ""
     )
 
 
 @dataclass(frozen=True)
 class Built:
-    """What one run of cargo built."""
+    """The result of one run of cargo."""
 
     files: tuple[str, ...] = ()
     externs: Mapping[str, str] = field(default_factory=dict)
@@ -165,7 +163,7 @@ class Built:
 
 
 def _cargo(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]) -> Built:
-    """Builds a program that does nothing and depends on the crates."""
+    """Builds an empty program that depends on the crates."""
     text = manifest("shelf", "2021", crates) + "\n[profile.dev]\ndebug = 0\nincremental = false\n"
     work.put({"Cargo.toml": text, "Cargo.lock": "version = 3\n", "src/main.rs": "fn main() {}",
               ".cargo/config.toml": source_config(vendor)})  # fmt: skip
@@ -191,19 +189,19 @@ def _cargo(work: "Work", compiler: Compiler, vendor: Path, crates: Sequence[str]
 
 
 def _externs(errors: str) -> dict[str, str]:
-    """What cargo gave the compiler of the program that depends on the crates."""
+    """The `--extern` arguments with which cargo compiled the program that depends on the crates."""
     line = next((x for x in errors.splitlines() if "Running `" in x and "--crate-name shelf " in x), "")
     words = shlex.split(line.partition("`")[2].rpartition("`")[0])
     pairs = [b.partition("=") for a, b in pairwise(words) if a == "--extern"]
     if not words:
-        raise WorkerDied("cargo did not say how it links crates")
+        raise WorkerDied("cargo's output lacks the command that links the crates")
     return {name.rpartition(":")[2]: f"{_FOLDER}/{Path(path).name}" for name, _, path in pairs}
 
 
 def _cause(errors: str, expired: str, vendor: Path) -> str:
     """Why cargo failed, in one line with the remedy."""
     if expired:
-        return f"{_UNCLEAR}: building it passed the {expired} limit"
+        return f"{_UNCLEAR}: building it exceeded the {expired} limit"
     remedy = f"add it with `cargo vendor` to {vendor}"
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     first = next((line.removeprefix("error: ") for line in lines if line.startswith("error")), "")
@@ -217,7 +215,7 @@ def _cause(errors: str, expired: str, vendor: Path) -> str:
         return (
             f"{failed[1]} does not build with this toolchain: {first}; put a version into {vendor} that does"
         )
-    return f"{_UNCLEAR}: {first or 'without a word'}: {lines[-1] if lines else ''}"
+    return f"{_UNCLEAR}: {first or 'no error message'}: {lines[-1] if lines else ''}"
 
 
 def _constructors(work: "Work", compiler: Compiler, found: CompiledCrates) -> int:
@@ -235,7 +233,7 @@ _KINDS = {14, 15, 16}
 
 
 def count_constructors(program: bytes) -> int:
-    """Entries of the arrays of functions run before and after `main`. Raises ValueError where there is no ELF file."""
+    """Number of functions run before and after `main`. Raises ValueError for anything but a 64-bit ELF file."""
     if program[:6] != b"\x7fELF\x02\x01":
         raise ValueError("not a 64-bit little-endian ELF file")
     try:

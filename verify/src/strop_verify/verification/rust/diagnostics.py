@@ -1,7 +1,7 @@
-"""rustc's JSON diagnostics, sorted by the file that each is about.
+"""rustc's JSON diagnostics, grouped by file.
 
-What is denied by default, of rustc and of clippy, is turned into a warning on the command line and told apart here by
-name: so a lint never ends a compilation early, and one pass finds the lints of every file.
+Lints of rustc and clippy that are denied by default are turned into warnings on the command line and recognised here by
+name: a lint never ends a compilation early, and one pass finds the lints of every file.
 """
 
 import json
@@ -11,55 +11,53 @@ from dataclasses import dataclass, field
 from typing import Any
 
 HARNESS = ("harness.rs", "wire.rs", "alterations.rs", "instances.rs")
-"""Files of the crate `test` in strict mode, as the compiler names them where an answer's tests use its macros."""
+"""Files of the crate `test` in strict mode, as diagnostics name them where tests use its macros."""
 LATE = {"arithmetic_overflow", "unconditional_panic"}
-"""Lints that run on the compiler's middle representation: `cargo build` sees them, `cargo clippy` does not."""
+"""Lints on the compiler's MIR: `cargo build` reports them, `cargo clippy` does not."""
 UNSAFE = "unsafe_code"
 NEVER_LOWERED = {"long_running_const_eval", "soft_unstable", "test_unstable_lint"}
-"""Denied lints that stay errors: without them a compilation might not end."""
+"""Denied lints that stay errors, because without them a compilation might not end."""
 _ONCE = re.compile(
     r"^ *= (?:note: .*(?: on by default| implied by .*| on the command line with .*)|help: to override .*)\n",
     re.MULTILINE,
 )
-"""Why a lint applies, which the compiler says of its first place in the crate alone."""
+"""Why a lint applies, which the compiler explains only at its first place in the crate."""
 _OPEN = re.compile(r"^ *\|\n(?=\n|\Z)", re.MULTILINE)
-"""A line that nothing follows then."""
+"""A line that is left without a continuation then."""
 _VARYING = re.compile(
     r"(?P<thread>^thread .*) \(\d+\)(?= panicked at )|(?:; \d+ filtered out)?; finished in [\d.]+s$",
     re.MULTILINE,
 )
 _TEMPORARY = re.compile(r"(?<=/rustc)\w{6}(?=/)")
 _INFERENCE = {"E0119", "E0271", "E0277", "E0282", "E0283", "E0284", "E0689", "E0790"}  # fmt: skip
-"""Errors that other answers' trait implementations in the same crate might cause."""
+"""Errors that other answers' trait implementations in the same crate may cause."""
 
 
 @dataclass
 class Diagnostics:
-    """What one compilation said about one file."""
+    """The diagnostics of one file in one compilation."""
 
     errors: list[str] = field(default_factory=list)
     """Codes of errors; "" for those without a code, such as syntax errors."""
     denied: list[str] = field(default_factory=list)
-    """Names of lints that deny by default."""
+    """Names of lints that are denied by default."""
     unsafe: bool = False
     text: list[str] = field(default_factory=list)
     """Diagnostics as rustc renders them."""
 
     @property
     def inference(self) -> bool:
-        """Whether another file of the crate might have caused an error."""
+        """Whether another file of the crate may have caused an error."""
         return any(code in _INFERENCE for code in self.errors)
 
 
 def steady(output: str) -> str:
-    """What the compiler or a program of tests printed, but names of temporary folders, the numbers of its threads, how
-    long it took and what else was in it.
-    """
+    """A compiler's or test program's output without temporary names, thread numbers, times and filtered tests."""
     return _TEMPORARY.sub("000000", _VARYING.sub(lambda found: found["thread"] or "", output))
 
 
 def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Diagnostics]:
-    """Findings by file name as the compiler was given it; "" holds errors that are about no file."""
+    """Findings by file name as passed to the compiler; "" holds errors without a file."""
     found: dict[str, Diagnostics] = {}
     names = set(denied)
     for line in output.split(b"\n"):
@@ -68,7 +66,7 @@ def read_diagnostics(output: bytes, denied: Iterable[str]) -> dict[str, Diagnost
         try:
             message = json.loads(line)
         except ValueError:
-            continue  # cut at the output limit, which the caller sees by itself
+            continue  # cut off at the output limit, which the caller notices itself
         if isinstance(message, dict) and "level" in message:
             _add(found, message, names)
     return found
@@ -94,7 +92,7 @@ def _add(found: dict[str, Diagnostics], message: dict[str, Any], denied: set[str
 
 
 def _files(message: dict[str, Any]) -> set[str]:
-    """Files of the primary spans; macro expansions count for the file that uses the macro."""
+    """Files of the primary spans; a macro expansion counts for the file that uses the macro."""
     files = set()
     for span in message.get("spans", ()):
         if span["is_primary"]:

@@ -1,8 +1,8 @@
-"""Types of an answer whose equality is its own code, by its text.
+"""Finds types of an answer whose equality is hand-written, from its text.
 
 Every equality that is not derived needs a function `eq` somewhere in the text, whatever the trait and the type are
-called there. So each identifier `eq` is looked at: one that defines a trait's function in plain code names the types of
-its impl block; one that a macro gets, or that nothing explains, puts every type of the answer under suspicion (`*`).
+called there. So each identifier `eq` is checked: one that defines a trait's function in plain code marks the types of
+its impl block; one inside a macro, or unexplained, makes every type of the answer suspect (`*`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,7 +19,7 @@ STANDARD_MACROS = frozenset(
     format_args matches panic print println thread_local todo unimplemented unreachable vec write writeln
     """.split()  # noqa: SIM905
 )
-"""Macros that take expressions; their arguments define nothing unless an item stands in them."""
+"""Macros that take expressions; their arguments define nothing unless they contain an item."""
 _DEFINITIONS = ("struct_item", "enum_item", "union_item")
 _NAMES = ("type_identifier", "metavariable")
 _TOKENS = ("macro_definition", "macro_invocation", "attribute_item", "ERROR")
@@ -34,7 +34,7 @@ _ATTRIBUTE = ("attribute_item", "inner_attribute_item")
 
 
 def own_equality(root: Node) -> list[str]:
-    """Names of the types with an equality written by hand, and of types built from them; `*` stands for all."""
+    """Names of the types with hand-written equality, and of types built from them; `*` stands for all."""
     macros = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type == "macro_definition"}
     found: set[str] = set()
     aliases = cache(partial(_aliases, root))
@@ -49,18 +49,15 @@ def own_equality(root: Node) -> list[str]:
 
 
 def _targets(function: Node, aliases: Callable[[], set[str]]) -> set[str]:
-    """The types that an impl block with this function is about."""
+    """The types of the impl block that contains this function."""
     impl = function.parent.parent if function.parent is not None else None
     if impl is None or impl.type != "impl_item" or impl.child_by_field_name("trait") is None:
         return set()
     header = [impl.child_by_field_name("trait"), impl.child_by_field_name("type")]
     parts = [n for part in header if part is not None for n in walk(part)]
     parameters = impl.child_by_field_name("type_parameters")
-    free = (
-        {plain(n) for n in walk(parameters) if n.type == "type_identifier"}
-        if parameters is not None
-        else set()
-    )
+    within = walk(parameters) if parameters is not None else ()
+    free = {plain(n) for n in within if n.type == "type_identifier"}
     # the trait's own name is the last of its path
     trait = next((n for n in parts if n.type == "type_identifier"), None)
     names = {plain(n) for n in parts if n.type in _NAMES and n != trait} - free - {"Self"}
@@ -70,14 +67,14 @@ def _targets(function: Node, aliases: Callable[[], set[str]]) -> set[str]:
 
 
 def _aliases(root: Node) -> set[str]:
-    """Names that may stand for a type of another name."""
+    """Names that may be aliases of types."""
     kinds = ("type_item", "associated_type")
     named = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type in kinds}
     return named | {plain(n.child_by_field_name("alias")) for n in _renaming_uses(root)}
 
 
 def _renaming_uses(root: Node) -> Iterator[Node]:
-    """The `as` clauses of declarations that do not take from the standard library."""
+    """The `as` clauses of imports from elsewhere than the standard library."""
     standard = False
     for node in walk(root):
         if node.type == "use_declaration":
@@ -88,11 +85,11 @@ def _renaming_uses(root: Node) -> Iterator[Node]:
 
 
 def _renames(root: Node) -> bool:
-    """Whether types can be defined, or used in definitions, under names that the parse tree does not show."""
+    """Whether types may be defined, or used in definitions, under names that the parse tree does not show."""
     if next(_renaming_uses(root), None) is not None:
         return True
     end = 0
-    """Of the definitions around the current node."""
+    """End of the definitions around the current node."""
     for node in walk(root):
         if node.type in ("macro_definition", "macro_invocation") and _KEYWORDS & {
             text_of(x) for x in leaves(node)
@@ -106,7 +103,7 @@ def _renames(root: Node) -> bool:
 
 
 def _hides_equality(node: Node, macros: set[str]) -> bool:
-    """Whether the tokens below may become a function `eq`."""
+    """Whether the tokens below the node may become a function `eq`."""
     tokens = [plain(leaf) for leaf in leaves(node)]
     if "eq" not in tokens:
         return False
@@ -118,7 +115,7 @@ def _hides_equality(node: Node, macros: set[str]) -> bool:
 
 
 def _spread(root: Node, names: Iterable[str]) -> set[str]:
-    """Adds the types whose definition names one of these."""
+    """These names and the types whose definitions use them, directly or not."""
     found, waiting = set(names), list(names)
     if not waiting:
         return found
@@ -136,18 +133,16 @@ def _spread(root: Node, names: Iterable[str]) -> set[str]:
 
 
 def doubtful_types(text: str, crates: Collection[str]) -> set[str]:
-    """Types whose equality a macro of these crates may have written; `*` stands for all types of the answer."""
+    """Types whose equality a macro of these crates may have generated; `*` stands for all types of the answer."""
     root = parse(text)
     own = {plain(n.child_by_field_name("name")) for n in walk(root) if n.type == "macro_definition"}
     found: set[str] = set()
     standard = not _takes_over_derive(root, crates)
     for node in walk(root):
-        if (
-            node.type in _DEFINITIONS
-            and _foreign_attributes(node)
-            and not (standard and _derives_equality(node))
-        ):
-            found.add(plain(node.child_by_field_name("name")))
+        if node.type in _DEFINITIONS and _foreign_attributes(node):
+            # with the plain derive the type cannot have another equality with itself
+            if not (standard and "PartialEq" in _derived(node)):
+                found.add(plain(node.child_by_field_name("name")))
         elif node.type == "macro_invocation":
             name = text_of(node.child_by_field_name("macro")).rpartition("::")[2]
             words = {plain(leaf) for leaf in leaves(node)}
@@ -161,7 +156,7 @@ def doubtful_types(text: str, crates: Collection[str]) -> set[str]:
 
 
 def _attributes(item: Node) -> list[Node]:
-    """The attributes above an item and within it."""
+    """The attributes before and inside an item."""
     found = [n for n in walk(item) if n.type in _ATTRIBUTE]
     before = item.prev_named_sibling
     while before is not None and before.type in (*_ATTRIBUTE, "line_comment", "block_comment"):
@@ -177,7 +172,7 @@ def _name(attribute: Node) -> str:
 
 
 def _derived(item: Node) -> list[str]:
-    """What the item's derive attributes name; paths by their last name, with `::` before it."""
+    """Names in the item's derive attributes; for a path its last name, prefixed with `::`."""
     names: list[str] = []
     for attribute in _attributes(item):
         if _name(attribute) == "derive":
@@ -194,13 +189,8 @@ def _foreign_attributes(item: Node) -> bool:
     return foreign or any(_name(a) not in _ATTRIBUTES for a in _attributes(item))
 
 
-def _derives_equality(item: Node) -> bool:
-    """Whether the plain derive is there: then no other equality of the type with itself can be."""
-    return "PartialEq" in _derived(item)
-
-
 def _takes_over_derive(root: Node, crates: Collection[str]) -> bool:
-    """Whether the name PartialEq may be another derive than the standard library's."""
+    """Whether the name PartialEq may mean another derive than the standard library's."""
     for node in walk(root):
         if node.type == "use_declaration":
             words = [plain(leaf) for leaf in leaves(node)]

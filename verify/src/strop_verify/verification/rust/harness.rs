@@ -1,18 +1,18 @@
-//! Stands in for the crate `test` that `rustc --test` links: runs the tests of one answer and reports in a way that the
+//! Replaces the crate `test` that `rustc --test` links: runs the tests of one answer and reports in a way that the
 //! answer cannot forge.
 //!
-//! Standard input holds a line a test: a secret token, and the literal to alter and by how much, or nothing for a test that
-//! is not to run. All of it is read before any code of the answer runs. A line a test goes to the report descriptor: its
-//! token if it has passed, and then only, or `-`; how objects of the answer compared; which literals were met; and the
-//! milliseconds of CPU time it took. The report descriptor is a duplicate of standard output; standard output itself is pointed at
-//! standard error, so nothing that the answer prints gets into the report. Safe Rust can neither read this crate's memory
-//! nor write to a descriptor by its number.
+//! Standard input has a line per test: a secret token, and the literal to alter and by how much, or nothing for a test
+//! not to run. All of it is read before any code of the answer runs. A line per test is written to the report
+//! descriptor: its token only if it has passed, else `-`; how objects of the answer compared; which literals were
+//! evaluated; and its CPU time in milliseconds. The report descriptor is a duplicate of standard output; standard
+//! output itself is redirected to standard error, so nothing that the answer prints gets into the report. Safe Rust can
+//! neither read this crate's memory nor write to a descriptor by its number.
 //!
-//! Where the answer is a program of its own (wire.rs), standard input is a socket to it: the tokens come first, behind their
-//! length; then calls and replies cross. The answer's program is this harness too, and serves the calls.
+//! If the answer is a separate program (wire.rs), standard input is a socket to it: the tokens come first, after their
+//! length, then calls and replies. The answer's program has this harness too, which serves the calls.
 //!
-//! A test can be run with one of its literals altered (alterations.rs). What notes comparisons or alters literals has names
-//! that end in SECRET, which is another word in each build: the answer must not tell such a run from others.
+//! A test can run with one of its literals altered (alterations.rs). What notes comparisons or alters literals has
+//! names that end in SECRET, which is random in each build: the answer must not tell such a run from others.
 
 mod alterations;
 pub mod instances;
@@ -93,12 +93,12 @@ extern "C" {
 static STARTED: AtomicBool = AtomicBool::new(false);
 static DENIED: OnceLock<Vec<String>> = OnceLock::new();
 static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
-/// Whether trusted test code has panicked in the test that runs: an answer that calls it may have caught that.
+/// Whether trusted test code has panicked in the running test: an answer that calls it may have caught the panic.
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// Arguments: `--list`; or `--serve` and the name of the function that takes calls; or the prefix of the tests' names, the
-/// types that may not be compared, the crates and modules whose types are not the answer's (both separated by commas), and
-/// `calls` where the answer is another program, or `catches` where the tests catch panics of their own.
+/// Arguments: `--list`; or `--serve` and the name of the function that serves calls; or the prefix of the tests' names,
+/// the types that must not be compared, the crates and modules whose types are not the answer's (both separated by
+/// commas), and `calls` if the answer is another program, or `catches` if the tests catch their own panics.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     if STARTED.swap(true, Ordering::SeqCst) {
         unsafe { _exit(98) }
@@ -153,7 +153,7 @@ pub fn test_main_static(tests: &[&TestDescAndFn]) {
     unsafe { _exit(0) }
 }
 
-/// Standard input under another number, for this program only; nothing is left to read on the old one.
+/// Moves standard input to another descriptor, which only this program has.
 fn channel() -> File {
     unsafe {
         let fd = dup(0);
@@ -191,12 +191,12 @@ fn passes(test: &TestDescAndFn) -> bool {
         }
         _ => false,
     };
-    // A payload of the answer's own may do anything when it is dropped.
+    // A payload of the answer's own type may do anything when it is dropped.
     std::mem::forget(ended);
     said
 }
 
-/// Panics within trusted test files are told without their text, which could hold an expected value.
+/// Prints panics in trusted test files without their text, which could contain an expected value.
 fn hide_expected_values() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|l| (l.file(), l.line()));
@@ -231,12 +231,12 @@ fn outermost(name: &str) -> &str {
 }
 
 thread_local! {
-    /// The names of the two types compared last, by their places, and whether they are of the answer.
+    /// Pointers to the names of the two types compared last, and whether these are the answer's.
     static LAST: Cell<(*const str, *const str, bool)> = const { Cell::new(("", "", false)) };
 }
 
-/// Ends the test unless equality of these types can be trusted: it is the standard library's, or it is one type of the
-/// answer compared with itself by an implementation that the answer derived. Says whether it is the latter.
+/// Ends the test unless equality of these types can be trusted: it is the standard library's, or that of one type of the
+/// answer, derived, with itself. Returns whether it is the latter.
 #[track_caller]
 pub fn comparable<L: ?Sized, R: ?Sized>(_: &L, _: &R) -> bool {
     comparable_names(std::any::type_name::<L>(), std::any::type_name::<R>())
@@ -269,7 +269,7 @@ fn comparable_names(left: &'static str, right: &'static str) -> bool {
     true
 }
 
-/// What two values said when they were compared, noted where they are of the answer's making or it counts otherwise.
+/// The result of a comparison, noted if it is one of the answer's types or counts otherwise.
 pub fn noted_SECRET(own: bool, said: bool) -> bool {
     if alterations::counted() || own {
         alterations::compared(said);

@@ -1,4 +1,4 @@
-"""Heads of functions and impl blocks in Rust source: the names of types that stand in them."""
+"""The type names in signatures of functions and heads of impl blocks in Rust source."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -9,26 +9,26 @@ from strop_verify.verification.rust.names import leaves, plain
 _NAMES = ("identifier", "type_identifier", "primitive_type", "metavariable")
 _UNSAID = ("abstract_type", "dynamic_type", "qualified_type")
 OPAQUE = "impl"
-"""Stands among a head's names for a type that is not said."""
+"""Represents a type without a name in a signature, such as `impl Trait`."""
 OPAQUES = "impl impl"
-"""Stands there for a second one, such as the items of an iterator that is not said."""
+"""Represents a second one, such as the items of an unnamed iterator type."""
 
 
 @dataclass
 class FunctionHead:
-    """A function's name, whose it is, and what its head says."""
+    """A function's name, its owner, and the names in its signature."""
 
     name: str
     owners: frozenset[str]
-    """Types of its impl block, or its trait; empty for a free one."""
+    """Types of its impl block, or its trait; empty for a free function."""
     trait: str
-    """The trait that its impl block implements, or in which it stands; or empty."""
+    """The trait that its impl block implements, or that contains it; or empty."""
     head: frozenset[str]
 
 
 @dataclass(frozen=True)
 class OwnerHead:
-    """What the impl block, trait or function around functions gives to their heads; read once for all of them."""
+    """What the enclosing impl block, trait or function adds to the signatures in it; read once for all of them."""
 
     generic: frozenset[str] = frozenset()
     owners: frozenset[str] = frozenset()
@@ -39,7 +39,7 @@ class OwnerHead:
 
 
 def owner_head(owner: Node | None) -> OwnerHead:
-    """Of the impl block, trait or function around a function, if there is one."""
+    """Reads the impl block, trait or function around a function, if there is one."""
     if owner is None:
         return OwnerHead()
     if owner.type == "impl_item":
@@ -52,7 +52,7 @@ def owner_head(owner: Node | None) -> OwnerHead:
 
 
 def function_of(node: Node, name: str, owner: OwnerHead) -> FunctionHead:
-    """Reads a function's head."""
+    """Reads a function's signature."""
     generic = generics(node) | owner.generic
     head = set(owner.bounds)
     back = node.child_by_field_name("return_type")
@@ -63,9 +63,8 @@ def function_of(node: Node, name: str, owner: OwnerHead) -> FunctionHead:
             for parameter in part.named_children:
                 head |= names_in(parameter.child_by_field_name("type"), generic)
     said = owner.said
-    unsaid = (
-        [n.type for n in walk(back) if n.type in _UNSAID or _of_self(n, said)] if back is not None else []
-    )
+    within = walk(back) if back is not None else ()
+    unsaid = [n.type for n in within if n.type in _UNSAID or _of_self(n, said)]
     head |= {OPAQUE} if unsaid else set()
     head |= {OPAQUES} if unsaid.count("abstract_type") + unsaid.count("dynamic_type") > 1 else set()
     head |= {n for name in head & said.keys() for n in said[name]}
@@ -73,7 +72,7 @@ def function_of(node: Node, name: str, owner: OwnerHead) -> FunctionHead:
 
 
 def _of_self(node: Node, said: Collection[str]) -> bool:
-    """Whether it is an associated type (`Self::Unit`) that the impl block does not say."""
+    """Whether it is an associated type (`Self::Unit`) that the impl block does not define."""
     parts = [plain(n) for n in leaves(node)] if node.type == "scoped_type_identifier" else []
     return parts[:1] == ["Self"] and parts[-1] not in said
 
@@ -90,7 +89,7 @@ def associated(impl: Node) -> dict[str, frozenset[str]]:
 
 
 def owners(impl: Node) -> frozenset[str]:
-    """Names in the type that an impl block is for; with `OPAQUE` where a projection or a macro hides it."""
+    """Names in the type that an impl block is for; with `OPAQUE` if a projection or a macro hides it."""
     target = impl.child_by_field_name("type")
     hidden = target is not None and any(n.type == "qualified_type" for n in walk(target))
     return frozenset(names_in(target, generics(impl))) | ({OPAQUE} if hidden else set())
@@ -111,7 +110,7 @@ def trait_of(impl: Node) -> str:
 
 
 def names_in(node: Node | None, without: Collection[str] = ()) -> set[str]:
-    """Names of types, generics and modules below a node. `without`: generics, left out unless they end a path."""
+    """Names of types, generics and modules below a node. `without`: generics to leave out unless they end a path."""
     if node is None:
         return set()
     nodes = list(walk(node))

@@ -1,7 +1,7 @@
-"""Finds the Rust toolchain on this machine without starting anything.
+"""Finds the Rust toolchain on this machine without running anything.
 
-rustup's shims need rustup's files and an environment; a jail has neither. So the real programs are called by their
-paths below the sysroot, which is all that the jail must let them read.
+rustup's shims need rustup's files and environment, which a jail has not. So the real programs are called by their paths
+below the sysroot, which is all that they need to read in the jail.
 """
 
 import os
@@ -39,13 +39,13 @@ class Installation:
 
     @property
     def identity(self) -> str:
-        """Changes when the toolchain does: names the compiler's own library, which holds a hash."""
+        """Identifies the toolchain by its path and the compiler's library, whose name holds a hash."""
         drivers = sorted(p.name for p in (self.sysroot / "lib").glob("librustc_driver-*"))
         return f"{self.sysroot}:{','.join(drivers)}"
 
 
 def find_installation() -> Installation:
-    """The toolchain that `rustc` on PATH stands for. Raises VerificationError, one line, when it is not complete."""
+    """The toolchain of `rustc` on PATH. Raises VerificationError, in one line, if it is not complete."""
     shim = shutil.which("rustc")
     if shim is None:
         raise VerificationError(f"Rust answers cannot be judged: no rustc on PATH; {_HELP}")

@@ -1,7 +1,7 @@
-//! Instances of what answers use most of the standard library's generics and of Put and Get. Never called.
+//! Instances of the generics of the standard library that answers use most, and of Put and Get. Never called.
 //!
-//! rustc uses those of a crate below again where nothing is optimised (`share-generics`), so they are compiled once with
-//! the harness and not with every batch: a batch's test program takes a quarter less time.
+//! rustc reuses those of a dependency if nothing is optimised (`share-generics`), so they are compiled once with the
+//! harness and not with every batch: a batch's test program compiles in a quarter less time.
 
 use crate::{Get, Put};
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -1,9 +1,8 @@
-"""Where the files of one crate of answers lie, and how its tests are named.
+"""The files of one crate of answers, and the names of its tests.
 
-`Shared`: many answers, each a module in a file of its own, so that no brace of one can reach another. `Alone`: one
-answer as the crate's root, for those whose text depends on being that. Trusted tests are files of their own as well,
-whose names start with `zt`; strict mode declares them inside the answer's module, as `TRUSTED`, where nothing of the
-answer stands above them.
+`Shared`: many answers, each a module in its own file, so that no brace of one can reach another. `Alone`: one answer as
+the crate's root, if its text depends on that. Trusted tests are separate files as well, with names that start with
+`zt`; strict mode declares them inside the answer's module, as `TRUSTED`, with nothing of the answer above them.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from strop_verify.verification.rust.crates import code_name, manifest
 from strop_verify.verification.rust.trusted_tests import edited, guarded
 
 TRUSTED = "zt_trusted_tests"
-"""Name of the module of trusted tests within an answer's; an answer that says it is refused."""
+"""Name of the module of trusted tests within an answer's; an answer that contains it is refused."""
 TESTS_CRATE = "zt_tests"
 """Name of the crate of integration tests."""
 LIBRARY = "zlib"
@@ -22,7 +21,7 @@ LIBRARY = "zlib"
 
 
 class Shared:
-    """Files of several answers in one crate; of one kind, all with integration tests or none."""
+    """Files of several answers in one crate, either all with integration tests or none."""
 
     crate = LIBRARY
     root = "lib.rs"
@@ -32,7 +31,7 @@ class Shared:
         """Every answer with its tests."""
         found = {}
         for case in cases:
-            # its paths from the crate's root as paths from its module
+            # paths from the crate root become paths from its module
             answer = edited(case.answer, ((end, end, f"::{case.module}") for end in case.scan.crate_ends))
             found[f"{case.module}.rs"] = _with_tests(case, answer)
             if case.integration:
@@ -43,35 +42,35 @@ class Shared:
         return found
 
     def late(self, cases: Sequence[RustAnswer]) -> set[str]:
-        """Those of the files that are needed with the tests only, after the library has been built."""
+        """Files that are needed only for the tests, after the library has been built."""
         return {f"{self._tests_module(case)}.rs" for case in cases if case.integration}
 
     def roots(self, cases: Sequence[RustAnswer], *, tests: bool = False) -> dict[str, str]:
-        """The crate root that declares these answers, and with `tests` the one of their integration tests."""
+        """The crate root that declares these answers; with `tests` the root of their integration tests, if any."""
         root = "".join(f"pub mod {case.module};\n" for case in cases)
         if tests and cases and cases[0].integration:
             return {self.tests_root: "".join(f"mod {self._tests_module(case)};\n" for case in cases)}
         return {self.root: root}
 
     def beside(self, cases: Sequence[RustAnswer]) -> dict[str, str]:
-        """Files that lie beside the test program when it runs."""
+        """Files beside the test program when it runs."""
         return {}
 
     def owner(self, file: str, cases: Sequence[RustAnswer]) -> RustAnswer | None:
-        """Whose file a compiler's file name is."""
+        """The answer that a file name in diagnostics belongs to."""
         head = file.removeprefix("./").partition("/")[0].removesuffix(".rs")
         return next((c for c in cases if head in (c.module, self._tests_module(c))), None)
 
     def prefix(self, case: RustAnswer) -> str:
-        """What the names of the answer's tests start with in the test program."""
+        """Prefix of the answer's test names in the test program."""
         return f"{self._tests_module(case) if case.integration else case.module}::"
 
     def trusted_prefix(self, case: RustAnswer) -> str:
-        """What the names of trusted tests start with."""
+        """Prefix of the names of trusted tests."""
         return self.prefix(case) + ("" if case.integration else f"{TRUSTED}::")
 
     def trusted_path(self, case: RustAnswer) -> str:
-        """What the paths of the types that trusted tests define start with."""
+        """Prefix of the paths of types that trusted tests define."""
         if case.trusted is None:
             return ""
         return (f"{TESTS_CRATE if case.integration else self.crate}::" + self.trusted_prefix(case)).rstrip(
@@ -110,7 +109,7 @@ class Alone(Shared):
         return {}
 
     def beside(self, cases: Sequence[RustAnswer]) -> dict[str, str]:
-        """The manifest, as cargo has it, for tests that use files."""
+        """The manifest, as under cargo, for tests that use files."""
         (case,) = cases
         crates = [entry for entry in case.check.crates if code_name(entry) in case.crates]
         return {"Cargo.toml": manifest(case.crate, case.check.edition, crates)} if case.worldly else {}
@@ -120,7 +119,7 @@ class Alone(Shared):
         return cases[0] if cases else None
 
     def prefix(self, case: RustAnswer) -> str:
-        """Nothing: its tests have the names that cargo prints."""
+        """Empty: its tests have the names that cargo prints."""
         return ""
 
     def trusted_prefix(self, case: RustAnswer) -> str:
@@ -129,14 +128,14 @@ class Alone(Shared):
 
 
 def _in_every_module(tests: str, declaration: str, crate: str) -> str:
-    """The tests with a declaration in each module that names the crate, as a crate's name is known in every module."""
+    """The tests with a declaration in each module that names the crate: a crate's name is known in all modules."""
     bodies = [n for n in walk(parse(tests)) if n.type == "declaration_list" and n.parent is not None]
     ends = [n.end_byte - 1 for n in bodies if n.parent.type == "mod_item" and crate in text_of(n)]  # type: ignore[union-attr]
     return f"{edited(tests, ((end, end, f' {declaration} ') for end in ends))}\n{declaration}\n"
 
 
 def trusted_text(case: RustAnswer) -> str:
-    """What stands in the module of trusted tests: they, or the function that takes their calls."""
+    """The content of the module of trusted tests: the tests, or the function that serves their calls."""
     assert case.trusted is not None
     return case.calls.server() if case.calls is not None else _tests(case)
 
@@ -154,15 +153,12 @@ def _with_tests(case: RustAnswer, answer: str) -> str:
         return answer
     if case.trusted is None:
         return f"{answer}\n{case.check.tests}"
-    # An answer must not allow what makes a comparison hold by cutting a number.
+    # The lint is set here, so that an answer cannot allow literals that overflow and so make comparisons hold.
     declaration = f"#[cfg(test)] #[warn(overflowing_literals)] mod {TRUSTED};"
     if case.trusted.uses_own_macros:
         return f"{answer}\n{declaration}\n"
     data, head = answer.encode(), case.scan.head
     above, below = data[:head].decode(), data[head:].decode()
     if above and below.startswith("\n"):
-        above, below = (
-            above + "\n",
-            below[1:],
-        )  # it must not end up in a comment, and lines keep their numbers
+        above, below = above + "\n", below[1:]  # not inside a comment; line numbers stay the same
     return f"{above} {declaration} {below}"

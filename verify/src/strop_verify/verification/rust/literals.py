@@ -1,4 +1,4 @@
-"""Rewrites trusted tests for a second look (second_look.py, alterations.rs): literals can be altered while they run."""
+"""Rewrites trusted tests so that their literals can be altered at run time (second_look.py, alterations.rs)."""
 
 import secrets
 from collections.abc import Collection, Iterator
@@ -7,19 +7,19 @@ from strop_verify.code.trees import Node, parse, text_of, walk
 from strop_verify.verification.rust.names import leaves
 
 SECRET = secrets.token_hex(8)
-"""Ends the names in the harness that an answer must not know; another word in each process."""
+"""Suffix of names in the harness that an answer must not know; random in each process."""
 _LITERALS = ("integer_literal", "float_literal", "boolean_literal", "string_literal", "char_literal")
 _HOLDERS = {"array_expression", "tuple_expression", "parenthesized_expression", "reference_expression",
             "let_declaration", "field_initializer", "arguments"}  # fmt: skip
-"""Nodes whose children are values, where nothing but the value's type counts."""
+"""Nodes whose children are values of which only the type matters."""
 _CONSTANT = {"const_item", "static_item", "const_block", "array_type", "type_arguments", "macro_definition"}
 _ASSERTIONS = {f"{debug}{name}" for debug in ("", "debug_") for name in ("assert", "assert_eq", "assert_ne")}
 
 
 def literal_edits(tests: str, theirs: Collection[str]) -> list[tuple[int, int, str]]:
-    """Edits that hand each such literal to the harness with a number, from 1 on, and say which comparisons count.
+    """Edits that pass each alterable literal to the harness with a number, from 1, and mark comparisons that count.
 
-    `theirs`: names that the answer defines. What the tests make of them on both sides counts, whatever its type.
+    `theirs`: names that the answer defines. A comparison with values made of them on both sides counts.
     """
     root = parse(_as_calls(tests))
     if root.has_error:
@@ -48,7 +48,7 @@ def _around(node: Node, before: str, after: str, instead: int = 0) -> list[tuple
 
 
 def _sides(node: Node) -> list[Node]:
-    """What an assertion compares."""
+    """The sides that an assertion compares."""
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if node.type != "call_expression" or arguments is None or text_of(function) not in _ASSERTIONS:
         return []
@@ -64,7 +64,7 @@ def _names(node: Node) -> set[str]:
 
 
 def _as_calls(tests: str) -> str:
-    """The text with assertions as calls and `vec!` as an array; each byte stays at its place."""
+    """The text with assertions as calls and `vec!` as an array; byte positions stay the same."""
     data, tokens = bytearray(tests.encode()), leaves(parse(tests))
     for name, mark, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if text_of(mark) == "!" and text_of(name) in _ASSERTIONS and text_of(bracket) == "(":
@@ -75,7 +75,7 @@ def _as_calls(tests: str) -> str:
 
 
 def _literal(node: Node) -> str | None:
-    """The text of a literal with its sign; None for what is none of the types that the harness moves."""
+    """The text of a literal with its sign; None for types that the harness does not alter."""
     inner = node.named_children[0] if _negates(node) else node
     if inner.type not in _LITERALS or (node.parent is not None and _negates(node.parent)):
         return None
@@ -88,7 +88,7 @@ def _negates(node: Node) -> bool:
 
 
 def _held(node: Node) -> bool:
-    """Whether a literal stands where a call may, and is not what an assertion itself is given."""
+    """Whether a call may replace a literal here, and it is not a direct argument of an assertion."""
     parent = node.parent
     assert parent is not None
     if parent.type == "field_expression":
@@ -100,7 +100,7 @@ def _held(node: Node) -> bool:
 
 
 def _promoted(reference: Node) -> bool:
-    """Whether a reference is to literals alone, which the compiler makes a constant."""
+    """Whether a reference is to literals only, which the compiler promotes to a constant."""
     parts = list(_parts(reference.child_by_field_name("value")))
     return (
         len(reference.named_children) == 1 and len(parts) > 0 and all(_literal(p) is not None for p in parts)
@@ -108,7 +108,7 @@ def _promoted(reference: Node) -> bool:
 
 
 def _parts(node: Node | None) -> Iterator[Node]:
-    """What a value is made of, below arrays, tuples and references."""
+    """The parts of a value, inside arrays, tuples and references."""
     if node is None:
         return
     if node.type not in ("array_expression", "tuple_expression", "reference_expression"):

@@ -1,4 +1,4 @@
-"""Names in Rust source: what it defines, imports, calls and tests."""
+"""Names that Rust source defines, imports, calls and tests."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,16 +9,16 @@ from strop_verify.code.trees import Node, parse, text_of, walk
 
 
 def plain(node: Node | None) -> str:
-    """A name as rustc knows it: without the mark of raw identifiers, in normal form C."""
+    """A name as rustc knows it: without `r#`, in Unicode form NFC."""
     name = text_of(node).removeprefix("r#")
     return name if name.isascii() else normalize("NFC", name)
 
 
 def trait_methods(text: str) -> set[str]:
-    """Names of the methods of the traits that a text defines; `*` when a macro may define some."""
+    """Methods of the traits that a text defines; `*` if a macro may define some."""
     found: set[str] = set()
     end = 0
-    """Of the traits around the current node."""
+    """End of the traits around the current node."""
     for node in walk(parse(text)):
         if node.type == "trait_item":
             end = max(end, node.end_byte)
@@ -30,7 +30,7 @@ def trait_methods(text: str) -> set[str]:
 
 
 def leaves(root: Node) -> list[Node]:
-    """Tokens in order, literals whole, comments left out."""
+    """Tokens in order, each literal as one, without comments."""
     whole = ("string_literal", "raw_string_literal", "char_literal", "line_comment", "block_comment")
     found, skip = [], -1
     for node in walk(root):
@@ -55,7 +55,7 @@ def defined(text: str) -> set[str]:
 
 
 def imported(text: str) -> set[str]:
-    """Names in the use declarations of a text."""
+    """Names in a text's use declarations, except the standard library's crates."""
     declarations = (n for n in walk(parse(text)) if n.type == "use_declaration")
     return {text_of(x) for d in declarations for x in walk(d) if x.type == "identifier"} - {
         "std",
@@ -65,10 +65,10 @@ def imported(text: str) -> set[str]:
 
 
 def first_names(tokens: Sequence[str], place: int) -> set[str]:
-    """First names of the paths in the braced list that begins at a token: of `{{fs}, io::{self}}`, fs and io."""
+    """First names of the paths in the braced list that starts at token `place`: of `{{fs}, io::{self}}`, fs and io."""
     names: set[str] = set()
     outer: list[bool] = []
-    """For each brace around the current token, whether no name stands before it."""
+    """For each brace around the current token, whether no name precedes it."""
     for number in range(place, len(tokens)):
         token, before = tokens[number], tokens[number - 1]
         if token == "{":
@@ -83,20 +83,20 @@ def first_names(tokens: Sequence[str], place: int) -> set[str]:
 
 
 def macros_called(root: Node) -> set[str]:
-    """Names of macros that are called."""
+    """Names of called macros."""
     tokens = [text_of(leaf) for leaf in leaves(root)]
     pairs = pairwise(tokens)
     return {a for a, b in pairs if b == "!" and a.isidentifier() and a != "macro_rules"}
 
 
 def methods_called(root: Node) -> set[str]:
-    """Names behind a dot."""
+    """Names after a dot."""
     tokens = [text_of(leaf) for leaf in leaves(root)]
     return {b for a, b in pairwise(tokens) if a == "." and b.isidentifier()}
 
 
 def tests_of(parent: Node, path: str = "") -> set[str]:
-    """Test functions below a node by module path, without those that are ignored or behind a condition."""
+    """Module paths of test functions below a node, except ignored and conditional ones."""
     names: set[str] = set()
     for child in parent.named_children:
         body = child.child_by_field_name("body")

@@ -1,4 +1,4 @@
-"""What a Rust text defines: kinds, variants, fields, heads of functions, impl blocks. Read from its parse tree."""
+"""What a Rust text defines: kinds, variants, fields, signatures, impl blocks. Read from its parse tree."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _KINDS = {
     "mod_item": "mod", "macro_definition": "macro",
 }  # fmt: skip
 _ITEMS = {"const", "static", "struct", "enum", "union", "type", "trait", "fn", "mod", "as"}
-"""Words before a name that tokens define or import."""
+"""Keywords before a name that is defined or imported."""
 _ITEM_WORDS = {"impl", "fn", "macro_rules", *_ITEMS} - {"as"}
 _OF_TYPES = {"struct", "enum", "union", "trait"}
 _STANDARD = ("std", "core", "alloc")
@@ -49,50 +49,50 @@ class Impl:
 
 @dataclass
 class Outline:
-    """What a text defines. Names have no `r#`."""
+    """What a text defines. Names are without `r#`."""
 
     kinds: dict[str, set[str]] = field(default_factory=dict)
-    """Kinds of the items of each name, in whatever module."""
+    """Kinds of the items of each name, in any module."""
     top: set[str] = field(default_factory=set)
-    """Names that stand at the top without a condition."""
+    """Unconditional top-level names."""
     own: set[str] = field(default_factory=set)
-    """Types and traits that it makes."""
+    """Types and traits that it defines."""
     aliases: dict[str, set[str]] = field(default_factory=dict)
     variants: dict[str, set[str]] = field(default_factory=dict)
     """By enum."""
     common: dict[str, set[str]] = field(default_factory=dict)
-    """Those that all enums of a name have."""
+    """Variants that all enums of a name have."""
     fields: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
-    """Names in the type of a struct's field, of a variant (by its enum) and of a constant (by an empty name), in all
-    items of the name; by an empty field, those in a type's parameters and where clause."""
+    """Type names by (owner, name), over all items of the name: of a struct and field, an enum and variant, "" and a
+    constant; a type and "" have the names in its parameters and where clause."""
     empty: set[str] = field(default_factory=set)
     """Structs without data."""
     functions: list[FunctionHead] = field(default_factory=list)
     impls: list[Impl] = field(default_factory=list)
     renamed: set[str] = field(default_factory=set)
-    """New names that it gives to what it imports."""
+    """New names given to imports."""
     imports: set[str] = field(default_factory=set)
-    """Names taken from elsewhere than the standard library, and new names of what is imported."""
+    """Names imported from elsewhere than the standard library, and new names of imports."""
     glob: bool = False
-    """It imports all of a place that is not the standard library."""
+    """Whether it has a glob import from elsewhere than the standard library."""
     in_macros: set[str] = field(default_factory=set)
-    """Tokens of its macros and of calls of macros outside of functions."""
+    """Tokens of its macros and of macro calls outside functions."""
     made_by_macros: set[str] = field(default_factory=set)
-    """What stands behind `fn` and `impl` there; `$` for what the macro is given."""
+    """Tokens after `fn` and `impl` there; `$` for a macro's argument."""
     types_of_macros: set[str] = field(default_factory=set)
-    """What stands behind `struct`, `enum`, `union` and `type` there; `$` for what is not a name."""
+    """Tokens after `struct`, `enum`, `union` and `type` there; `$` for anything but a name."""
     filled: set[str] = field(default_factory=set)
-    """Types and traits in whose bodies or impl blocks macros are called."""
+    """Types and traits with macro calls in their bodies or impl blocks."""
     given: set[str] = field(default_factory=set)
-    """Tokens of calls of its macros."""
+    """Tokens of calls of macros other than the standard library's."""
     defined_by_macros: set[str] = field(default_factory=set)
-    """Names that macros may define: those behind an item's word, and all that a macro is given or may hand on."""
+    """Names that macros may define: those after an item's keyword, and all that a macro is given or may pass on."""
     standard: set[str] = field(default_factory=set)
     """Names in imports from the standard library."""
     derives: dict[str, set[str]] = field(default_factory=dict)
 
     def spelled_out(self, names: Iterable[str]) -> set[str]:
-        """Names with the text's aliases replaced by what they stand for."""
+        """These names and, for aliases, the names that they stand for."""
         found, waiting = set(), list(names)
         while waiting:
             name = waiting.pop()
@@ -102,7 +102,7 @@ class Outline:
         return found
 
     def holds_data(self, name: str) -> bool:
-        """Whether values of a type may differ otherwise than by their variant."""
+        """Whether values of a type may differ in more than their variant."""
         variants = self.variants.get(name)
         return variants is None or any(self.fields.get((name, variant)) for variant in variants)
 
@@ -148,7 +148,7 @@ def outline(text: str) -> Outline:
 
 
 def _hides_items(error: Node) -> bool:
-    """Whether what the parser could not read may be more than a part of a type or an expression."""
+    """Whether what the parser could not read may contain items, not only part of a type or an expression."""
     outside = error.parent is None or error.parent.type in ("source_file", "declaration_list")
     return outside or bool(_ITEM_WORDS & {text_of(n) for n in leaves(error)})
 
@@ -161,10 +161,10 @@ class _Around:
     owner: Node | None
     """The nearest impl block, trait or function."""
     hidden: bool
-    """Whether what stands in it is no item of a module, or under a condition."""
+    """Whether what it contains is conditional, or not an item of a module."""
     in_function: bool
     head: OwnerHead
-    """What the owner gives to the heads of its functions."""
+    """What the owner adds to the signatures of its functions."""
 
 
 def _within(node: Node, outer: _Around | None, attributes: list[set[str]]) -> _Around:
@@ -183,7 +183,7 @@ def _conditional(attributes: list[set[str]]) -> bool:
 
 
 def _macro_call(found: Outline, node: Node, outer: "_Around | None") -> None:
-    """What a call could define: outside of functions anything, within them only impl blocks and exported macros."""
+    """What a call may define: anything outside functions, only impl blocks and exported macros inside them."""
     if outer is None or not outer.in_function or {"impl", "macro_rules"} & {plain(n) for n in leaves(node)}:
         _macro(found, node)
     body = node.parent if node.parent is not None and node.parent.type == "declaration_list" else None
@@ -259,7 +259,7 @@ def _fields(found: Outline, node: Node, name: str) -> None:
 
 
 def _holds_data(node: Node) -> bool:
-    """Whether a value of the types in a field, without what stands in PhantomData and arrays of no items, has data."""
+    """Whether a field's type holds data, ignoring PhantomData and empty arrays."""
     end = 0
     for part in walk(node):
         if part.start_byte < end:

@@ -1,4 +1,4 @@
-"""Whether tests that an answer brought itself may count: by their text, and by faults that they notice."""
+"""Decides whether an answer's own tests count, by the faults that they notice."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -6,16 +6,16 @@ from strop_verify.core.verdict import Verdict
 from strop_verify.verification.rust.case import RustAnswer
 
 MUTANTS = 6
-"""Faulty copies of an answer that its tests are tried on."""
+"""Maximum mutants of an answer on which its tests are run."""
 WITNESSES = 3
-"""Killed copies that are tried first with assertions that never fail."""
+"""Killed mutants that are run first with assertions that never fail."""
 Run = Callable[[Sequence[tuple[RustAnswer, str]], bool], list[Verdict]]
 
 
 def weigh(cases: Sequence[RustAnswer], run: Run) -> None:
-    """Refuses those that passed with tests that notice no fault, or notice one only where the code crashes.
+    """Refuses passed answers whose tests notice no fault, or only faults that crash.
 
-    run  judges (owner, text) pairs; its flag says whether the texts of the tests decide too
+    run  judges (owner, text) pairs; its flag tells whether the text of the tests decides too
     """
     from strop_verify.code.mutate.mutants import mutants
     from strop_verify.verification.strength import controls, judge, killers, witnessed

@@ -1,12 +1,12 @@
-"""Takes an answer in: what its text says, the task's tests made safe, and what is wrong with the task itself.
+"""Prepares an answer: scans its text, makes the task's tests safe, and finds faults of the task itself.
 
-So it is known which answers go together, and which strict mode turns away by their text alone: among others those with
-the shapes of known holes of the compiler, by which safe code gets references that dangle (rust-lang#25860) or values of
-another type (rust-lang#57893). The first needs a function one of whose parameters, or whose result, has a type that
-names two lifetimes, which implies that one outlives the other, and a use of that function as a value, where the
-compiler forgets it; or a bound for all lifetimes on a trait of the text's own, with two lifetimes, which its supertrait
-forgets (rust-lang#84591). The other needs a trait that is implemented for all types, and a trait object of it that
-binds an associated type to another.
+This decides which answers share a crate, and which ones strict mode refuses by their text alone, among others those
+with the shapes of known soundness holes of the compiler, by which safe code gets dangling references (rust-lang#25860)
+or values of another type (rust-lang#57893). The first needs a function with a parameter or result whose type names two
+lifetimes, which implies that one outlives the other, and a use of that function as a value, where the compiler forgets
+it; or a bound for all lifetimes on a trait of the text's own, with two lifetimes, which its supertrait forgets
+(rust-lang#84591). The other needs a trait that is implemented for all types, and a trait object of it that binds an
+associated type to another type.
 """
 
 from collections.abc import Sequence
@@ -29,9 +29,9 @@ from strop_verify.verification.rust.trusted_tests import STANDARD_METHODS, read_
 
 
 def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer:
-    """A case to be judged. Its outcome is *error* already where no answer to the task can be judged this way.
+    """A case to be judged. Its outcome is already *error* if no answer to the task can be judged this way.
 
-    Raises VerificationError when the task's check is of another kind.
+    Raises VerificationError if the task's check is of another kind.
     """
     check = task.check.only(RustCheck)
     answer = answer.encode(errors="replace").decode()
@@ -39,7 +39,7 @@ def take_in(number: int, task: Task, answer: str, *, strict: bool) -> RustAnswer
     if strict and check.tests:
         text = check.tests if check.crate else f"use super::*; {check.tests}"
         trusted = read_trusted(text, task.reference)
-        touch(check.tests, task.reference, check.crate)  # so that reading it is not on the answer's account
+        touch(check.tests, task.reference, check.crate)  # now, so as not to count it for the answer
         plan(check.tests, task.reference)
     names = {code_name(entry) for entry in check.crates}
     used = crates_named(answer, names) | crates_named(trusted.text if trusted else check.tests, names)
@@ -68,7 +68,7 @@ TOO_LONG = "too long to be checked"
 
 
 def groups(cases: Sequence[RustAnswer]) -> list[list[RustAnswer]]:
-    """Cases that fit into one crate: of one edition and one kind of tests."""
+    """Cases that may share a crate: with the same edition and kind of tests."""
     groups: dict[tuple[str, bool], list[RustAnswer]] = {}
     for case in cases:
         groups.setdefault((case.check.edition, case.integration), []).append(case)
@@ -76,7 +76,7 @@ def groups(cases: Sequence[RustAnswer]) -> list[list[RustAnswer]]:
 
 
 def refusal(case: RustAnswer) -> str:
-    """Why an answer is turned away wherever its trusted tests run, as far as its text shows."""
+    """Why an answer is refused by its text, wherever its trusted tests run; or empty."""
     found = case.scan
     if "long" in found.alone:
         return TOO_LONG
@@ -86,20 +86,20 @@ def refusal(case: RustAnswer) -> str:
     if found.reads_files and not any(k.reads_files for k in known):
         return "files read at build time, which this task does not need"
     if TRUSTED in case.answer:
-        return f"the name {TRUSTED}, which is kept for the tests"
+        return f"the name {TRUSTED}, which is reserved for the tests"
     if set(found.extern_crates) - {code_name(entry) for entry in case.check.crates}:
         return "extern crate, which could change what the tests link"
     if case.crates and (name := private_part(case.answer)):
         return f"a private part of a crate: {name}"
     if (name := forgets_lifetimes(case.answer)) and not forgets_lifetimes(case.task.reference):
-        return f"a hole of the compiler, by which references dangle (rust-lang#25860): {name}"
+        return f"a compiler bug that allows dangling references (rust-lang#25860): {name}"
     if (name := swaps_types(case.answer)) and not swaps_types(case.task.reference):
-        return f"a hole of the compiler, by which values change their type (rust-lang#57893): {name}"
+        return f"a compiler bug that changes the type of values (rust-lang#57893): {name}"
     return ""
 
 
 def taking_over(case: RustAnswer) -> str:
-    """Why an answer could take trusted tests over that share a process with it, as far as its text shows."""
+    """Why an answer, by its text, could take over trusted tests in its process; or empty."""
     trusted, found = case.trusted, case.scan
     assert trusted is not None
     mine = trait_methods(case.answer)
@@ -120,7 +120,7 @@ def taking_over(case: RustAnswer) -> str:
 
 
 def needs_second_look(case: RustAnswer) -> bool:
-    """Whether trusted tests share a process with the answer and may compare objects of its own that hold data."""
+    """Whether trusted tests share the answer's process and may compare objects of its types that hold data."""
     if case.trusted is None or case.calls is not None or not case.task.reference or case.taking_over:
         return False
     tests = touch(case.check.tests, case.task.reference, case.check.crate)
@@ -128,7 +128,7 @@ def needs_second_look(case: RustAnswer) -> bool:
 
 
 def missing_file(case: RustAnswer) -> str:
-    """A file that the answer declares as the task wants it, and that the task lacks; empty when there is none."""
+    """A module's file that the task asks for and the answer declares, but the task lacks; empty if there is none."""
     wanted = {m for text in (case.task.reference, case.task.signature) for m in scan(text).file_modules}
     for name in case.scan.file_modules:
         places = (f"src/{name}.rs", f"src/{name}/mod.rs")
@@ -138,27 +138,27 @@ def missing_file(case: RustAnswer) -> str:
 
 
 def give_up(case: RustAnswer, trouble: str) -> None:
-    """A compiler did not come to its end on this answer alone: the answer is to blame."""
+    """Fails an answer on which, alone, a compiler did not finish."""
     outcomes = {"timed out": Outcome.TIMED_OUT, "out of memory": Outcome.OUT_OF_MEMORY}
     case.fail("build", f"the compiler {trouble}")
-    case.outcome, case.detail = outcomes.get(trouble, Outcome.FAILED), f"compiling it {trouble}"
+    case.outcome, case.detail = outcomes.get(trouble, Outcome.FAILED), f"the compiler {trouble}"
 
 
 _FUNCTIONS = ("function_item", "function_signature_item")
 _LONGEST_HEAD = 60
-"""Tokens behind `impl` or `dyn` that are looked at."""
+"""Tokens after `impl` or `dyn` that are checked."""
 _TYPES = ("struct_item", "enum_item", "union_item", "type_item", "trait_item", "associated_type")
 
 
 def forgets_lifetimes(text: str) -> str:
-    """A function of that shape that is used as a value, or a trait so bound; empty when there is none."""
+    """A function of that shape used as a value, or a trait so bound (see above); empty if there is none."""
     if text.count("'") < 3:
         return ""
     root = parse(text)
     if name := _bound_for_all(root):
         return name
     carrying: set[str] = set()
-    """Types that hold two lifetimes themselves."""
+    """Types with two lifetimes of their own."""
     shaped: set[str] = set()
     end = 0
     for node in walk(root):
@@ -189,7 +189,7 @@ def forgets_lifetimes(text: str) -> str:
 
 
 def _bound_for_all(root: Node) -> str:
-    """A trait of the text's own that `for<..>` binds with two lifetimes in its arguments."""
+    """A trait that the text defines and `for<..>` binds with two lifetimes in its arguments."""
     tokens = [plain(n) for n in leaves(root)]
     own = {b for a, b in pairwise(tokens) if a == "trait"}
     if not own:
@@ -207,7 +207,7 @@ def _bound_for_all(root: Node) -> str:
 
 
 def swaps_types(text: str) -> str:
-    """A trait for all types whose trait objects bind an associated type; empty when there is none."""
+    """A trait for all types whose trait objects bind an associated type; empty if there is none."""
     if "dyn" not in text:
         return ""
     tokens = [plain(n) for n in leaves(parse(text))]

@@ -1,10 +1,10 @@
-"""What the source text of an answer says about how it must be built, read from its parse tree.
+"""How an answer must be built, read from the parse tree of its text.
 
-Nothing here decides a verdict by itself: a scan chooses the way (with others in one crate, or alone), names the types
-whose equality the answer wrote by hand, and finds what strict mode refuses. Linear in the text; never runs it.
+Nothing here decides a verdict by itself: a scan selects the way (sharing a crate, or alone), names the types with
+hand-written equality, and finds what strict mode refuses. Linear in the text; never runs it.
 
-Whether brackets, quotes and comments close, a lexer for just that tells (`balanced`): rustc stops at a file where they
-do not, before it has looked at the others of its crate. So such a file is compiled alone. A mistake here costs time,
+A separate lexer (`balanced`) tells whether brackets, quotes and comments are closed: where they are not, rustc stops at
+the file before it has looked at the others of its crate, so such a file is compiled alone. A mistake here costs time,
 never a verdict.
 """
 
@@ -18,9 +18,9 @@ from strop_verify.verification.rust.equality import own_equality
 from strop_verify.verification.rust.names import first_names, leaves
 
 LONGEST = 100_000
-"""Bytes of an answer that are parsed; longer ones are compiled alone."""
+"""Maximum bytes of an answer that is parsed; longer ones are compiled alone."""
 STEPS = 12
-"""Nodes looked at for each character. An answer that takes more counts as too long."""
+"""Maximum nodes visited per character. An answer that takes more counts as too long."""
 _ALONE_ATTRIBUTES = {
     "path", "macro_use", "macro_export", "no_mangle", "export_name", "link_section", "link", "global_allocator",
     "panic_handler", "no_main", "no_std", "recursion_limit", "feature", "crate_type", "crate_name", "rustc_main",
@@ -42,61 +42,61 @@ _HUGE = re.compile(rb"\d{6,}|<<\s*[2-9]\d")
 
 @dataclass
 class Scan:
-    """What was found in one answer."""
+    """What was found in an answer."""
 
     broken: bool = False
-    """Brackets, quotes or comments do not close."""
+    """Whether brackets, quotes or comments are not closed."""
     alone: list[str] = field(default_factory=list)
-    """Why the answer cannot share a crate with others; empty when it can."""
+    """Why the answer cannot share a crate with others; empty if it can."""
     risky: bool = False
-    """It may keep the compiler busy for long: constant evaluation, recursive macros, huge arrays."""
+    """Whether it may keep the compiler busy: constant evaluation, recursive macros, huge arrays."""
     doc_tests: bool = False
     unit_tests: bool = False
-    """It holds #[test] functions or code for tests only."""
+    """Whether it has #[test] functions or code for tests only."""
     own_equality: list[str] = field(default_factory=list)
-    """Types with an equality that is not derived, and types built from them; `*` for all. See equality.py."""
+    """Types whose equality is not derived, and types built from them; `*` for all. See equality.py."""
     foreign: bool = False
-    """It declares foreign functions or links libraries."""
+    """Whether it declares foreign functions or links libraries."""
     world: bool = False
-    """It uses files, processes or the network, which the run profile of the jail denies."""
+    """Whether it uses files, processes or the network, which the jail's run profile denies."""
     reads_files: bool = False
-    """It may read files while it is compiled, others than those of the modules that it declares."""
+    """Whether it may read files at compile time other than its modules'."""
     file_modules: list[str] = field(default_factory=list)
-    """Modules that it declares without a body, at its top."""
+    """Top-level modules that it declares without a body."""
     extern_crates: list[str] = field(default_factory=list)
     """Crates that it declares, as `name` or `name as other`."""
     head: int = 0
-    """Byte behind the inner attributes and inner doc comments at the top."""
+    """Byte offset after the inner attributes and inner doc comments at the top."""
     reaching: bool = False
-    """It implements a trait in a way that can change how types are inferred elsewhere in its crate."""
+    """Whether it implements a trait in a way that can change type inference elsewhere in its crate."""
     macros: set[str] = field(default_factory=set)
     """Names of macros defined with macro_rules!."""
     crate_ends: list[int] = field(default_factory=list)
-    """Bytes behind each `crate` that begins a path, where the name of its module goes in a shared crate."""
+    """Byte offset after each `crate` that begins a path: in a shared crate the module's name is inserted there."""
 
     @property
     def needs_cargo(self) -> bool:
-        """Whether only a package of its own shows what cargo would say."""
+        """Whether only a real package shows what cargo would say."""
         return self.doc_tests or self.world or bool(_ONLY_CARGO & set(self.alone))
 
 
 class ScanReader:
-    """Fills in a scan, node by node."""
+    """Fills in a scan, node by node: methods are named after node types."""
 
     def __init__(self, found: Scan, text: str) -> None:
         self.found = found
         self.huge = [match.start() for match in _HUGE.finditer(text.encode(errors="replace"))]
-        """First bytes of numbers that may make an array huge."""
+        """Byte offsets of numbers that may make an array huge."""
         self.modules: list[int] = []
         """Ends of the modules around the current node."""
         self.tests_end = 0
-        """Of the modules for tests around it."""
+        """End of the test modules around the current node."""
         self.tokens: list[str] = []
         self.places: dict[int, int] = {}
-        """Numbers of tokens by their first byte."""
+        """Indices of tokens by their byte offset."""
 
     def read(self, root: Node) -> None:
-        """Looks at every node below the root. Names are read from tokens: white space and comments cannot hide one."""
+        """Visits every node below the root. Names are read from tokens: white space and comments cannot hide one."""
         found = leaves(root)
         self.tokens = [text_of(leaf).removeprefix("r#") for leaf in found]
         self.places = {leaf.start_byte: number for number, leaf in enumerate(found)}
@@ -110,7 +110,7 @@ class ScanReader:
                 handler(node)
 
     def alone(self, why: str) -> None:
-        """The answer must be compiled alone."""
+        """Notes why the answer must be compiled alone."""
         if why not in self.found.alone:
             self.found.alone.append(why)
 
@@ -139,12 +139,12 @@ class ScanReader:
     _type_identifier = _identifier
 
     def _after(self, node: Node, count: int) -> list[str]:
-        """The tokens that follow a node that is one."""
+        """The tokens that follow a token."""
         place = self.places.get(node.start_byte, len(self.tokens))
         return self.tokens[place + 1 : place + 1 + count]
 
     def _leaves_process(self, node: Node) -> bool:
-        """Whether what is taken from `std` reaches out of the process, or is all of it under another name."""
+        """Whether what is used of `std` reaches out of the process, or may be all of it under another name."""
         after = self._after(node, 2)
         if len(after) < 2 or after[0] != "::":
             return True
@@ -175,10 +175,8 @@ class ScanReader:
 
     def _extern_crate_declaration(self, node: Node) -> None:
         self.alone("extern crate")
-        words = [
-            text_of(child) for child in node.children if child.type in ("identifier", "as", "crate", "self")
-        ]
-        self.found.extern_crates.append(" ".join(words[1:]))
+        named = (child for child in node.children if child.type in ("identifier", "as", "crate", "self"))
+        self.found.extern_crates.append(" ".join([*map(text_of, named)][1:]))
 
     def _mod_item(self, node: Node) -> None:
         self.modules.append(node.end_byte)
@@ -253,7 +251,7 @@ class ScanReader:
         value = text_of(node.child_by_field_name("value"))
         inside = node.parent is not None and node.parent.type == "declaration_list"
         if inside and ("(" in value or "!" in value):
-            self.alone("associated const")  # its errors show in generated code only
+            self.alone("associated const")  # its errors appear only in code generation
         if any(word in value for word in ("loop", "while", "(")) or self._is_huge(node):
             self.found.risky = True
 
@@ -275,13 +273,13 @@ def _has_example(text: str) -> bool:
 
 
 def steps_for(text: str) -> int:
-    """Nodes that may be looked at to read a text: in proportion to its length."""
+    """Maximum nodes to visit for a text, proportional to its length."""
     return 20_000 + STEPS * len(text)
 
 
 @lru_cache(maxsize=1024)
 def scan(text: str) -> Scan:
-    """Reads one answer."""
+    """Scans one text; the results are cached."""
     found = Scan()
     if len(text.encode(errors="replace")) > LONGEST:
         found.alone.append("long")

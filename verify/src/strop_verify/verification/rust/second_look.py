@@ -1,17 +1,17 @@
-"""Whether a passed test depends on what an answer's objects were made of.
+"""Checks that a passed test depends on the data of an answer's objects.
 
 A type may keep too little of its data, or write an equality that always holds: then all its objects are equal, and
-tests that compare two of them pass. So may their texts be. So each test that compares objects of the answer, or two
-values that it got by it, is run again in fresh processes with one literal of the test altered. Where the reference's
-objects then compare otherwise, by each of `AMOUNTS` alterations of that literal, those of the answer must too, by one
-of them at least, and again when that run is repeated. An answer cannot tell the runs apart: the program is the same,
+tests that compare two of them pass. Its texts may be equal likewise. So each test that compares objects of the answer,
+or two values that it got through it, is run again in fresh processes with one literal of the test altered. Where each
+of `AMOUNTS` alterations of that literal makes the reference's objects compare differently, at least one of them must do
+so for the answer's, and again when that run is repeated. An answer cannot tell the runs apart: the program is the same,
 and only the harness knows what is altered.
 
-For answers that draw by lot how their objects compare, `AGAIN` runs between the others alter nothing and must pass.
-Such an answer passes in one case of 30 at most. One that ends its process in a run has not compared otherwise there.
+Against answers whose comparisons are random, `AGAIN` runs between the others alter nothing and must pass. Such an
+answer passes in at most one case of 30. An answer that ends its process in a run has not compared differently there.
 
-Not covered: tasks without a reference; comparisons outside of assertions; literals beyond `ROUNDS` of a test, drawn by
-lot for each task; objects made without literals of the test; the slowest tests of a task, where the reference's runs
+Not covered: tasks without a reference; comparisons outside assertions; literals of a test beyond `ROUNDS`, selected at
+random for each task; objects made without literals of the test; the slowest tests of a task, if the reference's runs
 would take more CPU time than `SHARE` of the limit.
 """
 
@@ -22,57 +22,56 @@ from typing import NamedTuple
 
 from strop_verify.verification.controls import Controls
 
-TOO_EQUAL = "its objects compare alike whatever the test makes them of; the reference's do not"
-NOT_AGAIN = "its tests passed once, and not again"
-UNSEEN = "its tests took too long to be looked at again"
+TOO_EQUAL = "its objects compare alike whatever data the test gives them; the reference's do not"
+NOT_AGAIN = "its tests passed once, but not when repeated"
+UNSEEN = "its tests took too long to be repeated with altered literals"
 ROUNDS = 4
-"""Most literals of a test that are altered for an answer."""
+"""Maximum literals of a test that are altered for an answer."""
 _TRIED = 12
-"""Most literals of a test that are altered for the reference."""
+"""Maximum literals of a test that are altered for the reference."""
 AMOUNTS = 3
 AGAIN = 5
-"""Runs of an answer that alter nothing."""
+"""Runs of an answer without alterations."""
 SHARE = 0.25
-"""Of the wall limit, the CPU time of the reference's runs at the most if each test took as long as in its first."""
+"""Maximum CPU time of the reference's runs, as a share of the wall limit, judged by its first run."""
 _FARTHEST = 9
 
 
 class Altered(NamedTuple):
-    """A literal of a test."""
+    """A literal of a test, and by how much to alter it."""
 
     number: int
     amounts: tuple[int, ...]
 
 
 class RanTest(NamedTuple):
-    """What the harness reported of a test."""
+    """The harness's report of a test."""
 
     passed: bool
     compared: str
-    """A letter for each comparison of the answer's objects, 1 where it held."""
+    """A letter for each comparison of the answer's objects; 1 if it held."""
     met: tuple[int, ...]
-    """Numbers of the literals that the test came by."""
+    """Numbers of the literals that the test evaluated."""
     seconds: float = 0.0
-    """Of CPU time."""
+    """CPU time."""
 
     def like(self, other: "RanTest | None") -> bool:
-        """Whether it went as the other, however long that took."""
+        """Whether both are the same except for the time."""
         return other is not None and self[:3] == other[:3]
 
 
 Run = Callable[[Mapping[str, tuple[int, int]]], dict[str, RanTest]]
-"""Runs tests in a fresh process, each with the number and amount of an alteration; those that came to an end."""
+"""Runs tests in a fresh process, each with a literal's number and an amount; returns the tests that finished."""
 Rounds = Mapping[str, tuple[Altered, ...]]
 """What to alter, by test."""
 _Asked = Mapping[str, Altered]
 
 
 def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
-    """A harness's report by test. `tokens`: what the tests were given, in order."""
+    """A harness's report by test. `tokens`: the tests' tokens, in order."""
     found = {}
-    for (name, token), line in zip(
-        tokens.items(), output.decode(errors="replace").splitlines(), strict=False
-    ):
+    lines = output.decode(errors="replace").splitlines()
+    for (name, token), line in zip(tokens.items(), lines, strict=False):
         word, compared, met, millis = (*line.split(" "), "", "", "")[:4]
         numbers = tuple(int(n) for n in met.split(",") if n.isdigit())
         seconds = int(millis) / 1000 if millis.isdigit() else 0.0
@@ -81,7 +80,7 @@ def read_report(output: bytes, tokens: Mapping[str, str]) -> dict[str, RanTest]:
 
 
 def sensitive(usual: Mapping[str, RanTest], run: Run, rng: random.Random, seconds: float) -> Rounds:
-    """Literals by which the reference's objects compare otherwise. `seconds`: the tests' wall limit."""
+    """Literals that change how the reference's objects compare. `seconds`: the tests' wall limit."""
     quick = _quick(usual, SHARE * seconds / (AGAIN + 2 * ROUNDS))
     again = run(dict.fromkeys(quick, (0, 0)))
     waiting = {
@@ -107,7 +106,7 @@ def sensitive(usual: Mapping[str, RanTest], run: Run, rng: random.Random, second
 
 
 def _quick(usual: Mapping[str, RanTest], seconds: float) -> dict[str, RanTest]:
-    """Passed tests that compare objects and together take so many seconds at the most, of which the quickest."""
+    """The fastest passed tests that compare objects, within `seconds` in total."""
     found = set[str]()
     shown = [(test, ran) for test, ran in usual.items() if ran.passed and ran.compared]
     for test, ran in sorted(shown, key=lambda one: one[1].seconds):
@@ -119,9 +118,9 @@ def _quick(usual: Mapping[str, RanTest], seconds: float) -> dict[str, RanTest]:
 
 
 class LiteralControls(Controls[Mapping[str, RanTest], str]):
-    """Runs an answer again. `rounds` are the reference's, by the same names.
+    """Runs an answer again. `rounds` are the reference's, by the same test names.
 
-    An answer whose runs have not all begun by `until`, as `time.monotonic` tells it, fails.
+    An answer whose runs have not all started by `until`, in the time of `time.monotonic`, fails.
     """
 
     def __init__(self, run: Run, rounds: Rounds, rng: random.Random, until: float) -> None:
@@ -129,7 +128,7 @@ class LiteralControls(Controls[Mapping[str, RanTest], str]):
         self._left = AGAIN
 
     def confirm(self, first: Mapping[str, RanTest]) -> str:
-        """Why an answer fails whose tests passed like that, or nothing."""
+        """Why an answer with these passed tests fails, or nothing."""
         rounds = {test: altered for test, altered in self._rounds.items() if first[test].compared}
         if not any(rounds.values()):
             return ""
@@ -148,7 +147,7 @@ class LiteralControls(Controls[Mapping[str, RanTest], str]):
         return NOT_AGAIN if self._lapses(rounds, self._left) else ""
 
     def _lapses(self, tests: Collection[str], count: int) -> bool:
-        """Whether one of so many runs without alteration, as far as they are left, does not pass."""
+        """Whether one of `count` runs without alteration, as far as any are left, does not pass."""
         for _ in range(min(count, self._left)):
             self._left -= 1
             now = self._run(dict.fromkeys(tests, (0, 0)))
@@ -158,6 +157,6 @@ class LiteralControls(Controls[Mapping[str, RanTest], str]):
 
 
 def _differing(usual: Mapping[str, RanTest], run: Run, asked: _Asked, step: int) -> dict[str, Altered]:
-    """Those that compare otherwise in a run with this alteration."""
+    """Those that compare differently in a run with this alteration."""
     now = run({test: (a.number, a.amounts[step]) for test, a in asked.items()}) if asked else {}
     return {t: a for t, a in asked.items() if t in now and now[t].compared != usual[t].compared}

@@ -1,8 +1,8 @@
-"""Trusted tests as programs of their own, beside the programs of the answers that they call.
+"""Trusted tests as separate programs, beside the programs of the answers that they call.
 
-A test program holds the tests of several tasks and no code of an answer. It runs in a box of its own, so that neither
-program sees, signals or traces the other; they share one socket. It is compiled once: `Testers` keeps it for the
-answers to come. `put_harness` builds harness.rs and its modules, which stand in for libtest in strict mode.
+A test program holds the tests of several tasks and no code of an answer. It runs in its own box, so that neither
+program sees, signals or traces the other; they share one socket. It is compiled once, and `Testers` keeps it for later
+answers. `put_harness` builds harness.rs and its modules, which replace libtest in strict mode.
 """
 
 import secrets
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 LIBRARY = "libtest.rlib"
 LIST = Limits(cpu_seconds=5, wall_seconds=30, output_bytes=4 << 20, memory_bytes=4 << 30)
-"""Of a program that lists its tests."""
+"""Limits of a program that lists its tests."""
 _lock = threading.Lock()
 _built: dict[str, bytes] = {}
 
 
 def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
-    """Puts the harness there, compiled once a process and toolchain; its file by the name that rustc links."""
+    """Writes the harness, compiled once per process and toolchain; returns its file by crate name."""
     key = compiler.installation.identity
     if key not in _built:
         built = _build(work, compiler)
@@ -45,6 +45,14 @@ def put_harness(work: "Work", compiler: Compiler) -> dict[str, str]:
             _built[key] = built
     work.put({LIBRARY: _built[key]})
     return {"test": LIBRARY}
+
+
+def listed_tests(result: "CommandResult") -> list[tuple[str, bool]]:
+    """(name, whether it is ignored) of each test that a program has listed. Raises WorkerDied."""
+    if result.status != 0:
+        raise WorkerDied(f"a test program does not start: {result.stderr[-300:].decode(errors='replace')}")
+    rows = (line.split("\t") for line in result.stdout.decode().splitlines())
+    return [(row[0], row[1] == "ignored") for row in rows]
 
 
 def _build(work: "Work", compiler: Compiler) -> bytes:
@@ -65,7 +73,7 @@ Key = tuple[str, str, str, ValueCalls | None]
 _CRATE = "zt_tests"
 _MOST_PROGRAMS = 200
 _MOST_TOKENS = 1 << 15
-"""Bytes of tokens that a socket takes before anybody reads."""
+"""Bytes of tokens that fit into a socket's buffer."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +83,11 @@ class ApartTests:
     program: str
     prefix: str
     names: tuple[tuple[str, bool], ...]
-    """As the program lists them, and whether they are ignored."""
+    """Names as the program lists them, and whether they are ignored."""
 
 
 class Testers:
-    """Test programs of one toolchain, compiled and run by one thread, to which their box belongs."""
+    """Test programs of one toolchain, compiled and run by one thread, which owns their box."""
 
     def __init__(self, compiler: Compiler, open_box: "Callable[[], Box]") -> None:
         self._compiler, self._open_box = compiler, open_box
@@ -91,7 +99,7 @@ class Testers:
         self._programs = 0
 
     def make(self, cases: Sequence[RustAnswer]) -> None:
-        """Compiles what is missing. A case whose tests do not compile without an answer has no `calls` any more.
+        """Compiles missing programs. A case whose tests do not compile without an answer loses its `calls`.
 
         Raises SandboxError, WorkerDied.
         """
@@ -100,9 +108,7 @@ class Testers:
         new = {_key(case): case for case in cases if case.calls and _key(case) not in self._known}
         if new:
             groups: dict[tuple[str, bool], list[RustAnswer]] = {}
-            for (
-                case
-            ) in new.values():  # heads of an answer's own can spoil only each other's program, and then none
+            for case in new.values():  # answers' own signatures may not compile, so they get other programs
                 groups.setdefault((case.check.edition, bool(case.calls and case.calls.own)), []).append(case)
             for group in groups.values():
                 self._ask(partial(self._compile, group))
@@ -113,7 +119,7 @@ class Testers:
     def run(
         self, case: RustAnswer, limits: Limits, answer: "Callable[[socket.socket], CommandResult]"
     ) -> "tuple[ApartTests, list[str], CommandResult, CommandResult]":
-        """Runs the tests of a case against `answer`, which runs the answer's program with this end as its input.
+        """Runs the tests of a case against `answer`, which runs the answer's program with the socket as its input.
 
         Returns the tests, their tokens and both results. Raises SandboxError.
         """
@@ -180,35 +186,27 @@ class Testers:
                 work, "tests.rs", _CRATE, cases[0].check.edition, len(left),
                 output=program, externs=externs,
             )  # fmt: skip
+            count = len(cases)
             for case in cases:
-                case.spend(
-                    compiled.seconds / len(cases), compiled.cpu_seconds / len(cases), compiled.peak_bytes
-                )
+                case.spend(compiled.seconds / count, compiled.cpu_seconds / count, compiled.peak_bytes)
             bad = {
                 file.removeprefix("./").partition("/")[0].removesuffix(".rs")
                 for file, found in compiled.files.items()
                 if found.errors or found.denied
             }
-            if compiled.ok:  # what is denied by default does not end a compilation here, but ends cargo's
+            if compiled.ok:  # a lint denied by default ends cargo's compilation, but not this one
                 left = {module: case for module, case in left.items() if module not in bad}
                 break
             if compiled.trouble or not bad & left.keys():
-                bad = set(left)  # whatever it is, the answers can be judged the other way
+                bad = set(left)  # the answers can still be judged the other way
             if len(cases) > 1:
                 alone += [case for module, case in left.items() if module in bad]
             left = {module: case for module, case in left.items() if module not in bad}
-        rows: list[list[str]] = []
-        if left:
-            listed = self._run([f"./{program}", "--list"], LIST)
-            if listed.status != 0:
-                raise WorkerDied(
-                    f"a test program does not start: {listed.stderr[-300:].decode(errors='replace')}"
-                )
-            rows = [line.split("\t") for line in listed.stdout.decode().splitlines()]
+        rows = listed_tests(self._run([f"./{program}", "--list"], LIST)) if left else []
         self._known |= {_key(case): None for case in cases}
         for module, case in left.items():
             prefix = f"{module}::{TRUSTED}::"
-            names = tuple((row[0], row[1] == "ignored") for row in rows if row[0].startswith(prefix))
+            names = tuple(row for row in rows if row[0].startswith(prefix))
             if names and 33 * len(names) < _MOST_TOKENS:
                 self._known[_key(case)] = ApartTests(program, prefix, names)
         for case in alone:  # another task's tests may be to blame

@@ -1,8 +1,8 @@
-"""What trusted tests touch of an answer must be what it is in the reference.
+"""Requires that the parts of an answer that trusted tests touch are as in the reference.
 
 An answer is compiled with its tests, so its types, methods, operators, names and macros could do the tests' work for
-them. The reference is the measure, and only what the tests name or reach counts: kinds of types, variants, types in the
-heads of functions and of fields, hand-written comparisons and operators, methods, names and macros. The rest is free.
+them. The reference is the standard, and only what the tests name or reach counts: kinds of types, variants, types in
+signatures and fields, hand-written comparisons and operators, methods, names and macros. The rest is free.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _OPERATORS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Rem": "%", "Neg":
               "BitOr": "|", "BitXor": "^", "Shl": "<<", "Shr": ">>", "AddAssign": "+=", "SubAssign": "-=",
               "MulAssign": "*=", "DivAssign": "/="}  # fmt: skip
 _WALKED = {"IntoIter"}
-"""Associated types whose values a test gets no more of than items."""
+"""Associated types of whose values a test gets only the items."""
 _ALSO = {
     "into": "from",
     "try_into": "try_from",
@@ -28,7 +28,7 @@ _ALSO = {
     "parse": "from_str",
     "collect": "from_iter",
 }
-"""Methods that come with another one."""
+"""Methods that are provided by another one."""
 _BY_DERIVE = {"default": "Default", "clone": "Clone", "eq": "PartialEq", "ne": "PartialEq", "cmp": "Ord",
               "partial_cmp": "PartialOrd", "hash": "Hash"}  # fmt: skip
 _POINTERS = {"Box", "Rc", "Arc"}
@@ -46,19 +46,19 @@ class TestedInterface:
     names: frozenset[str]
     tokens: frozenset[str]
     methods: frozenset[str]
-    """Names behind a dot or a path."""
+    """Names after a dot or `::`."""
     free: frozenset[str]
-    """Names that the tests look up where they stand, and do not define."""
+    """Names that the tests use without a path and do not define."""
     called: frozenset[str]
-    """Those of them that a bracket or a path follows."""
+    """Those followed by a bracket, a path or `!`."""
     applied: frozenset[str]
-    """Those that a bracket follows."""
+    """Names followed by a bracket."""
     types: frozenset[str]
-    """Types of the reference that the tests name or come by: in heads of functions, fields, constants, impl blocks."""
+    """Types of the reference that the tests name or reach through signatures, fields, constants and impl blocks."""
     macros: frozenset[str]
     """Macros of the reference that they call."""
     opaque: bool
-    """Whether a function that they name gives a value of a type that is not said."""
+    """Whether a function that they name returns a type without a name."""
 
 
 @lru_cache(maxsize=512)
@@ -104,7 +104,7 @@ def touch(tests: str, reference: str, crate: str = "") -> TestedInterface:
 
 
 def _reached(known: Outline, types: set[str], names: set[str]) -> set[str]:
-    """With the types of the fields and constants that tests name, and of what traits give for types among these."""
+    """These types, and those of fields and constants that tests name and of associated types of all of them."""
     own = known.own | set(known.aliases)
     found, before = set(types), -1
     while len(found) > before:
@@ -119,7 +119,7 @@ def _reached(known: Outline, types: set[str], names: set[str]) -> set[str]:
 
 
 def stand_in(answer: Outline, tests: TestedInterface, *, whole: bool) -> str:
-    """Why something of the answer could stand in for what the tests mean; empty when nothing can.
+    """Why something of the answer could replace what the tests mean; empty if nothing can.
 
     `whole`: the answer has no further files, which could define what it lacks.
     """
@@ -144,7 +144,7 @@ def _kinds(answer: Outline, tests: TestedInterface, *, whole: bool) -> str:
             if not found:
                 return f"the tests use {name}, which the answer does not define"
         if name in answer.renamed - known.renamed:
-            return f"{name} is a name for another item"
+            return f"{name} is an alias of another item"
         if found - wanted:
             return f"{name} is another kind of item than in the task: {min(found - wanted)}"
         if name in answer.empty - known.empty:
@@ -157,12 +157,12 @@ def _kinds(answer: Outline, tests: TestedInterface, *, whole: bool) -> str:
 
 
 def _types_of_macros(text: Outline) -> set[str]:
-    """Types that its macros may define."""
+    """Types that a text's macros may define."""
     return text.types_of_macros | (text.given if "$" in text.types_of_macros else set())
 
 
 def _strangers(answer: Outline, known: Outline, names: frozenset[str], wanted: frozenset[str]) -> set[str]:
-    """Types that the answer makes, among names, where the reference has none of its own by that name."""
+    """The answer's own types among `names` that are not own types of the reference among `wanted`."""
     unsaid = {OPAQUE, OPAQUES}
     own = answer.spelled_out(names) & (answer.own | (unsaid & names))
     if own:
@@ -181,7 +181,7 @@ def _heads(answer: Outline, tests: TestedInterface) -> str:
         wanted = frozenset(n for f in same for n in f.head | f.owners)
         bad = _strangers(answer, known, function.head, wanted) - (function.owners & tests.types)
         if same and bad:
-            return f"{function.name} has a type of the answer's making where the task has none: {_shown(bad)}"
+            return f"{function.name} has a type of the answer's own where the task has none: {_shown(bad)}"
     for (owner, name), inside in sorted(answer.fields.items()):
         wanted = known.fields.get((owner, name), frozenset())
         taken_apart = name.isdigit() and owner in tests.applied
@@ -189,19 +189,19 @@ def _heads(answer: Outline, tests: TestedInterface) -> str:
         seen = seen and (name in tests.names or taken_apart or not name)
         if seen and (bad := _strangers(answer, known, inside, wanted)):
             what = name or owner
-            return f"{what} is of a type of the answer's making where the task has none: {_shown(bad)}"
+            return f"{what} has a type of the answer's own where the task has none: {_shown(bad)}"
     for made in answer.impls:
         if answer.spelled_out(made.targets) & tests.types:
             for name in made.types.keys() - _WALKED:
                 wanted = frozenset(n for k in known.impls for n in k.types.get(name, ()))
                 bad = _strangers(answer, known, made.types[name], wanted) - tests.types
                 if bad:
-                    return f"{made.trait} gives a type of the answer's making: {_shown(bad)}"
+                    return f"{made.trait} has an associated type of the answer's own: {_shown(bad)}"
     return ""
 
 
 def _shown(names: set[str]) -> str:
-    return "one that is not named" if min(names) in (OPAQUE, OPAQUES) else min(names)
+    return "one without a name" if min(names) in (OPAQUE, OPAQUES) else min(names)
 
 
 def _is_touched(answer: Outline, tests: TestedInterface, function: FunctionHead) -> bool:
@@ -224,7 +224,7 @@ def _operators(answer: Outline, tests: TestedInterface) -> str:
         elif made.opaque and tests.types and not any(k.opaque for k in same):
             return f"{made.trait} for a type that is hidden"
         elif targets & tests.types - {n for k in same for n in known.spelled_out(k.targets)}:
-            return f"{made.trait} by hand for {min(targets & tests.types)}, which the tests use"
+            return f"a hand-written {made.trait} for {min(targets & tests.types)}, which the tests use"
     return _operators_of_macros(answer, tests)
 
 
@@ -239,7 +239,7 @@ def _operators_of_macros(answer: Outline, tests: TestedInterface) -> str:
     if named := answer.in_macros & (_COMPARISONS | _OPERATORS.keys()):
         return f"a macro that implements {min(named)}, where the tests use types of the answer"
     taken = answer.made_by_macros & {"$", *tests.methods - {"from"}}
-    return f"a macro that makes what the tests use: {min(taken)}" if taken else ""
+    return f"a macro that defines what the tests use: {min(taken)}" if taken else ""
 
 
 def _methods(answer: Outline, tests: TestedInterface) -> str:
@@ -256,12 +256,12 @@ def _methods(answer: Outline, tests: TestedInterface) -> str:
         if function.trait and _BY_DERIVE.get(name) == function.trait and function.trait in derived:
             continue
         if _is_touched(answer, tests, function) or (tests.opaque and function.trait and name != "next"):
-            return f"the answer has a method {name}, which the tests mean to be another's"
+            return f"the answer defines a method {name}, which the tests expect of another type"
     return ""
 
 
 def _for_foreign(text: Outline, function: FunctionHead) -> bool:
-    """Whether a method belongs to an impl block of its trait for another's type, or for all types."""
+    """Whether a method implements a trait of the text for a foreign type, or for all types."""
     own = function.owners & (text.own | text.aliases.keys() | text.in_macros | {OPAQUE})
     return function.trait in text.own and not own and not function.owners & _POINTERS
 
@@ -276,7 +276,7 @@ def _names(answer: Outline, tests: TestedInterface) -> str:
     variants_known = {v for variants in known.variants.values() for v in variants}
     taken |= (answer.defined_by_macros - _NAMED_BY_US - known.in_macros) & tests.free
     taken -= known.kinds.keys() | known.imports | (variants_known - seen.keys())
-    return f"the answer takes a name that the tests mean otherwise: {min(taken)}" if taken else ""
+    return f"the answer redefines a name that the tests use otherwise: {min(taken)}" if taken else ""
 
 
 def _macros(answer: Outline, tests: TestedInterface) -> str:
@@ -287,4 +287,4 @@ def _macros(answer: Outline, tests: TestedInterface) -> str:
         return f"a macro that the tests may call leaves the test: {min(leaps)}"
     made = {f.name for f in answer.functions if _strangers(answer, known, f.head, frozenset())}
     bad = answer.in_macros & (answer.own | made | answer.aliases.keys()) - known.in_macros
-    return f"a macro that the tests may call uses a type of the answer's making: {min(bad)}" if bad else ""
+    return f"a macro that the tests may call uses a type of the answer's own: {min(bad)}" if bad else ""

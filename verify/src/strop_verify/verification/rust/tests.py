@@ -1,11 +1,10 @@
-"""Runs the tests of built answers, one jailed process each, and reads what they report.
+"""Runs the tests of built answers, one jailed process each, and reads their reports.
 
-`StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, drawn for
-this run and sent on standard input, which comes back when that test has passed. Tests that compare objects of the
-answer are run again with altered literals (second_look.py). Tests with `calls` have a process of their own beside the
-answer's (test_programs.py). Tests of a task that use files or processes themselves run in the build profile, all others
-in the run profile. `CargoRunner` runs libtest and believes its exit status, as cargo does; such a verdict can be
-forged.
+`StrictRunner` links the harness of harness.rs instead of libtest: each test of an answer has a secret token, sent on
+standard input, which is returned when the test has passed. Tests that compare objects of the answer are run again with
+altered literals (second_look.py). Tests with `calls` have their own process beside the answer's (test_programs.py). A
+task whose tests use files or processes runs in the build profile, all others in the run profile. `CargoRunner` runs
+libtest and believes its exit status, as cargo does; such a verdict can be forged.
 """
 
 import re
@@ -33,7 +32,7 @@ from strop_verify.verification.rust.second_look import (
     read_report,
     sensitive,
 )
-from strop_verify.verification.rust.test_programs import LIST, Testers, put_harness
+from strop_verify.verification.rust.test_programs import LIST, Testers, listed_tests, put_harness
 from strop_verify.verification.secret_rng import drawn
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ PROGRAM = "./t"
 _LIBTEST_LINE = re.compile(rb"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", re.M)
 _TOKENS = 32
 _LEAST = 0.1
-"""Wall seconds of a run for which none is left."""
+"""Wall seconds for a run that has none left."""
 
 
 class CargoRunner:
@@ -53,20 +52,19 @@ class CargoRunner:
         self.compiler, self.limits = compiler, limits
 
     def externs(self, work: "Work") -> dict[str, str]:
-        """None: libtest comes with the toolchain."""
+        """Nothing: libtest comes with the toolchain."""
         return {}
 
     def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
-        """One process a case."""
+        """Runs one process per case. Raises SandboxError, OutOfTime."""
         for case in cases:
             prefix = layout.prefix(case)
             argv = [PROGRAM, prefix, "--test-threads=1"]
             result = _run(work, argv, self.compiler.within(self.limits), self.compiler)
             _note(case, result)
             case.test = result.status == 0 and not result.expired
-            text = (result.stdout + result.stderr).decode(errors="replace")
-            case.say("test", text.replace(prefix, ""))
-            case.output = text.replace(prefix, "")
+            case.output = (result.stdout + result.stderr).decode(errors="replace").replace(prefix, "")
+            case.say("test", case.output)
             names = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED}
             for name, word in _LIBTEST_LINE.findall(result.stdout):
                 if word != b"ignored":
@@ -88,37 +86,32 @@ class StrictRunner:
     ) -> None:
         self.compiler, self._limits = compiler, limits
         self.static = static
-        """Whether the text of an answer's own tests decides."""
+        """Whether the text of an answer's own tests also decides."""
         self.offered = offered
-        """Third-party crates of the program."""
+        """Third-party crates linked with the program."""
         self.testers = testers
         """Runs the tests of cases with `calls`."""
 
     @property
     def limits(self) -> Limits:
-        """Of a run that begins now. Raises OutOfTime."""
+        """Limits of a run that starts now. Raises OutOfTime."""
         return self.compiler.within(self._limits)
 
     def externs(self, work: "Work") -> dict[str, str]:
-        """The harness, compiled once a process and toolchain, under the name that rustc links."""
+        """The harness's file by crate name."""
         return put_harness(work, self.compiler)
 
     def run(self, work: "Work", layout: Shared, cases: Sequence[RustAnswer], integration: bool) -> None:
-        """One process a case. Raises WorkerDied when the program does not even list its tests; OutOfTime."""
+        """Runs one process per case. Raises OutOfTime; WorkerDied if the program cannot even list its tests."""
         if self.offered.names and self._starts_early(work):
             for case in cases:
                 case.refused = "code that runs before main"
                 case.fail("test", case.refused)
             return
-        listed = _run(work, [PROGRAM, "--list"], LIST, self.compiler)
-        if listed.status != 0:
-            raise WorkerDied(
-                f"a test program does not start: {listed.stderr[-300:].decode(errors='replace')}"
-            )
-        rows = [line.split("\t") for line in listed.stdout.decode().splitlines()]
+        rows = listed_tests(_run(work, [PROGRAM, "--list"], LIST, self.compiler))
         for case in cases:
             prefix = layout.prefix(case)
-            names = [(r[0], r[1] == "ignored") for r in rows if r[0].startswith(prefix)]
+            names = [row for row in rows if row[0].startswith(prefix)]
             if case.calls is None:
                 ran = self._run_case(work, layout, case, names)
                 passed = {name for name, one in ran.items() if one.passed}
@@ -129,7 +122,7 @@ class StrictRunner:
                 self._run_apart(work, layout, case, names)
 
     def _starts_early(self, work: "Work") -> bool:
-        """Whether macros of crates gave the program functions that run before the harness has read its input."""
+        """Whether macros of crates added functions that run before the harness has read its input."""
         try:
             return count_constructors(work.read(PROGRAM, limit=256 << 20)) > self.offered.constructors
         except (OSError, ValueError) as error:
@@ -138,20 +131,16 @@ class StrictRunner:
     def _run_case(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
     ) -> dict[str, RanTest]:
-        """Tests in the answer's program."""
+        """Runs tests in the answer's program."""
         result, ran = self._process(work, layout, case, {name: (0, 0) for name, _ in names})
         _note(case, result)
         case.output = result.stderr.decode(errors="replace").replace(layout.prefix(case), "")
         return ran
 
     def _process(
-        self,
-        work: "Work",
-        layout: Shared,
-        case: RustAnswer,
-        tests: dict[str, tuple[int, int] | None],
+        self, work: "Work", layout: Shared, case: RustAnswer, tests: dict[str, tuple[int, int] | None]
     ) -> "tuple[CommandResult, dict[str, RanTest]]":
-        """Runs those of the tests that have an alteration; see `second_look.Run`."""
+        """Runs the tests that have an alteration; see `second_look.Run`."""
         tokens = {name: secrets.token_hex(_TOKENS // 2) for name in tests}
         lines = [
             "" if alter is None else f"{tokens[name]} {alter[0]} {alter[1]}" for name, alter in tests.items()
@@ -173,9 +162,9 @@ class StrictRunner:
         names: list[tuple[str, bool]],
         usual: dict[str, RanTest],
     ) -> None:
-        """With altered literals: of a reference, to learn what its tests show; of an answer, to see whether it does.
+        """Runs tests with altered literals: of a reference to find `rounds`, of an answer to check them.
 
-        Each run has the limits of the tests anew.
+        Each run has the full limits of the tests.
         """
         cut: list[bool] = []
 
@@ -206,9 +195,9 @@ class StrictRunner:
     def _run_apart(
         self, work: "Work", layout: Shared, case: RustAnswer, names: list[tuple[str, bool]]
     ) -> None:
-        """Two processes: the tests, which alone report, and the answer, which serves their calls.
+        """Runs two processes: the tests, which alone report, and the answer, which serves their calls.
 
-        Tests that the answer brought run before, in a process of its own; they can only fail it.
+        The answer's own tests run before, in a separate process; they can only fail it.
         """
         assert self.testers is not None
         server = layout.trusted_prefix(case) + SERVER
@@ -231,7 +220,7 @@ class StrictRunner:
         case.outcome = before or case.outcome
         case.seconds -= min(served.seconds, tested.seconds)  # they ran side by side
         if case.outcome is None and served.cpu_seconds + tested.cpu_seconds > self.limits.cpu_seconds:
-            case.outcome, case.detail = Outcome.TIMED_OUT, "the tests passed the cpu limit"
+            case.outcome, case.detail = Outcome.TIMED_OUT, "the tests exceeded the cpu limit"
         printed = (served.stdout + served.stderr).decode(errors="replace").replace(layout.prefix(case), "")
         case.output = said_own + printed + tested.stderr.decode(errors="replace").replace(tests.prefix, "")
         back = set(tested.stdout.decode(errors="replace").split())
@@ -256,12 +245,11 @@ class StrictRunner:
         case.test = bool(ran) and passed >= set(ran) and not reason and case.outcome is None
         if not case.test and case.outcome is None:
             missing = [t.id for t in case.tests if t.outcome is not Outcome.PASSED]
-            case.detail = (
-                reason or f"{len(missing)} of {len(ran)} tests did not pass: {missing[0] if missing else ''}"
-            )
+            first = missing[0] if missing else ""
+            case.detail = reason or f"{len(missing)} of {len(ran)} tests did not pass: {first}"
 
     def _fault(self, case: RustAnswer, names: list[tuple[str, bool]], prefix: str) -> str:
-        """Why these tests cannot count."""
+        """Why these tests do not count, or nothing."""
         from strop_verify.verification.strength import own_tests_hold
 
         if case.trusted is not None:
@@ -301,10 +289,10 @@ def _run(
 def _note(case: RustAnswer, result: "CommandResult") -> None:
     case.spend(result.seconds, result.cpu_seconds, result.peak_bytes)
     if result.expired in ("cpu", "wall"):
-        case.outcome, case.detail = Outcome.TIMED_OUT, f"the tests passed the {result.expired} limit"
+        case.outcome, case.detail = Outcome.TIMED_OUT, f"the tests exceeded the {result.expired} limit"
     elif result.expired == "output":
         case.outcome, case.detail = Outcome.FAILED, "the tests printed too much"
     elif result.status < 0 and b"memory allocation of" in result.stderr[-4000:]:
-        case.outcome, case.detail = Outcome.OUT_OF_MEMORY, "the tests passed the memory limit"
+        case.outcome, case.detail = Outcome.OUT_OF_MEMORY, "the tests exceeded the memory limit"
     elif result.status < 0:
-        case.detail = f"the tests ended by signal {-result.status}"
+        case.detail = f"the tests were killed by signal {-result.status}"

@@ -1,33 +1,32 @@
-"""`RustToolchain`: Rust answers to verdicts with cargo's three signals, many answers to a compilation.
+"""`RustToolchain`: verdicts on Rust answers by cargo's three signals, many answers per compilation.
 
 Threat model. An answer is hostile source text. All compilers and tests run in the jail, with an empty environment and
-read access to the toolchain and the work directory only: `include_str!`, `env!`, `#[path]` and build-time loops reach
-nothing else, and a compiler that loops, crashes or floods hurts no other answer: each of its batch is judged alone. So
-is each of a batch that takes longer than one answer may; an answer that does is *timed out*.
+read access only to the toolchain and the work directory: `include_str!`, `env!`, `#[path]` and build-time loops reach
+nothing else. A compiler that loops, crashes or floods harms no other answer, because each of the batch is then judged
+alone; so is each of a batch that takes longer than one answer may. An answer that takes longer is *timed out*.
 
-`verdict="cargo"` gives what cargo's exit statuses say. They can be forged: `process::exit(0)` in a test, tests that are
-ignored or compiled away, tests of the answer's own that claim nothing.
+`verdict="cargo"` reports cargo's exit statuses. They can be forged: `process::exit(0)` in a test, tests that are
+ignored or compiled away, tests of the answer's own that assert nothing.
 
 `verdict="strict"` gives outcome *passed* only when
 - no part of the answer is unsafe or declares foreign functions (rustc's lint, forced, also in macros and tests). So the
   answer can neither read the memory of its process nor write to descriptors by number, nor run before `main`;
 - every expected test is in the program: names come from trusted code, so a test that the answer removes with `cfg` or
-  marks as ignored is missed;
-- each of them was reported with its token. The test program gets one secret token a test on standard input, all read
-  before code of the answer runs, and writes it back when that test has passed. Exits, aborts, a replaced process
-  image, printed lines and panic hooks report nothing;
+  marks as ignored is noticed;
+- each of them was reported with its token. The test program reads one secret token per test from standard input before
+  code of the answer runs, and writes it back when that test has passed. Exits, aborts, a replaced process image,
+  printed lines and panic hooks report nothing;
 - nothing runs before `main` where crates are offered, by the program's constructors;
-- trusted tests that need only values of the standard library run as a program of their own, in another jail, and call
-  the answer's over a socket (calls.py, test_programs.py, wire.rs). The verdict says `trust: value`;
+- trusted tests that need only values of the standard library run as a separate program, in another jail, and call the
+  answer's over a socket (calls.py, test_programs.py, wire.rs). The verdict says `trust: value`;
 - other trusted tests share a process with the answer (`trust: typed`, or `same-process` without a reference), and
-  compare values by equality that the answer does not define (trusted_tests.py, touched_items.py, harness.rs); its
+  compare values by equality that the answer does not define (trusted_tests.py, tested_interface.py, harness.rs); its
   objects must differ where the reference's do (second_look.py);
-- tests of the answer's own hold: they claim something and notice faults put into the code (verification.strength).
+- tests of the answer's own hold: they assert something and notice faults put into the code (verification.strength).
 
-Not covered: where answer and tests share a process, bugs of rustc that let safe code break memory safety, and
-comparisons in trusted tests outside of assertion macros; what the vendored crates that a check offers let safe code do,
-with the unsafe code that their macros write; answers that recognise the tests' inputs. Doc tests are run in cargo mode
-only.
+Not covered: if answer and tests share a process, compiler bugs that let safe code break memory safety, and comparisons
+in trusted tests outside assertion macros; whatever the vendored crates that a check offers let safe code do, and the
+unsafe code that their macros generate; answers that recognise the tests' inputs. Doc tests run in cargo mode only.
 """
 
 import math
@@ -58,21 +57,21 @@ if TYPE_CHECKING:
     from strop_verify.sandbox.box import Box
 
 TESTS = Limits(cpu_seconds=10.0, wall_seconds=40.0, memory_bytes=2 << 30, output_bytes=1 << 18)
-"""What the tests of one answer may use, when no limits are given."""
+"""Default limits of one answer's tests."""
 
 STEPS = 4
-"""Most compilations of one answer."""
+"""Maximum compilations of one answer."""
 _MOST_TASKS = 1000
-"""Tasks whose references are remembered."""
+"""Tasks whose references' findings are kept."""
 
 
 class RustToolchain:
     """Implements `strop_verify.core.protocols.Toolchain` for tasks with a RustCheck.
 
     verdict  "strict" or "cargo", see above
-    limits   of the tests of one answer; compilations have their own, which grow with the batch
-    vendor   folder of crates as `cargo vendor` makes it, for checks that name `crates`. They are built once a process;
-             an answer that uses a crate that is not there has outcome *error*, which says why
+    limits   of one answer's tests; compilations have their own, which grow with the batch
+    vendor   folder of crates as `cargo vendor` makes it, for checks that name `crates`. They are built once per
+             process; an answer that uses a missing crate has outcome *error* with the reason
     """
 
     batch = 32
@@ -96,11 +95,12 @@ class RustToolchain:
         self._compiler: Compiler | None = None
         self._testers: Testers | None = None
         self._rounds: dict[tuple[str, ...], Rounds | None] = {}
-        self._static = True  # whether the text of an answer's own tests decides
+        self._static = True  # whether the text of an answer's own tests also decides
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job, in order. Raises WorkerDied; BatchFailed where one of several holds the others up;
-        VerificationError where no Rust toolchain is found.
+        """One verdict per job, in order.
+
+        Raises WorkerDied; BatchFailed if one of several delays the others; VerificationError if there is no Rust.
         """
         cases: dict[int, RustAnswer] = {}
         verdicts: list[Verdict | None] = [None] * len(jobs)
@@ -121,7 +121,7 @@ class RustToolchain:
             raise WorkerDied(str(error)) from error
         except OutOfTime as late:
             if len(jobs) > 1:
-                raise BatchFailed(f"{len(jobs)} answers took longer than one may") from late
+                raise BatchFailed(f"{len(jobs)} answers exceeded the time for one") from late
             every[0].reset()
             every[0].outcome, every[0].detail = Outcome.TIMED_OUT, f"no verdict in {self.wall_seconds:g} s"
         return [verdict or cases[number].verdict() for number, verdict in enumerate(verdicts)]
@@ -136,7 +136,7 @@ class RustToolchain:
             box.close()
 
     def _learn(self, cases: Sequence[RustAnswer]) -> None:
-        """Gives the cases what a second look needs, found by judging the references of tasks that are new here."""
+        """Sets the cases' `rounds`, found by judging the references of new tasks."""
         typed = [case for case in cases if needs_second_look(case)]
         new = {_task_key(case): case for case in typed if _task_key(case) not in self._rounds}
         if len(self._rounds) + len(new) > _MOST_TASKS:
@@ -153,7 +153,7 @@ class RustToolchain:
             case.rounds = self._rounds.get(_task_key(case))
 
     def _judge_all(self, cases: list[RustAnswer], *, divide: bool = True) -> None:
-        """`divide`: whether the cases of a crate in which a compiler finds no end are judged alone here."""
+        """`divide`: whether to judge the cases of a crate one by one if a compiler does not finish on it."""
         together: list[RustAnswer] = []
         alone: list[RustAnswer] = []
         for case in cases:
@@ -181,7 +181,7 @@ class RustToolchain:
             self._judge_alone(case)
 
     def _judge_group(self, group: list[RustAnswer], divide: bool) -> None:
-        """A shared crate. Raises BatchFailed where a compiler did not come to its end, unless it may be divided."""
+        """Judges a shared crate. Raises BatchFailed if a compiler did not finish and `divide` is false."""
         self._prepare(group)
         try:
             with self._boxed().work() as work:
@@ -197,7 +197,7 @@ class RustToolchain:
                     give_up(case, str(trouble))
 
     def _judge_alone(self, case: RustAnswer) -> None:
-        """The answer as the root of a crate of its own, or a package for cargo."""
+        """Judges an answer as a crate root, or as a package for cargo."""
         crates = self._offer(case)
         missing = sorted(case.crates & set(crates.missing))
         if missing:
@@ -220,7 +220,7 @@ class RustToolchain:
             self._judge_alone(case)
 
     def _prepare(self, cases: Sequence[RustAnswer]) -> None:
-        """Makes the test programs of those whose tests are to run apart."""
+        """Makes the test programs of cases whose tests run separately."""
         if any(case.calls for case in cases):
             self._testers = self._testers or Testers(self._built(), self._open)
             self._testers.make(cases)
@@ -235,7 +235,7 @@ class RustToolchain:
         began = time.monotonic()
         with self._boxed().work() as work:
             found = offer(work, self._built(), self._vendor, case.check.crates)
-        self._built().until += time.monotonic() - began  # building the crates is no answer's doing
+        self._built().until += time.monotonic() - began  # the time for building crates does not count
         return found
 
     def _judge_mutants(self, texts: Sequence[tuple[RustAnswer, str]], static: bool) -> list[Verdict]:
@@ -247,7 +247,7 @@ class RustToolchain:
         try:
             for start in range(0, len(made), self.batch):
                 self._judge_all(made[start : start + self.batch])
-            self._built().within(self.limits)  # a copy that was cut short shows nothing
+            self._built().within(self.limits)  # raises OutOfTime: a mutant that was cut short shows nothing
         finally:
             self._static = True
         return [case.verdict() for case in made]

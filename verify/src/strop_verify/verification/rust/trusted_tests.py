@@ -1,16 +1,16 @@
-"""Makes trusted test code safe against the names, macros, traits and types of the answer that it is compiled with.
+"""Makes trusted tests safe against the names, macros, traits and types of the answer that they are compiled with.
 
-Rust resolves `use super::*` to whatever the answer defines. So an answer could bring its own `Some`, `assert_eq!`,
+Rust resolves `use super::*` to whatever the answer defines. So an answer could define its own `Some`, `assert_eq!`,
 `std` or `to_string`, or return a type that equals everything. In strict mode the tests are therefore rewritten:
 
-- assertion macros become ours, also where a crate's (pretty_assertions) are imported; ours refuse comparisons that the
-  answer itself defines (see harness.rs); operators inside `assert!` likewise;
+- assertion macros become ours, also those imported from a crate (pretty_assertions); ours refuse comparisons that the
+  answer itself defines (see harness.rs), also by operators inside `assert!`;
 - other macros of the standard library and paths that start with std, core or alloc become absolute;
-- names of the prelude and of primitive types are imported by name, which outdoes a glob import;
-- for a second look (second_look.py), literals are handed to the harness, which may alter one.
+- names of the prelude and of primitive types are imported by name, which takes precedence over a glob import;
+- for a second look (second_look.py), literals pass through the harness, which may alter one.
 
-What that cannot reach: comparisons outside of assertions (`if f(1) == 2`), and methods that the answer gives to its own
-types. A reference solution that defines such a name itself keeps it.
+Not covered: comparisons outside assertions (`if f(1) == 2`), and methods of the answer's own types. A name that the
+reference defines itself stays.
 """
 
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ STANDARD_METHODS = frozenset(
     try_from try_into unwrap unwrap_err unwrap_or unwrap_or_default values windows zip
     """.split()  # noqa: SIM905
 )
-"""Methods of the standard library that tests put around expected values; no trait of the answer may take them over."""
+"""Methods of the standard library that tests apply to expected values; no trait of the answer may define them."""
 _BY_COMPARISON = {"==", "!=", "<", "<=", ">", ">="}
 _CATCHES = {"catch_unwind", "thread"}
 _PROBES = {"is_some", "is_none", "is_ok", "is_err"}
@@ -66,23 +66,23 @@ class Trusted:
     """Test code of a task, ready for strict mode."""
 
     source: str
-    """As the task has it."""
+    """Unchanged, as in the task."""
     text: str
     names: frozenset[str]
-    """Tests by module path within the code; those behind a condition or ignored are left out."""
+    """Module paths of tests, except conditional and ignored ones."""
     called: frozenset[str]
     """Methods that the tests call."""
     uses_own_macros: bool
     """Whether it calls macros that are neither its own nor the standard library's."""
     allowed: frozenset[str]
-    """Types of the reference whose equality is written by hand, and methods of its traits."""
+    """Types of the reference with hand-written equality, and methods of its traits."""
     catches: bool
-    """Whether they, or the reference, may catch a panic of the test's code; also where there is no reference."""
+    """Whether they, or the reference, may catch a panic; also true without a reference."""
 
 
 @lru_cache(maxsize=512)
 def read_trusted(tests: str, reference: str = "") -> Trusted:
-    """Analyses and rewrites a task's tests. `reference`: a solution that passes; what it defines is kept."""
+    """Analyses and rewrites a task's tests. `reference`: a correct solution; names that it defines stay."""
     source = tests
     text = guarded(tests, reference)
     tests = edited(tests, _assert_imports(tests))
@@ -102,7 +102,7 @@ def read_trusted(tests: str, reference: str = "") -> Trusted:
 
 @lru_cache(maxsize=512)
 def guarded(tests: str, reference: str, *, literals: bool = False) -> str:
-    """The tests rewritten, with `literals` as a second look needs them."""
+    """The rewritten tests; `literals` as for a second look."""
     theirs = defined(reference)
     tests = edited(tests, _assert_imports(tests))
     kept = (theirs - _imported_asserts(reference)) | defined(tests)
@@ -113,7 +113,7 @@ def guarded(tests: str, reference: str, *, literals: bool = False) -> str:
 
 
 def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with other words in the place of its bytes from a start to an end."""
+    """Applies edits (start byte, end byte, new text)."""
     data = text.encode()
     for start, end, new in sorted(edits, reverse=True):
         data = data[:start] + new.encode() + data[end:]
@@ -126,7 +126,7 @@ def _imported_asserts(text: str) -> set[str]:
 
 
 def _assert_imports(tests: str) -> list[tuple[int, int, str]]:
-    """Takes imported assertion macros out of use declarations."""
+    """Removes imported assertion macros from use declarations."""
     edits = []
     theirs = _imported_asserts(tests)
     for node in walk(parse(tests)) if theirs else ():
@@ -153,21 +153,19 @@ def _assertion_edits(root: Node) -> list[tuple[int, int, str]]:
             "debug_assert",
         ):
             tree = node.named_children[-1]
-            parts = [c for c in tree.children[1:-1]]
+            parts = tree.children[1:-1]
             comma = next((c for c in parts if c.type == ","), None)
             if not parts or tree.type != "token_tree":
                 continue
-            start, end = (
-                parts[0].start_byte,
-                comma.start_byte if comma is not None else tree.children[-1].start_byte,
-            )
+            last = comma if comma is not None else tree.children[-1]
+            start, end = parts[0].start_byte, last.start_byte
             source = (root.text or b"")[start - root.start_byte : end - root.start_byte].decode()
             edits.append((start, end, _condition(source)))
     return edits
 
 
 def _condition(source: str) -> str:
-    """The condition of an assert! with its comparisons guarded; unchanged when it is no plain expression."""
+    """The condition of an assert! with its comparisons guarded; unchanged if it is not a plain expression."""
     holder = parse(f"fn z() {{ let z = ({source}); }}")
     inner = next((n for n in walk(holder) if n.type == "parenthesized_expression"), None)
     if holder.has_error or inner is None or not inner.named_children:

@@ -1,8 +1,8 @@
-//! Values of the standard library as bytes, and calls that cross from a test program to the program of an answer.
+//! Encodes values of the standard library, and calls from a test program to the program of an answer.
 //!
-//! A call is a frame with the function's number and its arguments; its reply is a frame with a byte that says how the call
-//! ended, the result, and the arguments that are `&mut`. A frame is its length (four bytes, little-endian) and so many
-//! bytes, at most `MOST`. Decoding goes by the type alone, is bounded by the frame, and fails on anything unexpected.
+//! A call is a frame with the function's number and its arguments; the reply is a frame with a byte for how the call
+//! ended, the result, and the `&mut` arguments. A frame is its length (four bytes, little-endian) and that many bytes,
+//! at most `MOST`. Decoding depends only on the type, is bounded by the frame, and fails on anything unexpected.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::File;
@@ -38,7 +38,7 @@ fn put_length(length: usize, to: &mut Vec<u8>) {
     (length as u64).put(to);
 }
 
-/// The number of items that follow; each takes a byte at least.
+/// The number of items that follow; each takes at least a byte.
 fn get_length(from: &mut &[u8]) -> Option<usize> {
     let length = usize::try_from(u64::get(from)?).ok()?;
     (length <= from.len()).then_some(length)
@@ -127,7 +127,7 @@ impl<T: Put + ?Sized> Put for &T {
 impl<T: Put + ?Sized> Put for &mut T {
     fn put(&self, to: &mut Vec<u8>) { (**self).put(to); }
 }
-// What a reference points to stays for the rest of the process.
+// The target of a reference is leaked for the rest of the process.
 impl Get for &'static str {
     fn get(from: &mut &[u8]) -> Option<Self> { String::get(from).map(|s| &*s.leak()) }
 }
@@ -194,7 +194,7 @@ macro_rules! collections {
         }
     )* };
 }
-// Loops, not adapters: each type in a program has its own copy of this, and less of it compiles sooner.
+// Loops, not adapters: each type in a program has its own copy of this code, and less code compiles faster.
 collections!(Vec push [], VecDeque push_back [], HashSet insert [+ Eq + Hash], BTreeSet insert [+ Ord]);
 
 macro_rules! maps {
@@ -221,7 +221,7 @@ macro_rules! maps {
 }
 maps!(HashMap [+ Eq + Hash], BTreeMap [+ Ord]);
 
-// The empty tuple takes a byte, so that a list of them is bounded too.
+// The empty tuple takes a byte, so that lists of them are bounded too.
 impl Put for () {
     fn put(&self, to: &mut Vec<u8>) { to.push(0); }
 }
@@ -263,7 +263,7 @@ pub(crate) fn open(channel: File) {
     let _ = CHANNEL.set(Mutex::new(Some(BufReader::new(channel))));
 }
 
-/// The test program's side: a test begins, and the answer goes on in a fresh thread.
+/// The test program's side: begins a test, for which the answer starts a new thread.
 pub(crate) fn begin() {
     if let Some(channel) = CHANNEL.get() {
         let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,7 +278,7 @@ pub fn call(function: u32) -> Vec<u8> {
     function.to_le_bytes().to_vec()
 }
 
-/// Sends a call and waits for its reply. Panics as the answer did, and where there is no reply that can be read.
+/// Sends a call and waits for its reply. Panics if the answer did, or if there is no readable reply.
 pub fn ask(call: &[u8]) -> Vec<u8> {
     let mut channel = CHANNEL.get().expect("a channel").lock().unwrap_or_else(PoisonError::into_inner);
     let back = channel.as_mut().and_then(|c| send(c, call).and_then(|_| receive(c)));
@@ -321,11 +321,11 @@ pub fn finish(rest: &[u8]) {
 
 pub type Function = fn(&mut &[u8], &mut Vec<u8>) -> Option<()>;
 
-/// The answer's side: takes calls until the other side is gone. Each test has a thread of its own.
+/// The answer's side: serves calls until the other side is gone. Each test has its own thread.
 pub fn serve(functions: &'static [Function]) {
     static STARTED: AtomicBool = AtomicBool::new(false);
     if STARTED.swap(true, SeqCst) {
-        std::process::exit(98) // an answer that serves by itself would wait for ever
+        std::process::exit(98) // an answer that calls this itself would wait forever
     }
     while std::thread::spawn(move || serve_test(functions)).join().unwrap_or(false) {}
 }

@@ -1,7 +1,7 @@
-"""How much a Rust answer's own tests are worth: counted by parse tree, measured by mutation.
+"""The strength of a Rust answer's own tests: assertions counted by parse tree, faults noticed measured by mutation.
 
-`mutants` of an answer are run, and `judge` says what that shows; then `controls` of `killers` are run, and `witnessed`
-says whether an assertion noticed a fault (`verification.rust.own_tests` does all of it).
+Run `mutants` of an answer and `judge` the verdicts; then run `controls` of `killers`, and `witnessed` tells whether an
+assertion noticed a fault (`verification.rust.own_tests` does all of it).
 
 Needs tree-sitter and its grammar of Rust (extra `strength`); without them each function raises UserError.
 """
@@ -16,12 +16,4 @@ from strop_verify.verification.strength.measure import (
     witnessed,
 )
 
-__all__ = [
-    "controls",
-    "count_assertions",
-    "judge",
-    "killed",
-    "killers",
-    "own_tests_hold",
-    "witnessed",
-]
+__all__ = ["controls", "count_assertions", "judge", "killed", "killers", "own_tests_hold", "witnessed"]

@@ -1,11 +1,10 @@
-"""What an answer's own tests are worth: what they claim by their text, and the share of small faults that they notice.
+"""Measures an answer's own tests: the assertions in their text, and the share of small faults that they notice.
 
-Threat model: the answer wrote the tests that judge it, so a pass says nothing where the tests check nothing. What is
-measured is the same answer with faults put in, by the same trusted path as every verdict. Tests that run the code and
-never look at what it gives kill mutants that crash; so killed mutants are run again with assertions that never fail,
-until one of them then survives: a test that still fails has crashed, and noticed nothing. Such assertions still
-evaluate their operands, so code that panics or raises inside one still does. `.unwrap()`, `?` and `panic!` of the tests
-stay and count as crashing.
+Threat model: the answer wrote the tests that judge it, so a pass shows nothing if the tests check nothing. The same
+answer with faults put in is judged on the same trusted path as every verdict. Tests that run the code and ignore its
+results still kill mutants that crash. So killed mutants are run again with assertions that never fail, until one of
+them survives: a test that still fails has crashed, and noticed nothing. Such assertions still evaluate their operands,
+so a panic inside one still fails the test. `.unwrap()`, `?` and `panic!` of the tests stay and count as crashing.
 """
 
 from hashlib import sha256
@@ -25,17 +24,17 @@ _KILLS = frozenset({Outcome.FAILED, Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY})
 
 
 def count_assertions(code: str) -> int:
-    """How many assertions of the tests that run can fail because of the code under test.
+    """How many assertions in tests that run can fail because of the code under test.
 
-    Constant ones, unreachable ones and repetitions within one test do not count; see `rust_suite` for what does. 0 for
-    a text beyond `MOST_BYTES`.
+    Constant and unreachable ones and repetitions within a test do not count; `rust_suite` tells what does. 0 for a
+    text beyond `MOST_BYTES`.
     """
     source = Source(code, "rust")
     return 0 if source.too_long else sum(rust_suite(source).real_claims().values())
 
 
 def own_tests_hold(answer: str) -> str | None:
-    """One line why these tests cannot count, or None when they may."""
+    """Why these tests do not count, in one line; None if they may."""
     source = Source(answer, "rust")
     if source.too_long:
         return f"the answer is longer than {MOST_BYTES} bytes"
@@ -43,7 +42,7 @@ def own_tests_hold(answer: str) -> str | None:
     if suite.faults:
         return suite.faults[0]
     if suite.generated:
-        return None  # tests made by a macro are not seen; running them has to tell
+        return None  # tests made by a macro are not visible; running them has to tell
     if not (tests := suite.tests()):
         return "there is no test"
     live = suite.live()
@@ -59,40 +58,40 @@ def own_tests_hold(answer: str) -> str | None:
 
 
 class Strength(Record):
-    """What mutation says of an answer's own tests."""
+    """The result of mutating an answer with its own tests."""
 
     made: int = 0
     """Mutants that were verified."""
     compiled: int = 0
-    """Those that built and whose tests gave a result."""
+    """Mutants that built and whose tests gave a result."""
     killed: int = 0
-    """Those of the compiled whose tests failed, hung or ran out of memory."""
+    """Compiled mutants whose tests failed, hung or ran out of memory."""
     reasons: list[str] = Field(default_factory=list)
-    """Why the tests cannot count, and which faults they missed; one line each."""
+    """Why the tests do not count, and the faults that they missed; one line each."""
     holds: bool = True
-    """False when the tests cannot count: of mutants that compile, none was killed."""
+    """False if the tests do not count: mutants compiled, and none was killed."""
 
     @property
     def score(self) -> float | None:
-        """`killed / compiled`, in [0, 1]; None when nothing could be changed, and so nothing is known."""
+        """`killed / compiled`, in [0, 1]; None if no mutant compiled."""
         return self.killed / self.compiled if self.compiled else None
 
 
 def killers(made: list[Mutant], verdicts: list[Verdict]) -> list[Mutant]:
-    """The mutants that were killed, those first whose operator crashes least."""
+    """The killed mutants; those whose operator crashes least come first."""
     dead = [mutant for mutant, verdict in zip(made, verdicts, strict=True) if killed(verdict)]
     return sorted(dead, key=lambda mutant: OPERATORS.index(mutant.operator))
 
 
 def controls(answer: str, dead: list[Mutant]) -> list[str]:
-    """The texts to run for `witnessed`: the answer and these mutants of it, with assertions that never fail."""
+    """The texts to run for `witnessed`: the answer and these mutants, with assertions that never fail."""
     return [neutral(text) for text in (answer, *(mutant.text for mutant in dead))]
 
 
 def witnessed(verdicts: list[Verdict]) -> bool | None:
-    """Whether a mutant survives once assertions never fail, from the verdicts on `controls`, in order.
+    """Whether a mutant survives if assertions never fail, from the verdicts on `controls`, in order.
 
-    None when nothing can be told: not even the answer passes so, or none of its mutants builds so.
+    None if unknown: the answer itself does not pass so, or no mutant builds.
     """
     base, *rest = [killed(verdict) for verdict in verdicts]
     if base is not False or all(dead is None for dead in rest):
@@ -101,7 +100,7 @@ def witnessed(verdicts: list[Verdict]) -> bool | None:
 
 
 def judge(made: list[Mutant], verdicts: list[Verdict]) -> Strength:
-    """The strength that these verdicts on these mutants show."""
+    """The strength shown by the verdicts on these mutants."""
     told = [(mutant, killed(verdict)) for mutant, verdict in zip(made, verdicts, strict=True)]
     compiled = [(mutant, dead) for mutant, dead in told if dead is not None]
     missed = [f"not noticed: {mutant}" for mutant, dead in compiled if not dead]
@@ -116,9 +115,9 @@ def judge(made: list[Mutant], verdicts: list[Verdict]) -> Strength:
 
 
 def killed(verdict: Verdict) -> bool | None:
-    """Whether the tests noticed this mutant; None when it did not build, or no result of its tests was seen.
+    """Whether the tests noticed this mutant; None if it did not build, or its tests gave no result.
 
-    The test stage says it; a failed lint does not. Without a test stage the outcome does.
+    The test stage decides, a failed lint does not; without a test stage the outcome decides.
     """
     build, test = verdict.stage("build"), verdict.stage("test")
     if verdict.outcome in (Outcome.ERROR, Outcome.TAMPERED, Outcome.NO_ANSWER):
@@ -135,14 +134,7 @@ def killed(verdict: Verdict) -> bool | None:
     return verdict.outcome in _KILLS
 
 
-_LOOKS = {
-    "assert": "looks",
-    "assert_eq": "looks_eq",
-    "assert_ne": "looks_ne",
-    "debug_assert": "looks",
-    "debug_assert_eq": "looks_eq",
-    "debug_assert_ne": "looks_ne",
-}
+_LOOKS = {f"{debug}assert{kind}": f"looks{kind}" for debug in ("", "debug_") for kind in ("", "_eq", "_ne")}
 _PATTERNS = {
     "looks": ("$a:expr", "$a"),
     "looks_eq": ("$a:expr, $b:expr", "$a == $b"),
@@ -151,7 +143,7 @@ _PATTERNS = {
 
 
 def neutral(code: str) -> str:
-    """`code` with assertions that never fail; `code` itself when it is too long."""
+    """`code` with assertions that never fail; unchanged if it is too long."""
     source = Source(code, "rust")
     if source.too_long:
         return code

@@ -1,13 +1,14 @@
-"""The tests of a Rust file, their claims, and which of them are real.
+"""The tests of a Rust file, their claims, and which claims are real.
 
-Counted as claims: assert macros (std's, and any whose name begins with assert_ or debug_assert), conditional panics,
-`.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a call, `?` in a test that returns a result,
-`#[should_panic]` once, and calls of helper functions and helper macros that make claims. Not counted: what is in
-comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread never joined.
+A claim is a place that can fail a test: assert macros (std's, and any whose name begins with assert_, debug_assert or
+prop_assert), conditional panics, `.unwrap()`, `.expect()`, `.unwrap_err()` and `.expect_err()` on a call, `?` in a test
+that returns a result, `#[should_panic]` once, and calls of helper functions and macros that make claims. Not counted:
+anything in comments, strings, macro definitions, `if false`, after a `return`, in a loop over nothing, in a thread
+never joined.
 
-A claim is real when it can fail because of the code under test: it names that code, or a variable that a value of that
-code flowed into. Flow is followed by name within one function and ignores order, so it errs towards "real". Whether the
-tests notice a fault is measured in `measure`.
+A claim is real if it can fail because of the code under test: it names that code, or a variable that a value of that
+code flowed into. Flow is followed by name within a function and ignores order, so it errs towards "real". `measure`
+measures whether the tests notice a fault.
 """
 
 from collections.abc import Iterable
@@ -29,22 +30,22 @@ _DEFINITIONS = (
 _STD_ROOTS = frozenset({"std", "core", "alloc", "super", "crate", "self"})
 _PRELUDE = frozenset({"Some", "Ok", "Err", "Box", "Vec", "String", "Default", "format", "vec", "drop"})
 _ROUNDS = 12
-"""Most passes of the flow analysis; longer chains of variables are cut off."""
+"""Maximum passes of the flow analysis; longer chains of variables are cut off."""
 
 
 @dataclass(slots=True)
 class Claim:
-    """One place of a function that can fail a test. Positions in bytes."""
+    """A place in a function that can fail a test. Positions in bytes."""
 
     span: Span
     names: set[str]
-    """The identifiers that it looks at."""
+    """The identifiers that it depends on."""
     key: str
     """Its text without white space and comments; equal claims of one test count once."""
     constant: bool = False
     """Whether it always holds, whatever its names are bound to."""
     helper: str = ""
-    """The helper called; then `names` are those of the arguments."""
+    """The helper that it calls; `names` are then those of the arguments."""
 
 
 @dataclass(slots=True)
@@ -55,9 +56,9 @@ class Scope:
     test: str = ""
     """A test's name as the test runner prints it, such as "tests::works"."""
     idle: bool = False
-    """Whether a test run leaves it out: `#[ignore]`, or a `cfg` that removes it or may do so."""
+    """Whether a test run skips it: `#[ignore]`, or a `cfg` that may remove it."""
     removed: bool = False
-    """Whether that is a `cfg`."""
+    """Whether a `cfg` may remove it."""
     names: set[str] = field(default_factory=set)
     """Every identifier in it."""
     parameters: set[str] = field(default_factory=set)
@@ -84,11 +85,11 @@ class Suite:
 
     scopes: list[Scope] = field(default_factory=list)
     code_names: set[str] = field(default_factory=set)
-    """Names of the code under test: defined in the text outside its tests, or imported from elsewhere."""
+    """Names of the code under test: defined outside the tests, or imported from elsewhere."""
     faults: list[str] = field(default_factory=list)
-    """Reasons why these tests cannot count, whatever they claim."""
+    """Reasons why these tests do not count, whatever they claim."""
     generated: bool = False
-    """Whether macros make further tests, which are not among the scopes."""
+    """Whether macros make further tests, which `scopes` lacks."""
 
     def tests(self) -> list[Scope]:
         """The tests, run or not."""
@@ -99,7 +100,7 @@ class Suite:
         return [scope for scope in self.tests() if not scope.idle]
 
     def touched(self) -> set[str]:
-        """Names that lead to the code under test: its own, and the helpers that use it."""
+        """Names of the code under test and of helpers that use it."""
         base = set(self.code_names)
         helpers = [scope for scope in self.scopes if not scope.test]
         for _ in range(_ROUNDS):
@@ -131,7 +132,7 @@ class Suite:
 
 
 def _real(claims: Iterable[Claim], reached: set[str], always: set[str], given: set[str]) -> set[str]:
-    """The keys of the claims that are real where values of the code under test are in `reached`."""
+    """The keys of the real claims, given the names that values of the code under test reach."""
     found = set()
     for claim in claims:
         if claim.constant:
@@ -187,7 +188,7 @@ def code_names(items: RustItems) -> set[str]:
 
 
 def _called(source: Source) -> set[str]:
-    """Functions called by name, for a text that holds tests only."""
+    """Functions called by name, for a text that only has tests."""
     found = set()
     for node in source.all("call_expression"):
         found |= source.names(node.child_by_field_name("function"))
@@ -203,7 +204,7 @@ def _asserts(name: str) -> bool:
 
 
 def _macros(items: RustItems, suite: Suite) -> list[Scope]:
-    """Local macros that assert, as helpers; notes whether one of them makes test functions."""
+    """Local macros that assert, as helpers; notes whether one makes test functions."""
     scopes, source = [], items.source
     invoked = set()
     for node in source.all("macro_invocation"):
@@ -224,7 +225,7 @@ def _macros(items: RustItems, suite: Suite) -> list[Scope]:
 
 
 def _asserts_something(source: Source, definition: Node) -> bool:
-    """Whether a macro definition has an assertion that looks at anything."""
+    """Whether a macro definition has an assertion that depends on anything."""
     for tree in source.inner(definition, "token_tree"):
         mark = tree.prev_sibling
         name = None if mark is None or mark.type != "!" else mark.prev_sibling
@@ -246,7 +247,7 @@ def _faults(items: RustItems) -> list[str]:
             faults.append(f"`#[{text[:60]}]` changes what a test build is")
         if attribute[:1] == ["cfg"] and differs(attribute[2:-1]):
             faults.append(f"`#[{text[:60]}]`: the code under test differs from the code that is built")
-    for name, mark in pairwise(source.leaves(source.root)):  # also inside of other macros
+    for name, mark in pairwise(source.leaves(source.root)):  # also inside other macros
         macro = source.string(name) if mark.type == "!" and name.type == "identifier" else ""
         if macro in ("include_str", "include_bytes", "include"):
             faults.append(f"`{macro}!`: code that reads its own source would notice any change")
@@ -268,7 +269,7 @@ _DECIDES = {
     "let_declaration": "value",
     "call_expression": "function",  # unwrap_or_else(|e| panic!())
 }
-"""Node to the field of it that decides whether control goes on inside of it."""
+"""Node type to the field that decides whether control continues inside the node."""
 
 
 class _ScopeReader:
@@ -278,7 +279,7 @@ class _ScopeReader:
         self.source, self.helpers = source, helpers
 
     def scope(self, function: Function) -> Scope:
-        """What a function of test code claims and decides."""
+        """The scope of a function of test code."""
         source, names = self.source, self.source.names(function.body)
         parameters = source.names(*function.node.children_by_field_name("parameters"))
         test = "::".join([*function.path, function.name]) if function.is_test else ""
@@ -343,7 +344,7 @@ class _ScopeReader:
         return Claim(span(node), names, " ".join(self.source.tokens(node)), constant, helper)
 
     def _condition(self, node: Node) -> set[str]:
-        """The names that decide whether control comes here."""
+        """The names that decide whether control reaches the node."""
         found: set[str] = set()
         for outer in self.source.ancestors(node):
             if outer.type == "function_item":
