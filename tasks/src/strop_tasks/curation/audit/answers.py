@@ -8,8 +8,8 @@ Two plain assertions that demand different values rule out all constant answers,
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from strop_tasks.curation.audit import cheats
@@ -100,21 +100,22 @@ def _idle_edit(check: EditCheck) -> Iterator[Probe]:
 def _of_calls(check: CasesCheck) -> Iterator[Finding]:
     compare = matches_in_any_order if check.any_order else matches
 
-    def passes(returned: Callable[[Any], Any]) -> bool:
+    def passes(returned: Iterable[Any]) -> bool:
+        pairs = zip(check.cases, returned, strict=False)
         try:
-            return all(compare(c.expected, tree(encode(returned(c))), check.tolerance) for c in check.cases)
+            return all(compare(c.expected, tree(encode(value)), check.tolerance) for c, value in pairs)
         except (IndexError, Unencodable):
             return False
 
     for value in [*CONSTANTS, *(c.expected for c in check.cases[:1])]:
-        if passes(partial(_always, value)):
+        if passes(itertools.repeat(value)):
             yield fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
             break
     for number, place in enumerate(PLACES):
-        if passes(partial(_argument, number)):
+        if passes(c.args[number] for c in check.cases):
             yield fatal("constant-passes", f"returning the {place} argument passes")
     table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
-    known = passes(lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing))
+    known = passes(table.get(plain_json([c.args, c.kwargs]), _Nothing) for c in check.cases)
     if known and len(table) < len(check.cases):
         yield fatal("cheat-passes", "a table of the shown cases passes")
 
@@ -124,32 +125,24 @@ _Nothing = object()
 
 
 def _of_programs(check: StdioCheck) -> Iterator[Finding]:
-    def passes(printed: Callable[[Any], str | None]) -> bool:
-        told = [(c.stdout, printed(c)) for c in check.cases]
-        return all(text is not None and same_output(out, text, check.tolerance) for out, text in told)
+    def passes(printed: Iterable[str | None]) -> bool:
+        told = zip(check.cases, printed, strict=False)
+        return all(text is not None and same_output(c.stdout, text, check.tolerance) for c, text in told)
 
     shown = [c.stdout for c in check.cases if c.shown]
     for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", check.cases[0].stdout]):
-        if text.strip() and passes(partial(_always, text)):
+        if text.strip() and passes(itertools.repeat(text)):
             yield fatal("constant-passes", f"the constant answer `print({text!r:.60})` passes")
             break
-    if passes(lambda case: ""):
+    if passes(itertools.repeat("")):
         yield fatal("exit-passes", "a program that does nothing passes")
-    if passes(lambda case: case.stdin):
+    if passes(c.stdin for c in check.cases):
         yield fatal("constant-passes", "the echo of its input passes")
     table = {c.stdin.strip(): c.stdout for c in check.cases if c.shown}
-    if passes(lambda case: "".join(shown)) and len(shown) > 1:
+    if len(shown) > 1 and passes(itertools.repeat("".join(shown))):
         yield fatal("cheat-passes", "printing all shown outputs passes")
-    if len(table) < len(check.cases) and passes(lambda case: table.get(case.stdin.strip())):
+    if len(table) < len(check.cases) and passes(table.get(c.stdin.strip()) for c in check.cases):
         yield fatal("cheat-passes", "a table of the shown cases passes")
-
-
-def _always(value: Any, case: Any) -> Any:
-    return value
-
-
-def _argument(place: int, case: Any) -> Any:
-    return case.args[place]
 
 
 Demand = tuple[tuple[Any, ...] | None, Any]

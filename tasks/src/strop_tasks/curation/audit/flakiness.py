@@ -173,12 +173,9 @@ class Runs:
     """A run with a replaced clock that is right."""
     moved: "list[Future[Verdict]]" = field(default_factory=list)
 
-    def futures(self) -> "Iterator[Future[Verdict]]":
+    def futures(self) -> "list[Future[Verdict]]":
         """All runs."""
-        yield from self.plain
-        yield from self.moved
-        if self.unmoved is not None:
-            yield self.unmoved
+        return [*self.plain, *self.moved, *([self.unmoved] if self.unmoved else [])]
 
 
 def more_runs(
@@ -187,17 +184,19 @@ def more_runs(
     """Starts the runs after the first; only one if the first was slow."""
     sources = _sources(task)
     if first.outcome in _USED_UP or first.cpu_seconds > settings.cpu_share * settings.cpu_seconds:
-        return Runs([verifier.submit(task, _again(task, 1))])
+        return Runs([verifier.submit(task, again(task.reference, 1))])
     if task.language != "python":
-        count = _count_other(task, sources, settings)
-        return Runs([verifier.submit(task, _again(task, n)) for n in range(1, count)])
+        count = settings.runs
+        if task.language == "rust":
+            count = min(settings.chance_runs, RUST_CHANCE_RUNS) if sources else min(settings.runs, RUST_RUNS)
+        return Runs([verifier.submit(task, again(task.reference, n)) for n in range(1, count)])
     count = settings.chance_runs if sources & {"chance", "clock"} else settings.runs
     if "order" in sources:
         count = max(count, SEEDS + 1)
     runs = Runs()
     for number in range(1, count):
         seed = 1 + (number - 1) % SEEDS
-        runs.plain.append(reseeded[seed].submit(task, _again(task, (number - 1) // SEEDS)))
+        runs.plain.append(reseeded[seed].submit(task, again(task.reference, (number - 1) // SEEDS)))
     if "clock" in sources:
         control, *texts = [moved_clock(task.reference, move) for move in (0.0, *MOVES)]
         if control is not None:
@@ -213,14 +212,9 @@ def _sources(task: Task) -> frozenset[Source]:
     return found
 
 
-def _count_other(task: Task, sources: frozenset[Source], settings: AuditSettings) -> int:
-    if task.language == "rust":
-        return min(settings.chance_runs, RUST_CHANCE_RUNS) if sources else min(settings.runs, RUST_RUNS)
-    return settings.runs
-
-
-def _again(task: Task, number: int) -> str:
-    return task.reference + "\n" * number
+def again(answer: str, number: int) -> str:
+    """The same answer as a different text, which the verifier runs again; number 0 is the answer itself."""
+    return answer + "\n" * number
 
 
 def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterator[Finding]:

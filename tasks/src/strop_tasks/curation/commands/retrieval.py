@@ -84,6 +84,7 @@ def _made(
         def done(_: int) -> None:
             progress.at(tally.considered, None, None, "commits and bugs")
 
+        tally.done = done
         for history in histories:
             assert repository is not None
             commits = repository.commits(settings.newest, history.ref) if settings.newest else []
@@ -91,7 +92,7 @@ def _made(
             tally.considered += merges
             tally.left_out.update({"a merge": merges} if merges else {})
             texts = issues.get(history.name, {})
-            yield from of_commits(repository, commits, history, store, settings, texts, tally, done)
+            yield from of_commits(repository, commits, history, store, settings, texts, tally)
             yield from of_docstrings(repository, history, store, settings.docstrings, settings.seed, tally)
         for file in files:
-            yield from of_bugs(iter_tasks(file), Path(file), tally, done)
+            yield from of_bugs(iter_tasks(file), Path(file), tally)

@@ -28,9 +28,6 @@ from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop_verify.edits.languages import language_of
 from strop_verify.edits.lines import split
 
-Done = Callable[[int], None]
-"""Gets the number of tasks after each commit or row."""
-
 
 def edit_task(
     family: str,
@@ -64,32 +61,25 @@ def edit_task(
 
 
 def of_history(
-    repository: Repository,
-    commits: Iterable[Commit],
-    family: str,
-    settings: EditSettings,
-    tally: Tally,
-    done: Done,
+    repository: Repository, commits: Iterable[Commit], family: str, settings: EditSettings, tally: Tally
 ) -> Iterator[Task]:
     """One task per commit: family "patch" takes the message as an instruction, "swe-rl" as a report."""
     for commit in commits:
-        yield from _one(partial(_of_commit, repository, commit, family, settings), tally, done)
+        yield from _one(partial(_of_commit, repository, commit, family, settings), tally)
 
 
-def of_rows(
-    tasks: Iterable[Task], clones: Path, settings: EditSettings, tally: Tally, done: Done
-) -> Iterator[Task]:
+def of_rows(tasks: Iterable[Task], clones: Path, settings: EditSettings, tally: Tally) -> Iterator[Task]:
     """One task of family "swe-rl" per row of SWE-bench, SWE-smith or similar sets, with files from local clones."""
     opened: dict[str, Repository | None] = {}
     for task in tasks:
-        yield from _one(partial(_of_row, task, clones, opened, settings), tally, done)
+        yield from _one(partial(_of_row, task, clones, opened, settings), tally)
 
 
-def _one(make: Callable[[], Task], tally: Tally, done: Done) -> Iterator[Task]:
+def _one(make: Callable[[], Task], tally: Tally) -> Iterator[Task]:
     tally.considered += 1
-    with tally.leaving_out("left_out", done):
+    with tally.leaving_out("left_out"):
         task = make()
-        done(1)
+        tally.done(1)
         yield tally.keep(task)
 
 

@@ -55,6 +55,8 @@ class Tally:
         """Functions refused, by the name of the first filter that did."""
         self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
         """By operator. What changes several things at once counts under each of its operators."""
+        self.done: Callable[[int], None] = lambda made: None
+        """Gets the number of tasks made of each candidate, to show progress."""
 
     def keep(self, task: "Task") -> "Task":
         """Counts a task and returns it."""
@@ -68,6 +70,10 @@ class Tally:
         self.tasks -= 1
         for name, key in self._layout.marks(task):
             self.counts[name] -= Counter({key: 1})
+        self.refuse(reason)
+
+    def refuse(self, reason: str) -> None:
+        """Counts a candidate that makes no task."""
         self.counts["left_out" if "left_out" in self._layout.names else "unusable"][reason] += 1
 
     def drop(self, operators: Iterable[str], reason: str) -> None:
@@ -76,13 +82,18 @@ class Tally:
             self.dropped[name][reason] += 1
 
     @contextmanager
-    def leaving_out(self, name: str, done: Callable[[int], None] = lambda made: None) -> Iterator[None]:
+    def leaving_out(self, name: str) -> Iterator[None]:
         """Counts a LeftOut under `name` by its reason, and tells `done` that no task came of it."""
         try:
             yield
         except LeftOut as reason:
             self.counts[name][str(reason)] += 1
-            done(0)
+            self.done(0)
+
+    def bad_row(self, _: str) -> None:
+        """Counts a row of a source that cannot be read as a task."""
+        self.considered += 1
+        self.left_out["a row that makes no task"] += 1
 
     def some(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> "Iterator[Task]":
         """The tasks. Raises UserError where there is none: `nothing`, and the reasons, else `otherwise`."""
@@ -163,7 +174,7 @@ def once(tasks: "Iterable[Task]", tally: Tally) -> "Iterator[Task]":
     ids: set[str] = set()
     for task in tasks:
         if task.id in ids:
-            tally.left_out["made before"] += 1
+            tally.refuse("made before")
             continue
         ids.add(task.id)
         yield task

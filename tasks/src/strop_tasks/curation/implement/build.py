@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from strop.tasks.edit_prompts import reference
-from strop_tasks.curation.engine.tally import Tally
+from strop_tasks.curation.engine.tally import Tally, once
 from strop_tasks.curation.implement import ImplementSettings, Mask
 from strop_tasks.curation.implement.filters import FILTERS, chosen
 from strop_tasks.curation.implement.sources import SourceFile
@@ -117,14 +117,8 @@ def tasks(files: Iterable[SourceFile], settings: ImplementSettings, tally: Tally
     All tasks of one text are on one side of the split, which a hash of the text decides. A task that was made before
     is not made again.
     """
-    ids, filters = set[str](), chosen(settings.filters)
-    for file in files:
-        for task in _tasks_of(file, settings, filters, tally):
-            if task.id in ids:
-                tally.unusable["made before"] += 1
-                continue
-            ids.add(task.id)
-            yield task
+    filters = chosen(settings.filters)
+    yield from once((task for file in files for task in _tasks_of(file, settings, filters, tally)), tally)
 
 
 def _tasks_of(

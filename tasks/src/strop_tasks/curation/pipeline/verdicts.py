@@ -67,11 +67,6 @@ def error_budget(share: float) -> ErrorBudget:
     return ErrorBudget(share, fewest=_FEWEST, what="answers could not be verified (max_error_rate)")
 
 
-def again(answer: str, number: int) -> str:
-    """The same answer as a different text, so the verifier reruns it; number 0 is the answer itself."""
-    return answer + "\n" * number
-
-
 def known_answers(task: Task) -> list[str]:
     """The task's reference and the further known-good answers of its set, each once."""
     further = task.metadata.get("references")

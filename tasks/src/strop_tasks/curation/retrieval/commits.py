@@ -11,7 +11,7 @@ What is left out is counted by reason: see docs/search.md.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from strop.environments.search_pattern import words
@@ -49,15 +49,14 @@ def of_commits(
     settings: RetrievalSettings,
     issues: Mapping[int, str],
     tally: Tally,
-    done: Callable[[int], None] = lambda made: None,
 ) -> Iterator[Task]:
     """One task per commit, newest first. `store`: how tasks name the repository of trees; `issues`: texts by
     number."""
     for commit, diff in repository.diffs(commits):
         tally.considered += 1
-        with tally.leaving_out("left_out", done):
+        with tally.leaving_out("left_out"):
             task = _task(repository, commit, diff, history, store, settings, issues)
-            done(1)
+            tally.done(1)
             yield task
 
 

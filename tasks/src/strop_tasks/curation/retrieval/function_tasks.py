@@ -1,7 +1,7 @@
 """Retrieval tasks from functions with a docstring, and from bugs introduced into a project."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from strop_tasks.curation.edits.history import is_packaging, is_test
@@ -21,7 +21,6 @@ _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
 """Of a docstring, and of the function that it describes."""
 _WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")
 """The first line of what `strop build bugs` says of a bug."""
-Done = Callable[[int], None]
 
 
 def of_docstrings(
@@ -90,17 +89,15 @@ def names_function(docstring: str, name: str) -> bool:
     return len(name) > 3 and name.strip("_") in docstring
 
 
-def of_bugs(
-    tasks: Iterable[Task], file: Path, tally: Tally, done: Done = lambda made: None
-) -> Iterator[Task]:
+def of_bugs(tasks: Iterable[Task], file: Path, tally: Tally) -> Iterator[Task]:
     """One task per bug of a project (`strop build bugs`): the description of the bug is the request, and the lines
     that the repair changes are relevant.
     """
     for task in tasks:
         tally.considered += 1
-        with tally.leaving_out("left_out", done):
+        with tally.leaving_out("left_out"):
             made = _of_bug(task, file)
-            done(1)
+            tally.done(1)
             yield made
 
 

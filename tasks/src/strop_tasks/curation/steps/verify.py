@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic import Field
 
+from strop_tasks.curation.audit.flakiness import again
 from strop_tasks.curation.engine.tally import ErrorBudget
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop_tasks.curation.pipeline.verdicts import again, error_budget, known_answers, settle, why
+from strop_tasks.curation.pipeline.verdicts import error_budget, known_answers, settle, why
 from strop_verify.core.bounded_map import Work
 from strop_verify.core.section import Section
 from strop_verify.core.task import Task
