@@ -1,5 +1,6 @@
 """Makes bugs: faults put into code that has tests, kept if the tests catch them."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -28,11 +29,9 @@ class BugSettings:
 
     def at_once(self) -> tuple[int, int]:
         """The least and the most faults of one bug. Raises UserError."""
-        least, dash, most = self.faults.partition("-")
-        numbers = [least, most if dash else least]
-        known = all(n.isdecimal() and n.isascii() for n in numbers)
-        if known and 1 <= int(numbers[0]) <= int(numbers[1]) <= 8:
-            return int(numbers[0]), int(numbers[1])
+        found = re.fullmatch("0*([1-8])(?:-0*([1-8]))?", self.faults)
+        if found and found[1] <= (most := found[2] or found[1]):
+            return int(found[1]), int(most)
         raise UserError(f"--faults {self.faults!r}: write a number from 1 to 8, or two such as 1-2")
 
 

@@ -206,7 +206,8 @@ class Factory:
             return "could not be verified"
         self.budget.count(None)
         failing, passing = _split(results, target.tests)
-        odd = next((r.outcome for r in results.values() if r.outcome not in _JUDGED), None)
+        judged = (Outcome.PASSED, Outcome.FAILED)
+        odd = next((r.outcome for r in results.values() if r.outcome not in judged), None)
         if odd is not None:
             return f"ends with {odd}"
         if not failing:
@@ -313,9 +314,6 @@ def judging(tally: Tally) -> tuple[dict[str, float], str]:
     return told, f"tests that judge a task: median {told['median']:g}, least {told['least']:g}{more}; "
 
 
-_JUDGED = (Outcome.PASSED, Outcome.FAILED)
-
-
 def split_of(text: str) -> Split:
     """The split of all bugs of a file, by a hash of its text, because a task shows the right form of its other
     functions."""
@@ -329,11 +327,9 @@ def _parts(target: Target) -> tuple[_Found, ...]:
 def _hidden(one: _Found, results: Results) -> bool:
     """Whether a bug no longer shows in its test as it did alone."""
     test = results.get(one.failing[0])
-    return (
-        test is None
-        or test.outcome is Outcome.PASSED
-        or same_message(one.message, test.message) != one.message
-    )
+    if test is None or test.outcome is Outcome.PASSED:
+        return True
+    return same_message(one.message, test.message) != one.message
 
 
 def _pairs(kept: list[_Found]) -> Iterator[tuple[Target, Fault]]:

@@ -21,6 +21,7 @@ from strop_verify.core.bounded_map import Work, bounded_map
 from strop_verify.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
+from strop_verify.core.text import squeeze
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.edits import FORMATS
 from strop_verify.edits.lines import split
@@ -70,22 +71,20 @@ def bugs_of_tasks(
         yield from kept
 
 
+@dataclass
 class _BugMaker:
     """Has programs judged and makes tasks of those that fail."""
 
-    def __init__(
-        self,
-        verifier: Verifier,
-        tally: Tally,
-        settings: BugSettings,
-        choice: TaskChoice,
-        rewriter: Rewriter | None,
-    ) -> None:
-        self.verifier, self.tally, self.rewriter = verifier, tally, rewriter
-        self.settings, self.choice = settings, choice
-        self.per_task, self.at_once = settings.per_task or PER_TASK, settings.at_once()
-        self.seen: set[str] = set()
-        self.budget = ErrorBudget()
+    verifier: Verifier
+    tally: Tally
+    settings: BugSettings
+    choice: TaskChoice
+    rewriter: Rewriter | None
+    seen: set[str] = field(default_factory=set)
+    budget: ErrorBudget = field(default_factory=ErrorBudget)
+
+    def __post_init__(self) -> None:
+        self.per_task, self.at_once = self.settings.per_task or PER_TASK, self.settings.at_once()
 
     def made(self, task: Task) -> Work[list[Task]]:
         """The bugs of one original, those that fail every test last; none if it is unusable."""
@@ -153,7 +152,7 @@ class _BugMaker:
             self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
         kept: list[Task] = []
         for task in made[: self.per_task]:
-            spelt = "".join(task.check.only(EditCheck).files[PATH].split())
+            spelt = squeeze(task.check.only(EditCheck).files[PATH])
             if spelt in self.seen:
                 self.tally.drop(tuple(task.metadata["bug"]), "another task has the same program")
                 continue

@@ -8,15 +8,7 @@ from typing import Any
 
 from strop.tasks.edit_prompts import reference
 from strop.tasks.edit_tasks import TOLERANCE
-from strop_tasks.curation.edits import EditSettings
-from strop_tasks.curation.edits.history import (
-    MOST_LINES,
-    akin,
-    mended_programs,
-    names_a_bug,
-    only_programs,
-    says_enough,
-)
+from strop_tasks.curation.edits import EditSettings, history
 from strop_tasks.curation.edits.programs import same_program
 from strop_tasks.curation.edits.repository import Commit, Repository
 from strop_tasks.curation.engine.tally import LeftOut, Tally
@@ -84,12 +76,13 @@ def _one(make: Callable[[], Task], tally: Tally) -> Iterator[Task]:
 
 
 def _of_commit(repository: Repository, commit: Commit, family: str, settings: EditSettings) -> Task:
-    message = says_enough(commit)
+    message = history.says_enough(commit)
     if not commit.parent:
         raise LeftOut("the first commit")
     if family == "swe-rl":
-        names_a_bug(message)
-    changes = (mended_programs if family == "swe-rl" else only_programs)(repository.changes(commit))
+        history.names_a_bug(message)
+    chosen = history.mended_programs if family == "swe-rl" else history.only_programs
+    changes = chosen(repository.changes(commit))
     if len(changes) > settings.max_files:
         raise LeftOut("changes too many files")
     old = [c.path for c in changes if c.status != "A"]
@@ -160,7 +153,7 @@ def _shown(
     lines = sum(line[:1] in "+-" and line[:4] != "+++ " for line in patch.split("\n") if line)
     if not lines:
         raise LeftOut("changes nothing")
-    if lines > MOST_LINES:
+    if lines > history.MOST_LINES:
         raise LeftOut("changes too many lines")
     if all(same_program(path, before.get(path), text) for path, text in after.items()):
         raise LeftOut("changes only comments, docstrings or layout")
@@ -168,7 +161,7 @@ def _shown(
     if settings.context and family == "swe-rl":
         known = {path: before.get(path, "") for path in after}
         paths = repository.paths(commit)
-        names = akin(paths, known, statement, settings.context, room, settings.seed, where["commit"])
+        names = history.akin(paths, known, statement, settings.context, room, settings.seed, where["commit"])
         more = repository.texts(commit, names)
     return edit_task(
         family, statement, {**before, **more}, after, settings.format,

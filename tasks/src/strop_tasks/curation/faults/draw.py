@@ -17,6 +17,7 @@ from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.code.rust.items import RustItems
 from strop_verify.code.trees import Source, Span, span, well_formed
 from strop_verify.core.ids import rng
+from strop_verify.core.text import squeeze
 
 T = TypeVar("T")
 _PARTNERS = 8
@@ -177,12 +178,12 @@ class Faults:
 
     def drawn(self) -> Iterator[tuple[Change, str]]:
         """(fault, the program that has it), each of which parses and differs from the others and from the program."""
-        seen = {_spelt(self._source.text)}
+        seen = {squeeze(self._source.text)}
         for fault in self._pool.drawn():
             data = applied(self._source.data, [fault])
             text = data.decode("utf-8", "surrogatepass")
-            if _spelt(text) not in seen and well_formed(data, "rust"):
-                seen.add(_spelt(text))
+            if squeeze(text) not in seen and well_formed(data, "rust"):
+                seen.add(squeeze(text))
                 yield fault, text
 
 
@@ -221,9 +222,4 @@ def rust_faults(text: str, function: RustFunction, *, seed: int, key: str) -> It
         first, last = (function.first + lines for lines in above)
         whole = data[:start] + program.encode("utf-8", "surrogatepass") + data[end:]
         file = whole.decode("utf-8", "surrogatepass")
-        yield Fault((fault.operator,), function.name, (first, last), file, _spelt(program))
-
-
-def _spelt(text: str) -> str:
-    """The text without its white space, by which programs count as the same."""
-    return "".join(text.split())
+        yield Fault((fault.operator,), function.name, (first, last), file, squeeze(program))

@@ -142,12 +142,9 @@ def _days(day: str) -> list[str]:
     """Days to try for package versions, best first; "" is today."""
     if not day or not knows_dates():
         return [""]
-    later = (f"{int(day[:4]) + years}{day[4:8]}01" for years in range(1, _YEARS + 1))
+    later = (f"{int(day[:4]) + years}{day[4:8]}01" for years in range(1, 6))
     now = date.today().isoformat()
     return [f"{day[:8]}01", day, *(one for one in later if one < now), ""]
-
-
-_YEARS = 5
 
 
 def _take_out(paths: Sequence[Path], folder: Path) -> None:
@@ -230,27 +227,18 @@ def environment_of(
 def _proved(lock: EnvironmentLock, tree: Files, settings: Settings, lacks: str) -> EnvironmentLock:
     first = _all_tests(open_backend(lock.language, tree, settings, TEST_SECONDS), 0)
     second = _all_tests(open_backend(lock.language, tree, settings, TEST_SECONDS, hash_seed=1), _ORDER)
-    passed = [
+    one, other = (
         {name for name, test in run.results.items() if test.outcome is Outcome.PASSED}
         for run in (first, second)
-    ]
-    names = sorted(first.results.keys() | second.results.keys())
-    passing = [name for name in names if name in passed[0] and name in passed[1]]
-    if not passing:
+    )
+    if not one & other:
         failed = next((f"{n}: {t.message}" for n, t in first.results.items() if t.message), "")
-        why = (
-            first.tampered
-            or uncollected(first)
-            or first.uncollected
-            or (first.stop[1] if first.stop else "")
-            or failed
-            or "none was found"
-        )
+        stop = first.stop[1] if first.stop else ""
+        why = first.tampered or uncollected(first) or first.uncollected or stop or failed or "none was found"
         said = " ".join(f"{why}{f' ({lacks})' if lacks else ''}".split())[:300]
         raise StropError(f"{lock.repository}: no test of it passes here: {said}")
-    flaky = [name for name in names if (name in passed[0]) != (name in passed[1])]
-    failing = [name for name in names if name not in passed[0] and name not in passed[1]]
-    return replace(lock, passing=passing, flaky=flaky, failing=failing)
+    failing = (first.results.keys() | second.results.keys()) - one - other
+    return replace(lock, passing=sorted(one & other), flaky=sorted(one ^ other), failing=sorted(failing))
 
 
 def _all_tests(backend: Backend, order: int) -> ProjectRun:

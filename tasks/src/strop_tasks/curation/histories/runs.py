@@ -6,6 +6,7 @@ outside the project are done once, by a restarted process.
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 
 from strop_verify.core.errors import WorkerDied
@@ -106,11 +107,8 @@ class HistoryRuns:
         With `keep` in the request it also speeds up later runs.
         """
         if language == "rust":
-            backend = open_backend("rust", tree, self._settings, TEST_SECONDS)
-            try:
+            with closing(open_backend("rust", tree, self._settings, TEST_SECONDS)) as backend:
                 return backend.run(request)
-            finally:
-                backend.close()
         request = replace(request, seconds=TEST_SECONDS, loading=_LOADING, patience=_PATIENCE)
         limits = with_room(Limits(cpu_seconds=1.0, wall_seconds=5.0), cpu=room, wall=_WALL * room)
         run = ProjectRun()
@@ -183,11 +181,8 @@ class HistoryRuns:
 
 def passed(run: ProjectRun) -> set[str]:
     """The tests that passed."""
-    return (
-        {name for name, test in run.results.items() if test.outcome is Outcome.PASSED}
-        if not run.tampered
-        else set()
-    )
+    results = {} if run.tampered else run.results
+    return {name for name, test in results.items() if test.outcome is Outcome.PASSED}
 
 
 def message(run: ProjectRun, test: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from strop_tasks.curation.bugs.issue import same_message
 from strop_tasks.curation.edits.history import FEWEST_WORDS
 from strop_tasks.curation.engine.tally import LeftOut
-from strop_verify.core.text import plain_text
+from strop_verify.core.text import plain_text, squeeze
 
 _SHORTEST = 8
 """Minimum characters of a patch line, without white space, to search for it inside other text."""
@@ -52,18 +52,18 @@ def cleaned(message: str, before: Mapping[str, str], after: Mapping[str, str | N
 
 def told_of(said: str, before: Mapping[str, str], after: Mapping[str, str | None]) -> list[str]:
     """Quotes and names in a text that only the patch has: quoted fragments, and names by their form."""
-    old, new = _squeezed("\n".join(before.values())), _squeezed("\n".join(filter(None, after.values())))
+    old, new = squeeze("\n".join(before.values())), squeeze("\n".join(filter(None, after.values())))
     quoted = [next(filter(None, match.groups()[1:])) for match in _QUOTED.finditer(said)]
     words = [*quoted, *_NAME.findall(said)]
     return sorted(
-        {word for word in words if (bare := _squeezed(word.strip(" ()"))) and bare in new and bare not in old}
+        {word for word in words if (bare := squeeze(word.strip(" ()"))) and bare in new and bare not in old}
     )
 
 
 def patch_lines(before: Mapping[str, str], after: Mapping[str, str | None]) -> set[str]:
     """The lines that a patch adds, without white space."""
-    old = {_squeezed(line) for text in before.values() for line in text.split("\n")}
-    new = {_squeezed(line) for text in after.values() for line in (text or "").split("\n")}
+    old = {squeeze(line) for text in before.values() for line in text.split("\n")}
+    new = {squeeze(line) for text in after.values() for line in (text or "").split("\n")}
     return {line for line in new - old if re.search(r"\w", line)}
 
 
@@ -71,7 +71,7 @@ def holds(text: str, lines: set[str]) -> bool:
     """Whether a line of a text is a line of the patch, or has a long one in it."""
     telling = {line for line in lines if re.search(r"[\W_]", line)}
     inside = [line for line in telling if len(line) >= _SHORTEST]
-    squeezed = (_squeezed(line.strip(" \t`>*-+")) for line in text.split("\n"))
+    squeezed = (squeeze(line.strip(" \t`>*-+")) for line in text.split("\n"))
     return any(line in telling or any(one in line for one in inside) for line in squeezed)
 
 
@@ -81,7 +81,3 @@ def statement(said: str, failing: list[str], first: str, second: str) -> str:
     why = ":\n\n" + "\n".join(f"    {line}" for line in plain_text(told).splitlines()) if told else "."
     more = f"\n\n{len(failing) - 1} other tests fail too." if len(failing) > 2 else ""
     return f"{said}\n\nThe test `{failing[0]}` fails{why}{more}"
-
-
-def _squeezed(line: str) -> str:
-    return "".join(line.split())

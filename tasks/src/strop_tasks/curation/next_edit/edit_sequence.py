@@ -70,7 +70,8 @@ def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]
         old, new = before[i:j], after[n:m]
         if equal:
             continue
-        if len(old) == len(new) and all(map(_alike, old, new)):
+        alike = (Indel.normalized_similarity(a.strip(), b.strip()) for a, b in zip(old, new, strict=False))
+        if len(old) == len(new) and all(one >= ALIKE for one in alike):
             for at, (a, b) in enumerate(zip(old, new, strict=True), first + i):
                 yield HistoryEdit(path, at, at + 1, (a,), (b,))
         else:
@@ -104,10 +105,6 @@ def made(lines: Sequence[str], edits: Sequence[HistoryEdit]) -> list[str]:
     for edit in sorted(edits, key=lambda edit: (edit.first, edit.last), reverse=True):
         found[edit.first : edit.last] = edit.new
     return found
-
-
-def _alike(a: str, b: str) -> bool:
-    return Indel.normalized_similarity(a.strip(), b.strip()) >= ALIKE
 
 
 def _text(edit: HistoryEdit) -> str:

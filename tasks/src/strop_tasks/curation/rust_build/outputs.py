@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 
 from strop import __version__
 from strop.policies.connection import Usage
-from strop.tasks.splits import (
-    CODE_THRESHOLD,
-    STATEMENT_THRESHOLD,
-    joined,
-    similar_pairs,
-    statement_shingles,
-)
+from strop.tasks.splits import CODE_THRESHOLD, STATEMENT_THRESHOLD, joined, similar_pairs, statement_shingles
 from strop_tasks.curation.rust_build import RustBuildSettings, questions
 from strop_tasks.curation.steps.split import place_clusters
 from strop_verify.core.files import HashedFile, atomic

@@ -25,6 +25,7 @@ from strop_verify.core.checks import RustCheck
 from strop_verify.core.ids import content_hash
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
+from strop_verify.core.text import squeeze
 from strop_verify.core.verdict import Outcome, Verdict
 
 FAMILY = "rust-fix"
@@ -120,7 +121,7 @@ class _FaultMaker:
         """Those whose program no task before has, counted."""
         kept = []
         for task in made:
-            spelt = "".join(task.metadata["broken"].split())
+            spelt = squeeze(task.metadata["broken"])
             if spelt in self.seen:
                 self.tally.drop([task.metadata["operator"]], "another task has the same program")
                 continue
@@ -224,12 +225,10 @@ def first_error(output: str) -> tuple[str, str] | None:
     rest = range(start + 1, len(lines))
     end = next((i for i in rest if _DIAGNOSTIC.match(lines[i])), len(lines))
     found = _ERROR.match(lines[start])
-    return (found[1] or "" if found else ""), _cut(_plain(lines[start:end]))
-
-
-def _plain(lines: list[str]) -> list[str]:
-    """The lines without machine-specific parts."""
-    return [_LIBRARY.sub("library/", line).rstrip() for line in lines if not _TYPE_FILE.match(line)]
+    own = (
+        line for line in lines[start:end] if not _TYPE_FILE.match(line)
+    )  # what is the same on every machine
+    return (found[1] or "" if found else ""), _cut([_LIBRARY.sub("library/", line).rstrip() for line in own])
 
 
 def _cut(lines: list[str]) -> str:

@@ -135,15 +135,17 @@ class Judge:
         """The same words, enough of them, or few and something else that agrees."""
         found = self._compatible(a, b)
         x, y = self.table[a], self.table[b]
-        return found is not None and (x.length >= self.limits.short or _same_code(x, y) or self._tell(found))
+        return found is not None and (
+            x.length >= self.limits.short or _same_code(x, y) or found.tells(self.limits.bits)
+        )
 
     def by_code(self, a: int, b: int) -> bool:
         """The same solution, large enough, or small and something else that agrees."""
         x = self.table[a]
         found = self._compatible(a, b) if _same_code(x, self.table[b]) else None
-        return found is not None and (
-            x.size >= self.limits.small or found.agreeing >= 2 or self._likeness(a, b) >= 0.5
-        )
+        if found is None or x.size >= self.limits.small or found.agreeing >= 2:
+            return found is not None
+        return jaccard(self.table.statements[a], self.table.statements[b]) >= 0.5
 
     def by_tests(self, a: int, b: int) -> bool:
         """The same tests, which tell enough, and solutions that differ by more than a constant."""
@@ -151,7 +153,7 @@ class Judge:
         same = _same_code(x, y)
         if (x.shape == y.shape and not same and x.size) or (found := self._compatible(a, b)) is None:
             return False
-        return found.share >= self.limits.tests and (self._tell(found) or same)
+        return found.share >= self.limits.tests and (found.tells(self.limits.bits) or same)
 
     def by_near_text(self, a: int, b: int, similarity: float) -> bool:
         """Nearly the same statement, and nothing that speaks against it."""
@@ -160,7 +162,7 @@ class Judge:
             return False
         if (found := self._compatible(a, b)) is None:
             return False
-        if self._tell(found) or _same_code(x, y):
+        if found.tells(self.limits.bits) or _same_code(x, y):
             return True
         comparable = x.size and y.size and x.language == y.language
         return not (comparable and x.shape == y.shape) and (not comparable or similarity >= self.limits.sure)
@@ -170,7 +172,7 @@ class Judge:
         x, y = self.table[a], self.table[b]
         if x.language != y.language or x.shape == y.shape or min(x.size, y.size) < self.limits.small:
             return False
-        return (found := self._compatible(a, b)) is not None and self._tell(found)
+        return (found := self._compatible(a, b)) is not None and found.tells(self.limits.bits)
 
     def _compatible(self, a: int, b: int) -> Agreement | None:
         """What the tests of both say; None where they contradict, or the tasks give other code to work on."""
@@ -178,12 +180,6 @@ class Judge:
             return None
         found = self.agreement(a, b)
         return None if found.contradict else found
-
-    def _tell(self, found: Agreement) -> bool:
-        return found.agreeing >= 3 and found.bits >= self.limits.bits
-
-    def _likeness(self, a: int, b: int) -> float:
-        return jaccard(self.table.statements[a], self.table.statements[b])
 
 
 def _same_code(x: ComparedTask, y: ComparedTask) -> bool:

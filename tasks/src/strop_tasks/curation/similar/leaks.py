@@ -20,15 +20,7 @@ from pydantic import Field
 
 from strop_tasks.curation.similar import form as code
 from strop_tasks.curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
-from strop_tasks.curation.similar.table import (
-    Agreement,
-    Tests,
-    agreement,
-    numbers_of,
-    prose_of,
-    statement_of,
-    tests_of,
-)
+from strop_tasks.curation.similar.table import Tests, agreement, numbers_of, prose_of, statement_of, tests_of
 from strop_verify.core.section import Complaint, Section
 from strop_verify.core.task import Task
 
@@ -244,7 +236,7 @@ class Benchmark:
                 yield Leak(over.item, "code", over.of_item)
         for at in sorted({n for key in task.tests.inputs.tolist() for n in self._by_input.get(key, ())}):
             found = agreement(self.items[at].tests, task.tests)
-            if found.share >= 0.5 and self._tell(found) and not self._against(at, task):
+            if found.share >= 0.5 and found.tells(limits.bits) and not self._against(at, task):
                 yield Leak(at, "tests", found.share)
 
     def _edited(self, over: Overlap, task: Item) -> bool:
@@ -270,9 +262,6 @@ class Benchmark:
         found = agreement(item.tests, task.tests)
         named = bool(item.entry) and item.entry == task.entry
         return not found.contradict and (named or found.agreeing >= 2)
-
-    def _tell(self, found: Agreement) -> bool:
-        return not found.contradict and found.agreeing >= 3 and found.bits >= self.limits.bits
 
     def _against(self, at: int, task: Item) -> bool:
         item = self.items[at]

@@ -66,19 +66,13 @@ def _suspects(store: Store, threshold: float, permutations: int) -> tuple[Number
     table = np.empty((len(chosen), permutations), np.uint32)
     for first in range(0, len(chosen), _BATCH):
         some = chosen[first : first + _BATCH]
-        flat, _ = _gathered(store, some)
-        sizes = store.offsets[some + 1] - store.offsets[some]
-        ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
-        part = RMinHash.digest_matrix_from_flat_token_hashes(flat, ends, permutations, SEED)
+        starts, sizes = store.offsets[some], store.offsets[some + 1] - store.offsets[some]
+        ends = np.concatenate(([0], np.cumsum(sizes)))
+        places = np.repeat(starts - ends[:-1], sizes)
+        flat = store.flat[places + np.arange(len(places))]
+        part = RMinHash.digest_matrix_from_flat_token_hashes(flat, ends.astype(np.uint64), permutations, SEED)
         table[first : first + _BATCH] = part.to_rows()
     return chosen, table
-
-
-def _gathered(store: Store, chosen: Numbers) -> tuple[Hashes, Numbers]:
-    """(the elements of some sets end to end, for each the position of its set among them)."""
-    starts, sizes = store.offsets[chosen], store.offsets[chosen + 1] - store.offsets[chosen]
-    first = np.repeat(starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-    return store.flat[first + np.arange(len(first))], np.repeat(np.arange(len(chosen)), sizes)
 
 
 def rows_of(threshold: float, permutations: int = PERMUTATIONS) -> int:

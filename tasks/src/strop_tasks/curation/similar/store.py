@@ -17,8 +17,10 @@ class Store:
         self._path = path
         self._file = path.open("wb")
         self._ends: list[int] = [0]
-        self._flat: Hashes | None = None
-        self._offsets: Numbers | None = None
+        self.offsets: Numbers
+        """Where each array begins, and the end of the last: shape (len + 1,). Only when sealed."""
+        self.flat: Hashes
+        """All arrays end to end, on disk. Only when sealed."""
 
     def extend(self, flat: Hashes, sizes: Sizes) -> None:
         """Adds the next arrays, given end to end. Raises OSError when the disk is full."""
@@ -32,23 +34,11 @@ class Store:
     def seal(self) -> "Store":
         """Ends writing; reading begins. Returns itself."""
         self._file.close()
-        self._offsets = np.array(self._ends, np.int64)
+        self.offsets = np.array(self._ends, np.int64)
         self._ends = []
-        size = int(self._offsets[-1])
-        self._flat = np.memmap(self._path, np.uint64, "r", shape=(size,)) if size else np.empty(0, np.uint64)
+        size = int(self.offsets[-1])
+        self.flat = np.memmap(self._path, np.uint64, "r", shape=(size,)) if size else np.empty(0, np.uint64)
         return self
-
-    @property
-    def offsets(self) -> Numbers:
-        """Where each array begins, and the end of the last: shape (len + 1,). Only when sealed."""
-        assert self._offsets is not None, "the store is still being written"
-        return self._offsets
-
-    @property
-    def flat(self) -> Hashes:
-        """All arrays end to end, on disk. Only when sealed."""
-        assert self._flat is not None, "the store is still being written"
-        return self._flat
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -45,8 +45,12 @@ class Agreement(NamedTuple):
 
     @property
     def contradict(self) -> bool:
-        """Some input must give different outputs."""
+        """Whether the tests expect different outputs for some input."""
         return self.agreeing < self.shared
+
+    def tells(self, bits: float) -> bool:
+        """Whether the equal outputs alone prove that the tests are the same; they must hold this many bits."""
+        return not self.contradict and self.agreeing >= 3 and self.bits >= bits
 
 
 def tests_of(task: Task) -> Tests:
@@ -63,13 +67,9 @@ def agreement(a: Tests, b: Tests) -> Agreement:
     _, at_a, at_b = np.intersect1d(a.inputs, b.inputs, assume_unique=True, return_indices=True)
     equal = a.outputs[at_a] == b.outputs[at_b]
     outputs = a.outputs[at_a][equal].tolist()
-    fewer = min(len(a.inputs), len(b.inputs))
-    return Agreement(len(at_a), len(outputs), _bits(outputs), len(outputs) / fewer if fewer else 0.0)
-
-
-def _bits(outputs: list[int]) -> float:
-    count = len(outputs)
-    return sum(c * log2(count / c) for c in Counter(outputs).values())
+    count, fewer = len(outputs), min(len(a.inputs), len(b.inputs))
+    bits = sum(c * log2(count / c) for c in Counter(outputs).values())
+    return Agreement(len(at_a), count, bits, count / fewer if fewer else 0.0)
 
 
 _NUMBER_WORDS = {

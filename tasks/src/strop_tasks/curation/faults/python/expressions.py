@@ -23,12 +23,10 @@ _OPPOSITE = {
 _OPERATIONS = ("binary_operator", "boolean_operator", "not_operator", "unary_operator", "comparison_operator")
 
 
-for _name, _others in (
-    ("boundary", _BOUNDARY),
-    ("turned-comparison", _TURNED),
-    ("opposite-comparison", _OPPOSITE),
-):
-    PYTHON.words(_name, at="(comparison_operator operators: _ @at)", others=_others)
+_COMPARISON = "(comparison_operator operators: _ @at)"
+PYTHON.words("boundary", at=_COMPARISON, others=_BOUNDARY)
+PYTHON.words("turned-comparison", at=_COMPARISON, others=_TURNED)
+PYTHON.words("opposite-comparison", at=_COMPARISON, others=_OPPOSITE)
 PYTHON.words("arithmetic", at="(binary_operator operator: _ @at)", others=_ARITHMETIC)
 PYTHON.words("boolean", at="(boolean_operator operator: _ @at)", others={"and": "or", "or": "and"})
 
