@@ -58,7 +58,7 @@ def of_commits(
             tally.considered += 1
             tally.left_out[f"commit: {reason}"] += 1
             continue
-        for make in _states(edits, texts, commit, name, settings):
+        for make in _CommitStates(commit, name, edits, texts, settings).all():
             tally.considered += 1
             with tally.leaving_out("left_out"):
                 task = make()
@@ -89,23 +89,6 @@ def _edits(
     return edits, {path: one.before for path, one in files.items()}
 
 
-def _states(
-    edits: Edits,
-    texts: Mapping[str, Sequence[str]],
-    commit: Commit,
-    name: str,
-    settings: NextEditSettings,
-) -> Iterator[Callable[[], Task]]:
-    random = rng("next-edit-cuts", settings.seed, commit.id)
-    for done in range(1, len(edits) + 1):
-        following = edits[done] if done < len(edits) else None
-        yield partial(_paused, edits[:done], following, edits[done + 1 :], texts, commit, name, settings)
-        if following and (cut := _cut(following, random)):
-            yield partial(
-                _typing, edits[:done], following, cut, edits[done + 1 :], texts, commit, name, settings
-            )
-
-
 def _cut(edit: HistoryEdit, random: Random) -> tuple[int, int] | None:
     """A line of an edit, and how many of its characters are typed; None where no line is long enough."""
     lines = [at for at, line in enumerate(edit.new) if len(line.strip()) >= _SHORTEST]
@@ -116,48 +99,6 @@ def _cut(edit: HistoryEdit, random: Random) -> tuple[int, int] | None:
     begin = len(line) - len(line.lstrip())
     places = range(begin + _SHORTEST // 3, len(line) - _SHORTEST // 3)
     return at, random.choices(places, [_WEIGHTS.get(line[place - 1], 1) for place in places])[0]
-
-
-def _paused(
-    done: Edits, following: HistoryEdit | None, later: Edits, texts: Mapping[str, Sequence[str]],
-    commit: Commit, name: str, settings: NextEditSettings,
-) -> Task:  # fmt: skip
-    """After an edit. Raises LeftOut."""
-    last = done[-1]
-    mine = [edit for edit in done if edit.path == last.path]
-    view = _View.around(texts[last.path], mine, place_of(last, mine) + max(0, len(last.new) - 1), settings)
-    left = [edit for edit in (following, *later) if edit and edit.path == last.path]
-    inside = {edit: moved for edit in left if (moved := view.moved(edit, mine))}
-    state, after = "far" if following else "over", view.window
-    if following in inside:
-        after = made(view.window, [inside[following]])
-        added = sum(m - n for equal, _, _, n, m in opcodes(view.window, after) if not equal)
-        large = added > settings.answer_lines or len(answer_for(view.window, after)) > settings.answer_chars
-        state, after = ("large", view.window) if large else ("next", after)
-    elif inside:
-        raise LeftOut("a later edit is in the window")
-    goal = made(view.window, list(inside.values()))
-    return _task(view, after, goal, state, done, commit, name, settings)
-
-
-def _typing(
-    done: Edits, edit: HistoryEdit, cut: tuple[int, int], later: Edits, texts: Mapping[str, Sequence[str]],
-    commit: Commit, name: str, settings: NextEditSettings,
-) -> Task:  # fmt: skip
-    """Within a line of an edit. Raises LeftOut."""
-    at, typed = cut
-    begun = replace(edit, new=(*edit.new[:at], edit.new[at][:typed].rstrip()))
-    mine = [one for one in (*done, begun) if one.path == edit.path]
-    line = place_of(begun, mine) + at
-    view = _View.around(texts[edit.path], mine, line, settings)
-    left = [one for one in later if one.path == edit.path]
-    inside = [moved for one in left if (moved := view.moved(one, mine))]
-    here = line - view.first
-    whole, rest = (
-        HistoryEdit(edit.path, here, here + 1, (), edit.new[at : at + 1 + n]) for n in (0, len(edit.new))
-    )
-    after, goal = made(view.window, [whole]), made(view.window, [rest, *inside])
-    return _task(view, after, goal, "finish", (*done, begun), commit, name, settings)
 
 
 @dataclass(frozen=True)
@@ -190,44 +131,90 @@ class _View:
         return None
 
 
-def _task(
-    view: _View, after: list[str], goal: list[str], state: str, done: Edits, commit: Commit, name: str,
-    settings: NextEditSettings,
-) -> Task:  # fmt: skip
-    if (after == view.window) != (state in SILENT):
-        raise LeftOut("an edit that changes nothing")
-    past = [
-        PastEdit(path=one.path, old=list(one.old), new=list(one.new)) for one in done[-settings.history :]
-    ]
-    check = NextEditCheck(
-        path=view.path,
-        first=view.first + 1,
-        window=view.window,
-        cursor=view.cursor,
-        history=past,
-        next=after,
-        goal=goal,
-    )
-    text = as_text(sections(check.path, check.window, check.cursor, check.history))
-    if len(text) > settings.chars:
-        raise LeftOut("a long prompt")
-    return Task(
-        family=FAMILY,
-        language=LANGUAGES[view.path.rpartition(".")[2].lower()],
-        statement=text,
-        reference=answer_for(view.window, after),
-        check=check,
-        topic=name,
-        source=f"{name}@{commit.id[:12]}",
-        metadata={
-            "kind": "commit",
-            "state": state,
-            "repository": name,
-            "commit": commit.id,
-            "date": commit.date,
-            "edits": len(done),
-        },
-    )
+@dataclass(frozen=True)
+class _CommitStates:
+    """The states of one commit."""
+
+    commit: Commit
+    name: str
+    """Of the repository."""
+    edits: Edits
+    texts: Mapping[str, Sequence[str]]
+    """The files' lines before the commit."""
+    settings: NextEditSettings
+
+    def all(self) -> Iterator[Callable[[], Task]]:
+        """Each makes a task, or raises LeftOut."""
+        random = rng("next-edit-cuts", self.settings.seed, self.commit.id)
+        for done in range(1, len(self.edits) + 1):
+            yield partial(self._paused, done)
+            if done < len(self.edits) and (cut := _cut(self.edits[done], random)):
+                yield partial(self._typing, done, *cut)
+
+    def _paused(self, count: int) -> Task:
+        """After this many edits."""
+        done, settings, last = self.edits[:count], self.settings, self.edits[count - 1]
+        mine = [edit for edit in done if edit.path == last.path]
+        view = _View.around(
+            self.texts[last.path], mine, place_of(last, mine) + max(0, len(last.new) - 1), settings
+        )
+        left = [edit for edit in self.edits[count:] if edit.path == last.path]
+        inside = {edit: moved for edit in left if (moved := view.moved(edit, mine))}
+        following = self.edits[count] if count < len(self.edits) else None
+        state, after = "far" if following else "over", view.window
+        if following in inside:
+            after = made(view.window, [inside[following]])
+            added = sum(m - n for equal, _, _, n, m in opcodes(view.window, after) if not equal)
+            large = (
+                added > settings.answer_lines or len(answer_for(view.window, after)) > settings.answer_chars
+            )
+            state, after = ("large", view.window) if large else ("next", after)
+        elif inside:
+            raise LeftOut("a later edit is in the window")
+        return self._task(view, after, made(view.window, list(inside.values())), state, done)
+
+    def _typing(self, count: int, at: int, typed: int) -> Task:
+        """Within line `at` of the edit after this many, `typed` characters of which are there."""
+        edit = self.edits[count]
+        begun = replace(edit, new=(*edit.new[:at], edit.new[at][:typed].rstrip()))
+        done = (*self.edits[:count], begun)
+        mine = [one for one in done if one.path == edit.path]
+        line = place_of(begun, mine) + at
+        view = _View.around(self.texts[edit.path], mine, line, self.settings)
+        left = [one for one in self.edits[count + 1 :] if one.path == edit.path]
+        inside = [moved for one in left if (moved := view.moved(one, mine))]
+        here = line - view.first
+        whole, rest = (
+            HistoryEdit(edit.path, here, here + 1, (), edit.new[at : at + 1 + n]) for n in (0, len(edit.new))
+        )
+        after, goal = made(view.window, [whole]), made(view.window, [rest, *inside])
+        return self._task(view, after, goal, "finish", done)
+
+    def _task(self, view: _View, after: list[str], goal: list[str], state: str, done: Edits) -> Task:
+        if (after == view.window) != (state in SILENT):
+            raise LeftOut("an edit that changes nothing")
+        recent = done[-self.settings.history :]
+        past = [PastEdit(path=one.path, old=list(one.old), new=list(one.new)) for one in recent]
+        check = NextEditCheck(
+            path=view.path, first=view.first + 1, window=view.window, cursor=view.cursor, history=past,
+            next=after, goal=goal,
+        )  # fmt: skip
+        text = as_text(sections(check.path, check.window, check.cursor, check.history))
+        if len(text) > self.settings.chars:
+            raise LeftOut("a long prompt")
+        return Task(
+            family=FAMILY,
+            language=LANGUAGES[view.path.rpartition(".")[2].lower()],
+            statement=text,
+            reference=answer_for(view.window, after),
+            check=check,
+            topic=self.name,
+            source=f"{self.name}@{self.commit.id[:12]}",
+            metadata={
+                "kind": "commit", "state": state, "repository": self.name, "commit": self.commit.id,
+                "date": self.commit.date, "edits": len(done),
+            },
+        )  # fmt: skip
 
 
 def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> list[Task]:
