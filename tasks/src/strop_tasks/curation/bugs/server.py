@@ -8,13 +8,11 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from strop.policies.connection import Connection
-from strop.tasks import templates
-from strop_tasks.curation.engine.paid_calls import Calls, Question, QuestionRefused, Response, Stopped, opened
+from strop_tasks.curation.engine import paid_calls
+from strop_tasks.curation.engine.paid_calls import Calls, Question, QuestionRefused, Response, Stopped
 from strop_verify.core.errors import StropError
 from strop_verify.core.ids import content_hash, derive_seed
 
@@ -31,7 +29,7 @@ def open_server(connection: Connection, model: str, path: Path) -> "Iterator[Ser
     At the end unsent calls are dropped; calls in flight get a few seconds to finish, and are kept.
     """
     connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
-    with opened(path, {"calls": _COMMAND}, _COMMAND), Calls(connection, path) as calls:
+    with paid_calls.opened(path, {"calls": _COMMAND}, _COMMAND), Calls(connection, path) as calls:
         yield Server(model, calls)
 
 
@@ -46,12 +44,11 @@ class Server:
     def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
         """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
         clean = {name: value.encode(errors="replace").decode() for name, value in values.items()}
-        filled = templates.messages(template(stage), clean)
-        messages = [{"role": m.role, "content": m.content} for m in filled]
+        asked = paid_calls.messages(paid_calls.template("bugs", stage), clean)
         drawn = derive_seed(seed, stage, key, number) % 2**31
-        known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, messages], length=32)
+        known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, asked], length=32)
         if known not in self._asked:
-            question = Question(known, stage, number, key, drawn, messages)
+            question = Question(known, stage, number, key, drawn, asked)
             self._asked[known] = self._calls.ask(question)
         return self._asked[known]
 
@@ -82,11 +79,3 @@ class Server:
         for name in ("url", "model"):
             text = text.replace(f" --{name}", f" --rewrite-{name}")
         return type(failure)(text)
-
-
-@cache
-def template(name: str) -> str:
-    """The text of one of the templates."""
-    return (
-        resources.files("strop_tasks.curation.bugs").joinpath("templates", f"{name}.txt").read_text("utf-8")
-    )

@@ -139,9 +139,8 @@ def _from_project(
     from strop_verify.verification.project import open_project, pack
 
     tally = build.tally
-    final = build.path.resolve().with_name(
-        f"{build.path.name.removesuffix('.gz').removesuffix('.jsonl')}.project.tar.gz"
-    )
+    stem = build.path.name.removesuffix(".gz").removesuffix(".jsonl")
+    final = build.path.resolve().with_name(f"{stem}.project.tar.gz")
     files.check_writable(final)
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
     wanted = project_choice.count + project_choice.pairs
@@ -150,15 +149,10 @@ def _from_project(
         digest = pack(Path(source), part)
         name = Path(source).resolve().name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar")
         place = ProjectPlace(name, str(part), final.name, digest)
+        language, jail, many = project_choice.language or "", verifying.jail(), verifying.many
         with (
-            open_project(
-                part,
-                project_choice.language or "",
-                verifying.jail(),
-                workers=verifying.many,
-                test_seconds=TEST_SECONDS,
-            ) as project,
-            open_verifier(workers=verifying.many, allow_unsafe=verifying.allow_unsafe) as verifier,
+            open_project(part, language, jail, workers=many, test_seconds=TEST_SECONDS) as project,
+            open_verifier(workers=many, allow_unsafe=verifying.allow_unsafe) as verifier,
             Progress("tasks", wanted) as progress,
         ):
             stages: set[str] = set()
@@ -200,9 +194,8 @@ def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
     except (KeyboardInterrupt, SystemExit):
         if not passed_on:
             raise
-        signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # a second signal, as to a process group, would lose them
+        # A second signal, as to a process group, would lose them.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         say(f"stopped: the {passed_on} tasks so far are written")
 
 

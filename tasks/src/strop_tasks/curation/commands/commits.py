@@ -30,7 +30,7 @@ def commits(
     prompts: PromptLimit,
     repositories: Annotated[
         Path | None, Option(help="folder of clones, for a source of rows such as swe-bench:FILE")
-    ] = (None),
+    ] = None,
 ) -> None:
     """Make repair tasks from commits that change programs and tests, judged by these tests.
 

@@ -51,16 +51,11 @@ def implement(
         progress = stack.enter_context(Progress("files"))
         if settings.tests:
             workers = verifying.workers or os.cpu_count() or 1
-            project = stack.enter_context(
-                open_project(Path(source).expanduser(), "python", verifying.jail(), workers=workers)
-            )
-            made = _tested(project, archive, source, settings, tally, progress)
+            opened = open_project(Path(source).expanduser(), "python", verifying.jail(), workers=workers)
+            made = _tested(stack.enter_context(opened), archive, source, settings, tally, progress)
         else:
-            found = stack.enter_context(
-                closing(
-                    read_sources(source, tally, max_chars=settings.max_file_chars, column=settings.column)
-                )
-            )
+            found = read_sources(source, tally, max_chars=settings.max_file_chars, column=settings.column)
+            stack.enter_context(closing(found))
             made = islice(tasks(_shown(found, tally, progress), settings, tally), settings.limit)
         build.write(map(tally.keep, made), f"no function of {source!r} makes a task", "there is none")
     build.finish(

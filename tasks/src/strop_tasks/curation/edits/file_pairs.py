@@ -134,15 +134,9 @@ def _hunks(before: str, after: str) -> str:
 
 
 def _shown(
-    repository: Repository,
-    commit: str,
-    family: str,
-    statement: str,
-    before: dict[str, str],
-    after: Mapping[str, str | None],
-    settings: EditSettings,
-    where: dict[str, Any],
-) -> Task:
+    repository: Repository, commit: str, family: str, statement: str, before: dict[str, str],
+    after: Mapping[str, str | None], settings: EditSettings, where: dict[str, Any],
+) -> Task:  # fmt: skip
     """The task, with context files. Raises LeftOut if it is empty or too large."""
     room = settings.max_chars - sum(map(len, before.values()))
     if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:

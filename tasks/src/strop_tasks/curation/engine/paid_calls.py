@@ -9,10 +9,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from strop.policies.connection import Connection, ModelCaller, Usage, explain, one_line, refusals
+from strop.tasks import templates
 from strop_tasks.curation.engine.folder import held, read_object, refuse_other
 from strop_tasks.curation.engine.memory import Memory
 from strop_verify.core.errors import StropError, UserError
@@ -176,6 +179,18 @@ def _line(question: Question, answer: Any) -> dict[str, Any]:
 def _response(line: Mapping[str, Any]) -> Response:
     text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
     return Response(text, line["finish"])
+
+
+@cache
+def template(builder: str, name: str) -> str:
+    """The text of a template of a builder, such as "rust_build"."""
+    folder = resources.files(f"strop_tasks.curation.{builder}")
+    return folder.joinpath("templates", f"{name}.txt").read_text("utf-8")
+
+
+def messages(text: str, values: Mapping[str, str]) -> list[dict[str, str]]:
+    """The messages of a template's text, filled in, as a server takes them."""
+    return [{"role": m.role, "content": m.content} for m in templates.messages(text, values)]
 
 
 @contextmanager

@@ -192,14 +192,9 @@ def _is_here(requirement: str) -> bool:
 
 
 def environment_of(
-    tree: Files,
-    installation: ProjectInstall,
-    name: str,
-    revision: str,
-    folder: Path,
-    settings: Settings,
+    tree: Files, installation: ProjectInstall, name: str, revision: str, folder: Path, settings: Settings,
     day: str = "",
-) -> EnvironmentLock:
+) -> EnvironmentLock:  # fmt: skip
     """The environment of a tree, built and tested. UserError if it cannot be installed, StropError if no test
     passes."""
     if installation.refused:

@@ -123,11 +123,8 @@ class CommitTrial:
         try:
             wanted = self._sieved(sides, touched, files)
         except _NothingFails:
-            if (
-                candidate.tests
-                or not files
-                or all(path in files for path in candidate.lines if is_test(path))
-            ):
+            others = [path for path in candidate.lines if is_test(path) and path not in files]
+            if candidate.tests or not files or not others:
                 raise
             files = []  # files that tests need have changed too, such as data: any test may show it
             wanted = self._sieved(sides, files, files, room=WHOLE_SECONDS)
@@ -266,18 +263,16 @@ class CommitTrial:
         """As an answer is judged: the oracle passes, and the unchanged files fail."""
         edit = task.check.only(EditCheck)
         where = str(self.folders.folder / sides.packages) if sides.packages else ""
-        here = (
-            edit.effective().only(ProjectCheck).model_copy(update={"project": str(path), "packages": where})
-        )
+        judge = edit.effective().only(ProjectCheck)
+        here = judge.model_copy(update={"project": str(path), "packages": where})
         broken = task.model_copy(update={"check": here.model_copy(update={"files": edit.files})})
         edited = task.model_copy(update={"check": edit.model_copy(update={"judge": here})})
         verdicts = [self.verifier.submit(edited, task.reference), self.verifier.submit(broken, "unchanged")]
         right, wrong = (future.result() for future in verdicts)
         if not (right.scored and wrong.scored):
             raise WorkerDied(right.detail if not right.scored else wrong.detail)
-        if right.outcome is Outcome.FAILED and (
-            odd := [test.id for test in right.tests if test.outcome is not Outcome.PASSED]
-        ):
+        odd = [test.id for test in right.tests if test.outcome is not Outcome.PASSED]
+        if right.outcome is Outcome.FAILED and odd:
             raise _JudgedWrong(odd)
         if not right.passed:
             raise LeftOut(f"the commit's own change does not pass: {right.outcome}")

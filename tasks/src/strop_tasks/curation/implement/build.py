@@ -27,7 +27,7 @@ from strop_tasks.curation.implement.sources import SourceFile
 from strop_verify.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop_verify.core.checks import EditCheck
 from strop_verify.core.ids import content_hash, rng, unit_interval
-from strop_verify.core.task import Split, Task
+from strop_verify.core.task import Task
 from strop_verify.edits import HOLE
 from strop_verify.edits.lines import split
 
@@ -56,7 +56,7 @@ def masked(text: str, lines: list[str], function: PythonFunction, kind: Mask) ->
     first, last = _span(lines, function, kind)
     before, behind = "".join(lines[: first - 1]), "".join(lines[last:])
     taken = text[len(before) : len(text) - len(behind)]
-    end = _line_end(taken)
+    end = "\r\n" if taken.endswith("\r\n") else "\n" if taken.endswith("\n") else ""
     indent = _indent(lines[(function.node.body[0].lineno if kind == "body" else first) - 1])
     comment = f"# MASKED: {function.name} function (lines {first}-{last})"
     new = f"{before}{indent}{comment}{end}{behind}"
@@ -102,10 +102,6 @@ def _goes_on(line: str) -> bool:
 def _indent(line: str) -> str:
     found = re.match(r"[ \t\f]*", line)
     return found.group() if found else ""
-
-
-def _line_end(text: str) -> str:
-    return "\r\n" if text.endswith("\r\n") else "\n" if text.endswith("\n") else ""
 
 
 FAMILY = "implement"
@@ -162,12 +158,13 @@ def _task(file: SourceFile, function: PythonFunction, mask: Masked, settings: Im
         files={file.path: mask.holed if settings.format == "infill" else mask.text},
         oracle={file.path: file.text},
     )
+    share = unit_interval("implement", settings.seed, content_hash(file.text))
     return Task(
         family=FAMILY,
         statement=_statement(file, function, mask, settings),
         reference=reference(check),
         check=check,
-        split=_split(file, settings),
+        split="held-out" if share < settings.held_out else "train",
         source=f"{file.origin}/{file.path}#{function.qualified_name}",
         metadata={
             "function_name": function.name,
@@ -194,8 +191,3 @@ def _statement(file: SourceFile, function: PythonFunction, mask: Masked, setting
         f"Implement the {kind} `{function.qualified_name}` in {file.path}: write all of it, in the place of {place}. "
         f"Its docstring is:\n\n{function.docstring}"
     )
-
-
-def _split(file: SourceFile, settings: ImplementSettings) -> Split:
-    share = unit_interval("implement", settings.seed, content_hash(file.text))
-    return "held-out" if share < settings.held_out else "train"

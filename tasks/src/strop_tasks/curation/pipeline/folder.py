@@ -71,7 +71,7 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
     folder = CurationFolder(path)
     try:
         with held(path, "strop curate", lambda: _ours(folder)):
-            before = _identity(folder)
+            before = (folder.manifest() or {}).get("identity") or read_object(folder.work / _PLAN)
             if overwrite:
                 _clear(folder)
             elif before is not None:
@@ -86,14 +86,6 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
 def _ours(folder: CurationFolder) -> bool:
     """Whether it is the folder of a curation."""
     return (folder.work / _PLAN).exists() or (folder.manifest() or {}).get("format") == FORMAT
-
-
-def _identity(folder: CurationFolder) -> dict[str, Any] | None:
-    manifest = folder.manifest()
-    if manifest is not None and "identity" in manifest:
-        found: dict[str, Any] = manifest["identity"]
-        return found
-    return read_object(folder.work / _PLAN)
 
 
 def _clear(folder: CurationFolder) -> None:

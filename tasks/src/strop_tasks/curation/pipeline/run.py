@@ -179,13 +179,9 @@ class _Runner:
 
         box = self._box
         return open_verifier(
-            workers=1,
-            limits=limits_of(box),
-            jail=box.jail,
-            require=box.require,
-            allow_unsafe=box.allow_unsafe,
+            workers=1, limits=limits_of(box), jail=box.jail, require=box.require, allow_unsafe=box.allow_unsafe,
             hash_seed=seed,
-        )
+        )  # fmt: skip
 
     def _refuse_nothing(self, stage: StageFiles, entry: StageCounts) -> None:
         if not entry.taken:
@@ -225,15 +221,13 @@ def _write(
         files[f"{part}.jsonl"] = folder.write(f"{part}.jsonl", result(part))
     files[DROPPED] = folder.write(DROPPED, (line for stage in work for line in copied(stage.dropped)))
     files[CHANGES] = folder.write(CHANGES, (line for stage in work for line in copied(stage.changes)))
+    named = zip(given, sources.names(given), strict=True)
     manifest = {
         "format": FORMAT,
         "version": __version__,
         "about": planned.pipeline.about,
         "seed": planned.pipeline.seed,
-        "sources": [
-            {"source": entry.source, "name": name}
-            for entry, name in zip(given, sources.names(given), strict=True)
-        ],
+        "sources": [{"source": entry.source, "name": name} for entry, name in named],
         "tasks": entries[-1].kept,
         "steps": [entry.as_json() for entry in entries],
         "files": files,

@@ -113,9 +113,13 @@ class Scores:
         """Task id -> (answers, passed)."""
         self.rates: dict[str, float] = {}
         self._answers: defaultdict[str, list[int]] = defaultdict(list)
+        offset = 0
         try:
-            for number, offset, line in _lines(path):
-                self._take(line, offset, f"{path}:{number}")
+            with path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    if line.strip():
+                        self._take(line, offset, f"{path}:{number}")
+                    offset += len(line)
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"scores={str(path)!r}: cannot be read ({error}); give a JSONL file") from error
 
@@ -128,10 +132,10 @@ class Scores:
                     file.seek(offset)
                     yield json.loads(file.readline())["answer"]
 
-    def add(self, task_id: str, passed: bool) -> None:
-        """Counts one more answer."""
+    def add(self, task_id: str, passed: int, answers: int = 1) -> None:
+        """Counts more answers."""
         n, c = self.counts.get(task_id, (0, 0))
-        self.counts[task_id] = n + 1, c + passed
+        self.counts[task_id] = n + answers, c + passed
 
     def _take(self, line: bytes, offset: int, where: str) -> None:
         try:
@@ -148,17 +152,6 @@ class Scores:
         elif score.pass_rate is not None:
             self.rates[score.task_id] = score.pass_rate
         elif score.n is not None:
-            n, c = self.counts.get(score.task_id, (0, 0))
-            self.counts[score.task_id] = n + score.n, c + (score.c or 0)
+            self.add(score.task_id, score.c or 0, score.n)
         else:
             self._answers[score.task_id].append(offset)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """(number, offset, line) of each line that is not blank."""
-    offset = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, offset, line
-            offset += len(line)

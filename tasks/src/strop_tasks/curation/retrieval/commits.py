@@ -26,6 +26,7 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.ranges import Range, merged, write_ranges
 from strop_verify.core.task import Task
 from strop_verify.edits.languages import LANGUAGES
+from strop_verify.edits.lines import split
 from strop_verify.edits.paths import unquoted
 
 _VAGUE = """
@@ -42,14 +43,9 @@ _NAMED_AT_LEAST = 4
 
 
 def of_commits(
-    repository: Repository,
-    commits: list[Commit],
-    history: SourceHistory,
-    store: str,
-    settings: RetrievalSettings,
-    issues: Mapping[int, str],
-    tally: Tally,
-) -> Iterator[Task]:
+    repository: Repository, commits: list[Commit], history: SourceHistory, store: str, settings: RetrievalSettings,
+    issues: Mapping[int, str], tally: Tally,
+) -> Iterator[Task]:  # fmt: skip
     """One task per commit, newest first. `store`: how tasks name the repository of trees; `issues`: texts by
     number."""
     for commit, diff in repository.diffs(commits):
@@ -61,28 +57,22 @@ def of_commits(
 
 
 def _task(
-    repository: Repository,
-    commit: Commit,
-    diff: str,
-    history: SourceHistory,
-    store: str,
-    settings: RetrievalSettings,
+    repository: Repository, commit: Commit, diff: str, history: SourceHistory, store: str, settings: RetrievalSettings,
     issues: Mapping[int, str],
-) -> Task:
+) -> Task:  # fmt: skip
     message, issue = said_of(commit, issues)
     if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
         raise LeftOut("says nothing of where")
     if not commit.parent:
         raise LeftOut("the first commit")
-    truth = changed_lines(diff)
-    truth = {path: spans for path, spans in truth.items() if _counts(path)}
+    truth = {path: spans for path, spans in changed_lines(diff).items() if _counts(path)}
     if not truth:
         raise LeftOut("changes no program that was there")
     lines = sum(last - first + 1 for spans in truth.values() for first, last in spans)
     if len(truth) > settings.max_files or lines > settings.max_lines:
         raise LeftOut("huge")
     before = repository.texts(commit.parent, truth)
-    if any(path not in before or spans[-1][1] > _length(before[path]) for path, spans in truth.items()):
+    if any(path not in before or spans[-1][1] > len(split(before[path])) for path, spans in truth.items()):
         raise LeftOut("changes files that are no text")
     telling = {path: _telling(before[path], spans) for path, spans in truth.items()}
     truth = {path: spans for path, spans in telling.items() if spans}
@@ -145,7 +135,8 @@ def changed_lines(diff: str) -> dict[str, list[Range]]:
         elif line.startswith("diff --git "):
             path = ""
         elif line.startswith("--- "):
-            path = _old_path(line[4:])
+            named = unquoted(line[4:].removesuffix("\t"))
+            path = named.removeprefix("a/") if named.startswith("a/") else ""
         elif hunk := re.match(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@", line):
             first, removed, added = int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)
             left = removed + added
@@ -190,12 +181,3 @@ def not_blank(lines: Sequence[str], spans: Iterable[Range]) -> list[Range]:
             last = near
         found.append((near, last))
     return merged(found)
-
-
-def _length(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n") and bool(text))
-
-
-def _old_path(written: str) -> str:
-    path = unquoted(written.removesuffix("\t"))
-    return path.removeprefix("a/") if path.startswith("a/") else ""

@@ -79,14 +79,9 @@ def _without_docstring(text: str, function: PythonFunction) -> tuple[str, list[R
     kept = last - (ends - begins + 1)
     if not _FEWEST_LINES <= kept - first + 1 <= _MOST_LINES:
         raise LeftOut("a function that is too short or too long")
-    if names_function(function.docstring, function.name):
+    if len(function.name) > 3 and function.name.strip("_") in function.docstring:  # a trivial request
         raise LeftOut("the docstring names its function")
     return "".join([*lines[: begins - 1], *lines[ends:]]), [(first, kept)]
-
-
-def names_function(docstring: str, name: str) -> bool:
-    """Whether a docstring contains the function's name, which makes the request trivial."""
-    return len(name) > 3 and name.strip("_") in docstring
 
 
 def of_bugs(tasks: Iterable[Task], file: Path, tally: Tally) -> Iterator[Task]:

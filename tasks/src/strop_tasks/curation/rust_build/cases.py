@@ -136,7 +136,9 @@ def _type(tokens: list[str]) -> tuple[RustType, list[str]]:
         inner, rest = _type(rest)
         if rest[:1] == [";"] and rest[2:3] == ["]"]:
             return RustType(name="[N]", of=[inner], text=f"[{inner.text}; {rest[1]}]"), rest[3:]
-        return RustType(name="[]", of=[inner], text=f"[{inner.text}]"), _past("]", rest)
+        if rest[:1] != ["]"]:
+            raise ValueError("']' is missing in a type")
+        return RustType(name="[]", of=[inner], text=f"[{inner.text}]"), rest[1:]
     if first == "(":
         parts, rest = _list(rest, ")")
         inside = ", ".join(part.text for part in parts) + ("," if len(parts) == 1 else "")
@@ -166,12 +168,6 @@ def _list(tokens: list[str], end: str) -> tuple[list[RustType], list[str]]:
         parts.append(part)
         tokens = tokens[1:] if tokens[:1] == [","] else tokens
     return parts, tokens[1:]
-
-
-def _past(token: str, tokens: list[str]) -> list[str]:
-    if tokens[:1] != [token]:
-        raise ValueError(f"{token!r} is missing in a type")
-    return tokens[1:]
 
 
 TESTS = 4

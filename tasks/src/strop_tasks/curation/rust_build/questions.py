@@ -6,18 +6,15 @@ tests.
 """
 
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from strop.policies.connection import Prices, Usage
-from strop.tasks import templates
-from strop_tasks.curation.engine.paid_calls import Question
+from strop_tasks.curation.engine.paid_calls import Question, messages, template
 from strop_tasks.curation.rust_build import RustBuildSettings
 from strop_verify.core.ids import content_hash, derive_seed
 
-Stage = Literal["rewrite", "solve"]
-STAGES: tuple[Stage, ...] = ("rewrite", "solve")
+STAGES = ("rewrite", "solve")
 MOST_OUTPUT = 3_000
 """Characters of compiler output shown to the model."""
 CHARACTERS_PER_TOKEN = 4
@@ -33,21 +30,18 @@ class FailedAnswer(NamedTuple):
     output: str
 
 
-@cache
-def template(name: str) -> str:
-    """The text of one of the templates."""
-    folder = resources.files("strop_tasks.curation.rust_build")
-    return folder.joinpath("templates", f"{name}.txt").read_text("utf-8")
+_template = partial(template, "rust_build")
 
 
 def templates_hash() -> str:
-    """A hash of all texts that ask."""
-    return content_hash([template(name) for name in ("rewrite", "solve", "repair")])
+    """A hash of all templates."""
+    return content_hash(list(map(_template, ("rewrite", "solve", "repair"))))
 
 
 def rewrite(settings: RustBuildSettings, prompt_id: str, statement: str) -> Question:
     """Asks for the prompt in a form for Rust."""
-    return _question(settings, "rewrite", 1, prompt_id, _messages("rewrite", statement=statement), "")
+    asked = messages(_template("rewrite"), {"statement": statement})
+    return _question(settings, "rewrite", 1, prompt_id, asked, "")
 
 
 def solve(
@@ -58,30 +52,26 @@ def solve(
     The key holds the answers that were wrong but not what compilers said of them, which may differ from one machine
     to the next: a call that is paid stays paid.
     """
-    messages = _messages("solve", statement=statement)
+    asked = messages(_template("solve"), {"statement": statement})
     for fault in faults[-1:]:
-        messages.append({"role": "assistant", "content": fault.answer})
-        messages += _messages("repair", reason=fault.reason, output=fault.output[:MOST_OUTPUT])
+        asked.append({"role": "assistant", "content": fault.answer})
+        asked += messages(_template("repair"), {"reason": fault.reason, "output": fault.output[:MOST_OUTPUT]})
     earlier = content_hash([fault.answer for fault in faults]) if faults else ""
-    return _question(settings, "solve", len(faults) + 1, prompt_id, messages, earlier)
-
-
-def _messages(name: str, **values: str) -> list[dict[str, str]]:
-    return [{"role": m.role, "content": m.content} for m in templates.messages(template(name), values)]
+    return _question(settings, "solve", len(faults) + 1, prompt_id, asked, earlier)
 
 
 def _question(
     settings: RustBuildSettings,
-    stage: Stage,
+    stage: str,
     attempt: int,
     prompt_id: str,
-    messages: list[dict[str, str]],
+    asked: list[dict[str, str]],
     earlier: str,
 ) -> Question:
     seed = derive_seed(settings.seed, stage, prompt_id, attempt) % 2**31
-    first: Any = messages[:2]
+    first: Any = asked[:2]
     parts = [settings.model, settings.temperature, settings.max_tokens, seed, stage, attempt, first, earlier]
-    return Question(content_hash(parts, length=32), stage, attempt, prompt_id, seed, messages)
+    return Question(content_hash(parts, length=32), stage, attempt, prompt_id, seed, asked)
 
 
 @dataclass(frozen=True)
@@ -102,13 +92,13 @@ class CostEstimate:
     def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "CostEstimate":
         """From the number of prompts, of those that are asked, and the characters of the statements of these."""
         statement = characters / CHARACTERS_PER_TOKEN
-        frame = {stage: len(template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES}
+        frame = sum(len(_template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES)
         rewritten = statement + prompts * REWRITE_EXTRA_TOKENS
         return cls(
             rows=rows,
             prompts=prompts,
             calls=2 * prompts,
-            tokens_in=round(prompts * sum(frame.values()) + statement + rewritten),
+            tokens_in=round(prompts * frame + statement + rewritten),
             tokens_out=round(rewritten + prompts * SOLUTION_TOKENS),
             most_calls=(1 + attempts) * prompts,
         )

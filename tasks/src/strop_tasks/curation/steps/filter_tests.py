@@ -6,6 +6,7 @@ test that catches most faults not caught yet, then longest inputs. Remaining tes
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field
@@ -54,13 +55,8 @@ class FilterTests(Step[FilterTestsConfig]):
         """See `Step.run`. Remembers which tests fail, and which stay."""
         errors = error_budget(self.config.max_error_rate)
         with context.memory() as memory:
-            settle(
-                read,
-                context,
-                memory,
-                lambda task: self._looked(task, context, errors),
-                lambda found: "error" not in found,
-            )
+            work = partial(self._looked, context=context, errors=errors)
+            settle(read, context, memory, work, lambda found: "error" not in found)
             for task in read():
                 yield self._filtered(task, memory[task.id], context)
 

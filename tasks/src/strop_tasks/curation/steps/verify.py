@@ -4,6 +4,7 @@ DeepCoder keeps a task only if its official solution passes all tests (Together,
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -39,13 +40,8 @@ class VerifyStep(Step[VerifyStepConfig]):
         """See `Step.run`. Remembers the outcome of each known answer tried."""
         errors = error_budget(self.config.max_error_rate)
         with context.memory() as memory:
-            settle(
-                read,
-                context,
-                memory,
-                lambda task: self._tried(task, context, errors),
-                lambda tried: not any(found["error"] for found in tried),
-            )
+            work = partial(self._tried, context=context, errors=errors)
+            settle(read, context, memory, work, lambda tried: not any(found["error"] for found in tried))
             for task in read():
                 yield self._decide(task, memory[task.id])
 
