@@ -277,7 +277,7 @@ def test_the_text_of_an_issue_that_a_commit_closes_is_the_request(tmp_path: Path
     (tmp_path / "rows.json").write_text("[1]")
     for word, why in (
         ("sums", "write REPOSITORY=FILE.json"),
-        ("sum=issues.json", "no source is called so; there are sums"),
+        ("sum=issues.json", "no source has this name; there are sums"),
         ("sums=none.json", "No such file"),
         ("sums=rows.json", "is not a list of issues; gh issue list"),
     ):
@@ -306,7 +306,7 @@ def test_formats_of_gits_objects_are_not_mixed(tmp_path: Path) -> None:
         (["nowhere"], "'nowhere' is neither a git repository nor a bundle"),
         (["none.jsonl"], "none.jsonl: no such file; make one with strop build bugs"),
         (["broken.bundle"], "broken.bundle: the bundle holds no branch"),
-        (["SUMS", "--held-out", "sim"], "--held-out sim: no task is of it; there are sums"),
+        (["SUMS", "--held-out", "sim"], "--held-out sim: no task comes from it; there are sums"),
         (["SUMS", "SUMS"], "two sources are called 'sums'"),
     ],
 )

@@ -1,11 +1,7 @@
-"""Demonstrations for a warm start: an environment's own expert plays the training tasks, and what passes is kept.
+"""Demonstrations for a warm start: an environment's own expert plays the training tasks, and plays that pass are kept.
 
-The expert is the method `demonstrate` of an environment:
-
-    def demonstrate(self, rng: random.Random) -> Iterator[str]: ...
-
-It yields whole answers, one per turn, and is resumed after the environment has processed the last one, so it can use
-what its environment knows by then.
+The expert is the environment's method `demonstrate(self, rng: random.Random) -> Iterator[str]`. It yields whole
+answers, one per turn, and is resumed after the environment has processed the last one.
 """
 
 import random
@@ -39,10 +35,8 @@ def build_demos(
     each: int = 1,
     on_play: Callable[[Rollout], None] = lambda rollout: None,
 ) -> Iterator[Demo]:
-    """Demonstrations that passed, as they finish, from `each` plays of every task. Raises UserError without an
-    expert.
-
-    The recipe says how tasks are played: its environment, prompt style and jail.
+    """Demonstrations that passed, as they finish, from `each` plays of every task in the recipe's environment, prompt
+    style and jail. Raises UserError if the environment has no expert.
     """
     experts = _Experts(played_by(recipe), recipe.seed, recipe.play.max_turns, each)
     with ExitStack() as stack:
@@ -63,7 +57,7 @@ _NEVER = "\0\0"
 
 
 class _Experts:
-    """The environments of plays to come, each with its expert; a play is known by the seeds of its turns."""
+    """The environments of the plays, each with its expert; the seeds of its turns identify a play."""
 
     def __init__(self, inner: Callable[[Task], Environment], seed: int, turns: int, each: int) -> None:
         self._inner, self._seed, self._turns, self._each = inner, seed, turns, each
@@ -87,7 +81,7 @@ class _Experts:
         return self._asked[seed].say()
 
     def take(self, rollout: Rollout) -> Demo | None:
-        """What was said in a play that is over; None where that is no one conversation."""
+        """The messages of a finished play; None if they are not one conversation."""
         for turn in range(self._turns):
             self._asked.pop(derive_seed(rollout.seed, turn), None)
         return self._plays.pop((rollout.task_id, rollout.index)).demo()
@@ -101,7 +95,7 @@ class _Shown:
         self._said: deque[Message] = deque()
         self._begun: list[str] = []
         self._whole: list[Message] | None = []
-        """What an agent's next request begins with, where it changes nothing of the history."""
+        """The history that an agent's next request must begin with; None once a request has changed it."""
         show = getattr(inner, "demonstrate", None)
         if show is None:
             name = type(inner).__name__

@@ -34,12 +34,11 @@ def build_preferences(
     *,
     held_out: float | None = None,
 ) -> tuple[list[ComparedAnswers], PreferenceCounts]:
-    """The tasks with their distinct answers, also those without pairs.
+    """The tasks with their distinct answers, also those without pairs. Raises UserError if nothing was judged.
 
     tasks     by id, each with its split
     kept      (where it was sampled, the rollout)
-    held_out  this share of the tasks is held out, in place of their own split; near-duplicates stay together
-    Raises UserError if nothing was judged.
+    held_out  this share of the tasks is held out instead of their own split; near-duplicates stay together
     """
     answers: dict[str, dict[str, ComparedAnswer]] = {}
     counts = PreferenceCounts()
@@ -104,8 +103,7 @@ def _split(
 
 
 def _key(answer: ComparedAnswer, task: Task) -> str:
-    """A key that is equal for answers with the same verdict that differ only in names, layout, comments and
-    imports."""
+    """Equal for answers with the same verdict that differ only in names, layout, comments and imports."""
     code = task.check.answer not in ("label", "places", "edit")
     found = form(answer.text, task.language) if code else None
     return f"{answer.passed} {found.exact}" if found and found.size else answer.text

@@ -146,12 +146,12 @@ def _of_programs(check: StdioCheck) -> Iterator[Finding]:
 
 
 Demand = tuple[tuple[Any, ...] | None, Any]
-"""Literal positional arguments (None where they are no literals), and the value."""
+"""Literal positional arguments (None if they are not literals), and the demanded value."""
 
 
 @lru_cache(maxsize=8)
 def demands(entry_point: str, code: str) -> tuple[Demand, ...]:
-    """Of every `assert NAME(ARGUMENTS) == LITERAL` in the code; NAME the entry point or the name of a parameter."""
+    """The demand of every `assert NAME(ARGUMENTS) == LITERAL`; NAME is the entry point or a function's parameter."""
     tree = module_of(code)
     functions = (f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef))
     names = {entry_point, *(a.arg for f in functions for a in f.args.args)}
@@ -186,7 +186,7 @@ def constant_possible(entry_point: str, code: str) -> bool:
 
 
 def places_possible(entry_point: str, code: str) -> list[int]:
-    """Numbers, from 0, of the arguments whose return could."""
+    """Positions, from 0, of the arguments that could meet every plain demand if an answer returned them."""
     known = [(args, wanted) for args, wanted in demands(entry_point, code) if args is not None]
     most = max((len(args) for args, _ in known), default=len(PLACES))
     return [

@@ -104,7 +104,7 @@ class _Audit:
             runs = flakiness.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
             passes, self.trust = first.result().passed, first.result().trust
             others = [(shown, self._submit(answer)) for shown, answer in (variants(task) if passes else ())]
-            # If a single value is asked, another one that passes is right too.
+            # If a task asks for a single value, a different value that passes is also right.
             wanted = passes and "weak-tests" not in settings.ignore and not task.check.takes_nothing()
             faulty = strength.faulty_versions(task, settings) if wanted else []
             tried = [self._submit(text) for text in faulty[: strength.FIRST]]
@@ -156,4 +156,4 @@ def _label_findings(check: LabelCheck) -> Iterable[Finding]:
     if check.expected not in check.choices:
         yield fatal("reference-fails", f"the expected label {check.expected!r:.60} is none of the choices")
     if len(set(check.choices)) < 2:
-        yield fatal("constant-passes", "there is but one choice")
+        yield fatal("constant-passes", "there is only one choice")

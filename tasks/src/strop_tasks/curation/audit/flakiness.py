@@ -1,12 +1,10 @@
 """Runs of the reference: does it pass every time, in every process, on every day?
 
-The verifier's Python workers fork every answer from a process with one fixed hash seed, so that verdicts repeat; a
-result that depends on the order of a set of texts would look stable there. So the reference also runs under other
-seeds, and, if it reads a clock, with that clock set forward. The pool caches verdicts, so line ends make each run a
-new text.
+The verifier's Python workers share one hash seed, which hides a dependence on the order of a set of texts. So the
+reference also runs under other seeds, and, if it reads a clock, with that clock set forward. The pool caches verdicts,
+so line ends make each run a new text.
 
-Sources of nondeterminism across runs, days or processes are found by name in the parse tree. This errs on the safe
-side: a module that is not known to be deterministic counts as one.
+Sources of nondeterminism are found by name in the parse tree; a module that is not known to be deterministic counts.
 """
 
 import ast
@@ -170,7 +168,7 @@ class Runs:
 
     plain: "list[Future[Verdict]]" = field(default_factory=list)
     unmoved: "Future[Verdict] | None" = None
-    """A run with a replaced clock that is right."""
+    """A run with a replaced clock that shows the real time."""
     moved: "list[Future[Verdict]]" = field(default_factory=list)
 
     def futures(self) -> "list[Future[Verdict]]":

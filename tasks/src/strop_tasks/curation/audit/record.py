@@ -32,7 +32,7 @@ class Finding(Record):
     severity: Severity
     """`fatal`: not to be trained on. `warning`: worth a look."""
     text: str
-    """One line without measured numbers, so a repeated audit gives the same text."""
+    """One line. It holds no measured numbers, so a repeated audit gives the same text."""
 
 
 def fatal(code: Code, text: str) -> Finding:

@@ -50,7 +50,7 @@ class Subject:
     code: str
     """The function as the model sees it."""
     placed: Callable[[str], Fault]
-    """The bug that a response holds. Raises NoFault."""
+    """The bug in a response. Raises NoFault."""
 
 
 class RequestedFault:
@@ -90,8 +90,8 @@ class Rewriter:
     ) -> Iterator[Offer]:
         """Bugs of a function by model and by operators, in an order that the seed decides, then the rest.
 
-        subject  None, or longer than `MOST_SHOWN`: nothing is asked
-        key      names the function among those of the build
+        subject  the model is not asked if it is None or longer than `MOST_SHOWN`
+        key      identifies the function in the build
         """
         random = rng("bugs", self._seed, key, "turns")
         seen: set[str] = set()
@@ -144,7 +144,7 @@ def python_subject(routine: Routine) -> Subject | None:
 
 
 def subject_of_text(text: str, name: str) -> Subject | None:
-    """The function of a Python text that has this name, else the last one; None where there is none."""
+    """The function of this name in a Python text, else its last function; None if there are none."""
     found = [r for r in routines(text) if r.usable]
     named = [r for r in found if r.name == name]
     return python_subject((named or found)[-1]) if found else None

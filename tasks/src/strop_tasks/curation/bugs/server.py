@@ -1,7 +1,5 @@
-"""A model on an OpenAI-compatible server, with a synchronous interface; paid answers are kept in a folder.
-
-The calls and what is kept of them are `engine.paid_calls`: an answered question is read back, in this run and in any
-later one with the same folder.
+"""A model on an OpenAI-compatible server, with a synchronous interface. Paid answers are kept in a folder and reused by
+later runs; see `engine.paid_calls`.
 """
 
 from collections.abc import Iterator
@@ -42,7 +40,7 @@ class Server:
     _asked: dict[str, "Future[Response]"] = field(default_factory=dict)
 
     def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
-        """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
+        """Asks the question of the template `stage`; `key` and `number` identify it in this build."""
         clean = {name: value.encode(errors="replace").decode() for name, value in values.items()}
         asked = paid_calls.messages(paid_calls.template("bugs", stage), clean)
         drawn = derive_seed(seed, stage, key, number) % 2**31
@@ -57,7 +55,7 @@ class Server:
         try:
             return response.result().text
         except QuestionRefused:
-            if self._calls.failure is not None:  # all are refused: the settings are wrong
+            if self._calls.failure is not None:  # all questions are refused: the settings are wrong
                 raise self._failure() from None
             return None
         except Stopped:
@@ -73,7 +71,7 @@ class Server:
         }
 
     def _failure(self) -> StropError:
-        """What ended the calls, with the options as this command has them."""
+        """What ended the calls, with the option names of this command."""
         failure = self._calls.failure or StropError("the calls were stopped")
         text = str(failure)
         for name in ("url", "model"):

@@ -2,7 +2,7 @@
 
 A bug is put into the reference and kept if the task's own check fails it; the reference itself must pass. Bugs that
 fail every test come last; those that run out of time or memory are discarded. The choice depends on verdicts, not on
-their timing: the same tasks and seed give the same result. Of several faults at once each need not matter alone.
+their timing: the same tasks and seed give the same result. One fault of several in a bug may have no effect alone.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ def bugs_of_tasks(
     rewriter: Rewriter | None = None,
     done: Callable[[int], None] = lambda kept: None,
 ) -> Iterator[Task]:
-    """Yields the tasks to repair, by original and in the order of the originals; at most `settings.per_task` of each.
+    """The repair tasks in the order of the originals, at most `settings.per_task` of each.
 
     A task is left out, and counted, when it is not Python, has no reference or its reference does not pass. `done`
     gets the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not
@@ -115,7 +115,7 @@ class _BugMaker:
         return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.per_task)
 
     def _begun(self, original: _Original) -> Work[_Trials | None]:
-        """The next bugs for the verifier, a model's once they have arrived; None: no more."""
+        """The next bugs for the verifier, a model's once they have arrived; None if there are no more."""
         missing = self.per_task - len(original.kept)
         wanted = min(missing, MOST_TRIED * self.per_task - original.tried)
         offers = list(islice(original.order, max(wanted, 0)))

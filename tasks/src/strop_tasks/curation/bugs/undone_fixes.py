@@ -2,7 +2,7 @@
 
 SWE-smith's "PR mirroring" (Yang et al., arXiv 2504.21798), with these deviations:
 1. commits instead of pull requests, which a history lacks;
-2. hunks are reversed if the lines around them, three or else one, still occur once; there a model rewrites the file;
+2. a hunk is reversed if its three, or one, lines of context still occur once; SWE-smith has a model rewrite the file;
 3. the statement is that of other bugs, not the commit's message: today's tests show what fails.
 """
 
@@ -40,10 +40,10 @@ class Undone:
     text: str
     """The file's text without it."""
     lines: list[Range]
-    """The differing lines of today's text; for restored lines, the lines around their place."""
+    """The differing lines of today's text; where lines are restored, the lines around them."""
 
     def touches(self, place: RoutinePlace) -> bool:
-        """Whether some of the lines are a function's."""
+        """Whether some of the lines belong to a function."""
         last = place.node.end_lineno or place.first
         return any(a <= last and place.first <= b for a, b in self.lines)
 

@@ -166,7 +166,7 @@ def _misfit(recipe: "Recipe") -> "Callable[[Demo], str]":
     except StropError:
         files = tokenizer = None
     if files is None or tokenizer is None:
-        say(f"note: lengths are not looked at, since the tokenizer of {name} is not here")
+        say(f"note: lengths are not checked, because the tokenizer of {name} is not on this machine")
         return lambda demo: ""
     play = min(filter(None, (recipe.play.max_tokens, files.context)), default=None)
     prompt, answer = recipe.task_set.max_prompt_tokens, recipe.sampling.max_tokens

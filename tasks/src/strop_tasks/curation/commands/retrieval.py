@@ -77,7 +77,7 @@ def _made(
     names = [history.name for history in histories]
     if unknown := next((name for name in issues if name not in names), ""):
         raise UserError(
-            f"--issues {unknown}=...: no source is called so; there are {', '.join(names) or 'none'}"
+            f"--issues {unknown}=...: no source has this name; there are {', '.join(names) or 'none'}"
         )
     with Progress("looked at") as progress:
 

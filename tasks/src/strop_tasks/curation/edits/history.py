@@ -6,10 +6,8 @@ version bumps and the like dropped, an issue about a bug linked, programming fil
    of the fix than an issue would.
 2. A commit counts as linked to an issue by a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
 3. The numbers of lines and words are ours; the paper gives none.
-
-Unchanged files are shown too, so not every shown file has to be changed. SWE-RL has a model name
-them; here they are drawn, seeded, from the files closest to the changed ones: in the same folder, or with names that
-the issue or a changed file mentions.
+4. The unchanged files that are also shown, which a model names in SWE-RL, are drawn by a seed from the files closest to
+   the changed ones: in the same folder, or with names that the issue or a changed file mentions.
 """
 
 import re
@@ -104,7 +102,7 @@ def is_program(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    """Whether a name is that of a test, or of what tests need."""
+    """Whether a name is that of a test, or of a file that tests need."""
     return _TEST.search(path) is not None
 
 

@@ -1,11 +1,10 @@
-"""Faulty programs and their repairs: programs that do not build, with the compiler's message; programs with removed
-lines; pairs of a vulnerable and a fixed function.
+"""Faulty programs and their repairs, of three kinds:
 
-The first come from tasks with a reference and a broken program (`metadata.broken`): those of `strop build rust-fix`,
-and any whose check has a build stage, such as C by a command check with `gcc`, and are judged by their own check.
-Verified: the broken program fails in the build stage, and the oracle's edit passes. Lines are removed from references
-as in HumanEval-Infilling (Bavarian et al., arXiv 2207.14255: single-line and multi-line); verified: the rest fails
-and the lines pass. The pairs are neighbouring rows of PrimeVul's paired files.
+1. programs that do not build, with the compiler's message: from tasks with a reference and a broken program
+   (`metadata.broken`) whose check has a build stage. Verified: the broken program fails in it, the edit passes;
+2. programs with removed lines, as in HumanEval-Infilling (Bavarian et al., arXiv 2207.14255: single-line and
+   multi-line). Verified: the rest fails, and the lines pass;
+3. pairs of a vulnerable and a fixed function: neighbouring rows of PrimeVul's paired files.
 """
 
 import random
@@ -186,7 +185,7 @@ def _belong(a: Task, b: Task) -> bool:
 
 
 def _code(task: Task) -> str | None:
-    """The function that a task of the format primevul asks about."""
+    """The function in a task of the format primevul."""
     row = task.metadata.get("original")
     code = row.get("func") if isinstance(row, dict) else None
     return code if isinstance(code, str) and "pair" in task.metadata else None

@@ -1,7 +1,7 @@
-"""A local git repository as data: its commits, and the exact texts of its files at any of them. Nothing is checked out.
+"""A local git repository as data: its commits, and the exact texts of its files at each. Nothing is checked out.
 
-Made for foreign repositories: their configuration is not read (`strop_verify.sandbox.foreign_git`), and their
-attributes do not change what is read.
+The repository is not trusted: its configuration is not read (`strop_verify.sandbox.foreign_git`), and its attributes
+do not change what is read.
 """
 
 import re
@@ -20,10 +20,10 @@ from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import unpack
 
 SECONDS = 600.0
-"""That reading a history may take."""
+"""Time limit of one git command."""
 _REGULAR = ("100644", "100755", "100664")
 _AT_ONCE = 100
-"""Files asked for in one command, whose line has a bounded length."""
+"""Files or commits per git command, to bound the length of its command line."""
 
 
 class Commit(NamedTuple):
@@ -65,7 +65,7 @@ class Repository:
         self._empty = self._call("hash-object", "-t", "tree", "/dev/null")
 
     def resolve(self, name: str) -> str:
-        """The id of a commit; "" if there is none of that name, not even as a branch of the remote."""
+        """The id of a commit; "" if neither a revision nor a remote branch has that name."""
         for spelt in (name, f"refs/remotes/origin/{name}"):
             try:
                 commit = f"{spelt}^{{commit}}"
@@ -99,9 +99,7 @@ class Repository:
         return list(_changes(words.split("\0")))
 
     def diffs(self, commits: Sequence[Commit], around: int = 0) -> Iterator[tuple[Commit, str]]:
-        """Each commit with what it changes, with so many lines around it and renames detected; bytes that are no UTF-8
-        are replaced.
-        """
+        """Each commit with its diff: `around` lines of context, renames detected, invalid UTF-8 replaced."""
         for at in range(0, len(commits), _AT_ONCE):
             some = commits[at : at + _AT_ONCE]
             ids = [commit.id for commit in some]
@@ -132,7 +130,7 @@ class Repository:
             return unpack(out)
 
     def texts(self, commit: str, paths: Collection[str]) -> dict[str, str]:
-        """The texts of files at a commit; those that are not there, or no UTF-8, are left out."""
+        """The texts of files at a commit, without missing files and files that are not UTF-8 text."""
         wanted = sorted(paths)
         found: dict[str, str] = {}
         for at in range(0, len(wanted), _AT_ONCE):
@@ -171,7 +169,7 @@ def _commit(record: str) -> Commit:
 
 
 def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
-    """Of `:MODE MODE ID ID STATUS`, path (and a second one for renamed and copied files), ..."""
+    """`words`: `:MODE MODE ID ID STATUS`, path (and a second path for renamed and copied files), and so on."""
     at = 0
     while at + 1 < len(words):
         described = words[at].split()

@@ -106,7 +106,7 @@ class PromptLimit:
 
 
 class Build:
-    """One build: what it counts, its file of tasks and its manifest. Raises UserError where these cannot be written."""
+    """One build: its counts, its file of tasks and its manifest. Raises UserError if these cannot be written."""
 
     def __init__(
         self,
@@ -131,8 +131,8 @@ class Build:
         self._started = time.monotonic()
 
     def write(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> None:
-        """Writes the tasks, without those whose prompts are too long. Raises UserError where there is none: `nothing`,
-        and the reasons or `otherwise`.
+        """Writes the tasks, without those whose prompts are too long. Raises UserError if none is left: `nothing`, and
+        the reasons or `otherwise`.
         """
         from strop.tasks import write_tasks
 
@@ -162,7 +162,7 @@ class Build:
         return time.monotonic() - self._started
 
     def finish(self, settings: Mapping[str, Any], line: str, **more: Any) -> None:
-        """Writes the manifest, settings, counts and `more`, and prints a line."""
+        """Writes settings, counts and `more` to the manifest, and prints a line."""
         from strop_verify.core import files
 
         told = {**settings, **(asdict(self._prompts) if self._fits else {})}

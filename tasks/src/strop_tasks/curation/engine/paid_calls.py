@@ -1,7 +1,6 @@
 """Calls of a model's server, each paid for once: a response is stored before it is used, and read back on resuming.
 
-Limit: killing the build loses the calls in flight. They are sent again with the same `Idempotency-Key`, by which a
-server that supports it recognises them.
+A killed build loses the calls in flight. They are sent again with the same `Idempotency-Key`, for servers that use it.
 """
 
 import asyncio
@@ -47,11 +46,11 @@ class Response(NamedTuple):
 
     text: str
     finish: str
-    """Of the server: "length" when the response was cut."""
+    """The server's finish reason; "length" if the response was cut."""
 
 
 class QuestionRefused(Exception):
-    """The server will not answer this question, such as one that is too long; says why."""
+    """The server refuses this question, for example because it is too long; says why."""
 
 
 class Stopped(Exception):
@@ -84,7 +83,7 @@ class Calls:
         return min(len(self._asked), self._server.concurrency)
 
     def ask(self, question: Question) -> "Future[Response]":
-        """The response, from the disk where it is there. The future may raise QuestionRefused and Stopped."""
+        """The response, from disk if it is there. The future may raise QuestionRefused and Stopped."""
         if question.key in self._paid:
             known: Future[Response] = Future()
             known.set_result(_response(self._paid[question.key]))
@@ -152,7 +151,7 @@ class Calls:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Gives up what is not sent yet, and waits `FINISH_SECONDS` at most for calls in flight."""
+        """Drops unsent calls, and waits at most `FINISH_SECONDS` for calls in flight."""
         self._closing = True
         if self._loop is not None:
             wait(list(self._asked), FINISH_SECONDS)

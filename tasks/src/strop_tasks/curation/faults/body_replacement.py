@@ -1,7 +1,7 @@
-"""Replaces the original's body by that of a function that a model wrote.
+"""Replaces a function's body by the one that a model wrote.
 
-Head, docstring and decorators stay the original's; name and parameters must match. Indentation is fitted, and comments
-that the original lacks are dropped: they reveal the bug. Answers are hostile text: they are parsed, never run here.
+Head, docstring and decorators stay the original's; name and parameters must match. Indentation is adjusted, and new
+comments are dropped because they reveal the bug. Answers are hostile text: they are parsed, never run here.
 """
 
 from textwrap import dedent
@@ -88,7 +88,7 @@ def _white(source: Source, offset: int) -> str | None:
 
 
 def _without_comments(source: Source, kept: set[str]) -> str:
-    """The text without comments that are not in `kept`, and without the lines that this empties."""
+    """The text without comments that are not in `kept`, and without lines that become empty."""
     data = source.data
     for node in sorted(source.all(*_COMMENTS), key=lambda n: n.start_byte, reverse=True):
         said = source.string(node)

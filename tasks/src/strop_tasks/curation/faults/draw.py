@@ -1,4 +1,4 @@
-"""Which faults a text gets, in which order: drawn by the seed; functions, kinds and operators in their turns."""
+"""Which faults a text gets, in which order: drawn by the seed; functions, kinds and operators take turns."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -21,9 +21,9 @@ from strop_verify.core.text import squeeze
 
 T = TypeVar("T")
 _PARTNERS = 8
-"""Second faults that are looked at for one first."""
+"""Faults that are tried as partners of one fault."""
 RARE: frozenset[Kind] = frozenset({"borrows", "moves", "mutability", "lifetimes", "matches"})
-"""Kinds that few programs can have; they come first where they can."""
+"""Kinds that few programs allow; they come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Fault:
 
     operators: tuple[str, ...]
     function: str
-    """Dotted name; of Rust with the modules around it."""
+    """Dotted name; in Rust with its modules."""
     lines: tuple[int, int]
     """First and last changed line of the original, from 1."""
     text: str
@@ -74,7 +74,7 @@ class Pool(Generic[Text]):
 
 
 def both_changes(text: str, one: str, other: str) -> str | None:
-    """The text with what was changed in two others, each in one place; None where the places touch."""
+    """The text with the changes of two others, each in one place; None if the places touch."""
     (a, b, new), (c, d, more) = sorted(_change(text, changed) for changed in (one, other))
     return text[:a] + new + text[b:c] + more + text[d:] if b < c else None
 
@@ -110,9 +110,9 @@ def faults(
 ) -> Iterator[Fault]:
     """The faults of one function (its dotted name) or of all functions of a Python text, each once.
 
-    The order depends on the text, `seed` and `key` alone; operators take turns, and so do functions. `at_once`: how
-    many faults are put in together, least and most. Every text compiles, and neither two of them nor one and the
-    source have the same tree. Empty for what does not parse.
+    The order depends on the text, `seed` and `key` alone; operators take turns, and so do functions. `at_once`: the
+    least and most faults put in together. Every text compiles and has a different tree, which is not the source's.
+    Empty if the source does not parse.
     """
     chosen = [r for r in routines(source) if function is None or r.name == function]
     return in_turns(
@@ -141,7 +141,7 @@ def routine_faults(
 def _with_others(
     change: Change, count: int, by_operator: Mapping[str, list[Change]], random: Random
 ) -> list[Change]:
-    """The fault with others of other operators, apart from it."""
+    """The fault and others of other operators that do not touch."""
     together = [change]
     for _ in range(_PARTNERS):
         others = [name for name in by_operator if name not in {c.operator for c in together}]
@@ -177,7 +177,7 @@ class Faults:
         self.made = self._pool.made
 
     def drawn(self) -> Iterator[tuple[Change, str]]:
-        """(fault, the program that has it), each of which parses and differs from the others and from the program."""
+        """(fault, program with it); each parses and differs from the others and from the original."""
         seen = {squeeze(self._source.text)}
         for fault in self._pool.drawn():
             data = applied(self._source.data, [fault])
@@ -192,7 +192,7 @@ class RustFunction:
     """One `fn` with a body, outside of tests."""
 
     name: str
-    """With the modules around it: `module::name`."""
+    """With its modules: `module::name`."""
     span: Span
     """In bytes."""
     first: int
@@ -212,7 +212,7 @@ def rust_functions(text: str) -> list[RustFunction]:
 
 
 def rust_faults(text: str, function: RustFunction, *, seed: int, key: str) -> Iterator[Fault]:
-    """One fault each that builds, as far as can be seen, in an order that depends on the function, `seed` and `key`."""
+    """Faults that should build, in an order that depends on the function, `seed` and `key`."""
     data = text.encode("utf-8", "surrogatepass")
     start, end = function.span
     inner = data[start:end].decode("utf-8", "surrogatepass")

@@ -36,7 +36,7 @@ _BEHIND = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "copy", "cas
                      "reverse", "values", "items", "keys", "split", "encode", "decode"})  # fmt: skip
 _ALONE = frozenset({"identifier", "call", "attribute", "subscript", "list", "tuple", "integer", "string"})
 _LOOSE = frozenset({"return_statement", "assignment", "argument_list", "for_statement"})
-"""Around what needs no parentheses."""
+"""Parents whose children need no parentheses."""
 _PLAIN = ("keyword_argument", "list_splat", "dictionary_splat")
 
 

@@ -1,5 +1,5 @@
-"""Operators on expressions and names: comparisons, arithmetic, logic, and what they are applied to; another variable,
-attribute or exception than the right one.
+"""Operators on expressions and names: comparisons, arithmetic, logic and operands; wrong variables, attributes and
+exceptions.
 """
 
 import ast
@@ -73,7 +73,7 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("swapped-items")
 def _swapped_items(routine: Routine) -> Iterator[Edit]:
-    """`return a, b` as `return b, a`; so with targets and items of tuples and lists."""
+    """`return a, b` as `return b, a`; also targets, and items of tuples and lists."""
     for node in routine.all("expression_list", "tuple", "pattern_list", "list"):
         items = [child for child in node.named_children if child.type != "comment"]
         if 2 <= len(items) <= 4:
@@ -92,7 +92,7 @@ def condition_of(node: Node) -> Node | None:
 
 
 _MOST_NAMES = 8
-"""Other variables that are tried in one place."""
+"""Names that are tried in one place."""
 _EXCEPTIONS = {
     "ValueError": ("TypeError", "KeyError"), "KeyError": ("IndexError", "ValueError"), "IndexError": ("KeyError",),
     "TypeError": ("ValueError",), "AttributeError": ("TypeError",), "ZeroDivisionError": ("ValueError",),
@@ -132,7 +132,7 @@ def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("wrong-exception")
 def _wrong_exception(routine: Routine) -> Iterator[Edit]:
-    """`except KeyError` as `except IndexError`, and so where one is raised."""
+    """`except KeyError` as `except IndexError`; also in `raise`."""
     for around in routine.all("except_clause", "raise_statement"):
         body = next((n for n in around.named_children if n.type == "block"), None)
         end = body.start_byte if body is not None else around.end_byte
@@ -153,7 +153,7 @@ def _variables(tree: ast.Module) -> list[str]:
 
 
 def _plain_names(tree: ast.Module) -> Iterator[ast.Name]:
-    """Names that are read; without those in f-strings, whose places are not known, and in annotations."""
+    """Names that are read, except in annotations and in f-strings, whose positions are not known."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -167,6 +167,6 @@ def _plain_names(tree: ast.Module) -> Iterator[ast.Name]:
 
 
 def _nearest(name: str, others: list[str]) -> list[str]:
-    """The names that are most like `name`: same length first."""
+    """The other names, those of the most similar length first."""
     rest = [other for other in others if other != name]
     return sorted(rest, key=lambda other: (abs(len(other) - len(name)), other))[:_MOST_NAMES]
