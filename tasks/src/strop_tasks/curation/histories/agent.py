@@ -1,8 +1,6 @@
-"""For projects where the rules fail: a policy examines the project in a workspace and states its needs, and the tests
-judge them.
-
-It has tools in a jailed folder without a network. Its answer is a file, `environment.json`: packages, which are
-installed after the play as for the rules, and texts of files that an installation would write. Nothing else counts.
+"""For projects where the rules fail: a policy examines the project in a jailed workspace without a network, and writes
+its needs to `environment.json`: packages, which are installed after the play as the rules install them, and files that
+an installation would write. The project's tests judge the result.
 """
 
 from collections.abc import Callable

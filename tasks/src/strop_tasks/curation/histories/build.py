@@ -46,7 +46,7 @@ class HistoryProgress:
 
 
 class HistoryBuild:
-    """One build in its folder. Raises UserError if another one runs there, or one with other settings did."""
+    """One build in its folder. Raises UserError if another build runs there, or used other settings."""
 
     def __init__(
         self, sources: Sequence[str], folder: Path, settings: HistorySettings, verifier: Verifier, tally: Tally,
@@ -65,7 +65,7 @@ class HistoryBuild:
         self._journal = Appender(folder / JOURNAL)
 
     def tasks(self, show: Callable[[HistoryProgress], None]) -> Iterator[Task]:
-        """The tasks of all repositories, each newest first, without splits."""
+        """The tasks of all repositories, newest commits of each first, without splits."""
         with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
             store = Path(folder) / "histories.git"
             if self.rows is not None:
@@ -197,7 +197,7 @@ class HistoryBuild:
                 journal.append({"settings": key})
         elif lines[0].get("settings") != key:
             raise UserError(
-                f"{path.parent} was begun with other settings; name another folder or remove that one"
+                f"{path.parent} was begun with other settings; name another folder or remove this one"
             )
         return {line["commit"]: line for line in lines[1:]}
 

@@ -1,7 +1,7 @@
 """A project's environment: its packages in a folder, its tests run twice, and a lock that reproduces it.
 
-A folder of packages is named after the requirements and the Python; commits with the same requirements share it.
-There is none if the Python that runs Strop has everything.
+A package folder is named by a hash of the requirements and the Python, so commits with the same requirements share it.
+There is none if the Python that runs Strop has all packages.
 """
 
 import hashlib
@@ -89,9 +89,9 @@ class PackageFolders:
         If they cannot be installed together, their newest versions are, else those that can be installed alone; the
         tests decide whether that is enough.
 
-        day   YYYY-MM-DD of the commit: packages are those of the first of its month, else of the day, else of the
-              first year after it with wheels for this Python; where what installs knows no dates, those of today
-        tree  the project's files: what is the project itself in whatever release is taken out of the folder
+        day   YYYY-MM-DD of the commit: versions are those of the first of its month, else of the day, else of the first
+              later year with wheels for this Python, else of today; of today if the installer knows no dates
+        tree  the project's files; installed releases of the project itself are removed from the folder
         """
         cause: UserError | None = None
         with self._lock:  # one at a time: other requests for it wait
@@ -148,7 +148,7 @@ def _days(day: str) -> list[str]:
 
 
 def _take_out(paths: Sequence[Path], folder: Path) -> None:
-    """Removes files of a folder, and the folders that are empty then."""
+    """Removes files of a folder, and folders that become empty."""
     for path in paths:
         path.unlink()
         for above in path.parents:
@@ -173,9 +173,9 @@ def rebuilt(path: Path, folder: Path) -> str:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{path} is no lock of strop build env") from error
+        raise UserError(f"{path} is not a lock of strop build env") from error
     if not re.fullmatch(r"packages-[0-9a-f]{12}|", name):
-        raise UserError(f"{path} is no lock of strop build env")
+        raise UserError(f"{path} is not a lock of strop build env")
     if name and not (folder / name).is_dir():
         install_wheels([f"{one}=={which}" for one, which in installed.items()], folder / name)
     return str(name)
@@ -195,8 +195,7 @@ def environment_of(
     tree: Files, installation: ProjectInstall, name: str, revision: str, folder: Path, settings: Settings,
     day: str = "",
 ) -> EnvironmentLock:  # fmt: skip
-    """The environment of a tree, built and tested. UserError if it cannot be installed, StropError if no test
-    passes."""
+    """The environment of a tree, built and tested. Raises UserError if installing fails, StropError without a pass."""
     if installation.refused:
         raise UserError(f"{name}: {installation.refused}")
     packages = ""

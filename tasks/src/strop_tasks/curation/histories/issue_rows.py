@@ -1,6 +1,5 @@
-"""Rows of SWE-bench and similar sets as commits: each becomes a commit on its base commit, with its tests and its
-patch, in a new repository, and is then tried like any commit. Its issue is the message; its FAIL_TO_PASS tests run
-first.
+"""Rows of SWE-bench and similar sets as commits in a new repository: each, with its tests and patch, becomes a child of
+its base commit and is tried like any commit. Its issue is the message; its FAIL_TO_PASS tests run first.
 """
 
 import tempfile
@@ -84,7 +83,7 @@ def _candidate(
 
 
 def _commit(git: Git, repository: Repository, base: str, task: Task, check: WorkspaceCheck) -> str:
-    """The id of a commit on `base` with the row's tests and its patch; the same each time."""
+    """The id of a commit on `base` with the row's tests and its patch; the same in every run."""
     where, day = f"--git-dir={repository.folder}", str(task.metadata.get("date") or repository.date(base))
     with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
         file = Path(folder) / "text"

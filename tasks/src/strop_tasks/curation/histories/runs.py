@@ -1,6 +1,6 @@
-"""Runs of tests on many trees: one warm jailed process for each folder of packages and hash seed, and a fresh tree each
-time. Each thread has its own. Runs share compiled files of sources with equal path and content, and imports from
-outside the project are done once, by a restarted process.
+"""Runs of tests on many trees: each thread has one warm jailed process per package folder and hash seed, with a fresh
+tree for each run. Runs share compiled files of sources with equal path and content; imports from outside the project
+are done once, by a restarted process.
 """
 
 import threading
@@ -35,7 +35,7 @@ _OPEN = 4
 _COMPILED = 3_000
 """Maximum sources with kept compiled files."""
 _HEAVY = 30
-"""Number of new outside modules at which a process restarts."""
+"""A process restarts to import this many new modules from outside the project."""
 _REFUSED = (3, 4)
 """pytest's exit statuses: interrupted, and usage error."""
 DAY = "strop_another_day"
@@ -96,15 +96,15 @@ class HistoryRuns:
         self._compiled: OrderedDict[tuple[str, bytes], dict[str, bytes]] = OrderedDict()
         """By path and content of a source."""
         self._modules: dict[str, tuple[str, ...]] = {}
-        """From outside of the projects, by folder of packages."""
+        """Modules from outside the projects, by package folder."""
 
     def run(
         self, tree: Files, request: RunRequest, *, language: str = "python", packages: str = "", seed: int = 0,
         room: float = 30.0, another_day: bool = False,
     ) -> ProjectRun:  # fmt: skip
-        """One run. `seed`: PYTHONHASHSEED; `room`: CPU seconds of it. WorkerDied when our process broke twice.
+        """One run. `seed`: PYTHONHASHSEED; `room`: its CPU seconds; `keep` in the request speeds up later runs.
 
-        With `keep` in the request it also speeds up later runs.
+        Raises WorkerDied if the jailed process dies twice.
         """
         if language == "rust":
             with closing(open_backend("rust", tree, self._settings, TEST_SECONDS)) as backend:
@@ -115,7 +115,7 @@ class HistoryRuns:
         for options in (PLAIN, BARE):
             try:
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
-            except WorkerDied:  # such as one that did not start in time on a busy machine
+            except WorkerDied:  # for example, it did not start in time on a busy machine
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
             if run.status not in _REFUSED or run.results or run.collected or run.uncollected:
                 break

@@ -33,14 +33,12 @@ _QUOTED = re.compile(
     r"(?<!`)(`{1,3})(?!`)(.{1,200}?)(?<!`)\1(?!`)|\"([^\"\n]{2,120})\"|(?<!\w)'([^'\n]{2,120})'(?!\w)"
 )
 _NAME = re.compile(r"\b[A-Za-z_]\w*(?:_\w+|[a-z0-9][A-Z]\w*)|\b[A-Z][A-Z0-9]{3,}\b|\b\w+(?=\(\))")
-"""Words that are names of programs by their form: with an underscore, capitals inside or alone, or called."""
+"""Words that look like names of code: with an underscore, inner capitals or only capitals, or called."""
 _EMPTY_FENCE = re.compile(r"^```[^\n`]*\n\s*```[ \t]*$\n?", re.MULTILINE)
 
 
 def cleaned(message: str, before: Mapping[str, str], after: Mapping[str, str | None]) -> str:
-    """The message without numbers and addresses of the change, diffs, lines of the patch, and what bots leave. Raises
-    LeftOut.
-    """
+    """The message without issue numbers, URLs, diffs, lines of the patch and lines of bots. Raises LeftOut."""
     text = _DIFF.sub("", _LEFT.sub("", _NUMBER.sub("\0", _DEBRIS.sub("", plain_text(message)))))
     lines = patch_lines(before, after)
     text = "\n".join(line for line in text.split("\n") if not holds(line, lines))
@@ -68,7 +66,7 @@ def patch_lines(before: Mapping[str, str], after: Mapping[str, str | None]) -> s
 
 
 def holds(text: str, lines: set[str]) -> bool:
-    """Whether a line of a text is a line of the patch, or has a long one in it."""
+    """Whether a line of the text is a line of the patch, or contains a long one."""
     telling = {line for line in lines if re.search(r"[\W_]", line)}
     inside = [line for line in telling if len(line) >= _SHORTEST]
     squeezed = (squeeze(line.strip(" \t`>*-+")) for line in text.split("\n"))

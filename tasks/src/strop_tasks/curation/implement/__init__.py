@@ -1,7 +1,6 @@
-"""Implement tasks: a Python function is masked in its file, and its docstring describes it.
+"""Implement tasks: a Python function is masked in its file, and its docstring describes it. See docs/build.md.
 
 The form and the filters are those of the data set that CodeRepairRL was trained on (ASSERT-KTH/stack-smol-docstrings).
-Sources are only read and parsed, never run. See docs/build.md.
 """
 
 from dataclasses import dataclass

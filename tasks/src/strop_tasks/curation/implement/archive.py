@@ -31,7 +31,7 @@ class _Member(tarfile.TarInfo):
 
 
 def is_archive(path: Path) -> bool:
-    """Whether the name says that a file is a packed tree."""
+    """Whether a file's name is that of a packed tree."""
     return path.name.endswith(SUFFIXES)
 
 
@@ -42,10 +42,10 @@ def stem(path: Path) -> str:
 
 
 def members(path: Path, suffix: str, limit: int, skipped: Counter[str]) -> Iterator[tuple[str, bytes]]:
-    """(name, content) of each regular file whose name ends so, of at most `limit` bytes, in the archive's order.
+    """(name, content) of each regular file of at most `limit` bytes whose name ends in `suffix`, in order.
 
-    Others of that name are counted in `skipped`, and so is damage, at which reading ends. Raises UserError for a file
-    that is not there or is no archive.
+    Others with that suffix are counted in `skipped`, and so is damage, which ends reading. Raises UserError if the file
+    is missing or is not an archive.
     """
     begun = False
     try:

@@ -10,8 +10,8 @@ mask "function":
 2. Line ends, a byte order mark and a missing last line end stay; the published program joins all lines anew by `\\n`,
    and counts form feeds and other separators as line ends.
 3. The comment is indented like the lines that it replaces; the published one is in the first column.
-4. Mask "body" also takes comments after the last statement that are indented like the body. They often are old code.
-5. A file that would not parse with the comment in it is no task: a class with nothing but the function, for example.
+4. Mask "body" also takes comments after the last statement that are indented like the body: they are often old code.
+5. A file that would not parse with the comment makes no task, such as a class that holds only the function.
 6. In format `infill` the hole `<FILL>` takes the comment's place; the last masked line's end is not part of it.
 """
 
@@ -49,10 +49,7 @@ class Masked:
 
 
 def masked(text: str, lines: list[str], function: PythonFunction, kind: Mask) -> Masked:
-    """The file, whose lines are `lines`, with one function masked.
-
-    Raises Unreadable, with the reason, where this function cannot be masked.
-    """
+    """The file, whose lines are `lines`, with one function masked. Raises Unreadable if it cannot be masked."""
     first, last = _span(lines, function, kind)
     before, behind = "".join(lines[: first - 1]), "".join(lines[last:])
     taken = text[len(before) : len(text) - len(behind)]
@@ -95,7 +92,7 @@ def _with_comments(lines: list[str], last: int, indent: str) -> int:
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a line may be joined to the next one. If not, whole statements can be replaced by a comment."""
+    """Whether a line may continue on the next one, so that a comment in place of one of them may break the file."""
     return line.rstrip("\r\n").endswith("\\")
 
 
@@ -108,10 +105,9 @@ FAMILY = "implement"
 
 
 def tasks(files: Iterable[SourceFile], settings: ImplementSettings, tally: Tally) -> Iterator[Task]:
-    """The tasks of some files, in their order; what is left out is counted.
+    """The tasks of the files, in order and each once; what is left out is counted.
 
-    All tasks of one text are on one side of the split, which a hash of the text decides. A task that was made before
-    is not made again.
+    A hash of a file's text decides the side of all its tasks.
     """
     filters = chosen(settings.filters)
     yield from once((task for file in files for task in _tasks_of(file, settings, filters, tally)), tally)

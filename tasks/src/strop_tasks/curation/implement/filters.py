@@ -1,10 +1,10 @@
 """Which functions make tasks: the published filters, one function each, and one additional filter.
 
-Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program that made the data set stack-smol-docstrings. Its
-description leaves these terms open; here they have the meaning that they have in that program:
+Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program that made the data set stack-smol-docstrings. The
+data set's description leaves these terms open; here they mean what that program does:
 
-1. "docstring >= 50 characters": of the docstring without its indentation (`ast.get_docstring`); and 40 of them must
-   be left when quotes and blanks are taken off both ends.
+1. "docstring >= 50 characters": of the docstring without its indentation (`ast.get_docstring`); 40 of them must remain
+   without quotes and blanks at both ends.
 2. ">= 2 lines": lines that are not blank.
 3. "boilerplate": the four texts anywhere in the docstring, upper and lower case as written.
 4. "Args/Returns-like section": `Args:`, `Arguments:`, `Parameters:`, `Params:`, `Returns:`, `Yields:`, `Raises:` or the
@@ -132,7 +132,7 @@ SETS: dict[str, list[str]] = {
 
 
 def chosen(text: str) -> list[str]:
-    """The names of the filters that a text names: a set, or names with commas between them. Raises UserError."""
+    """The filters in a text: the name of a set, or names of filters separated by commas. Raises UserError."""
     if text in SETS:
         return SETS[text]
     named = [word.strip() for word in text.split(",")]
@@ -153,7 +153,7 @@ def _strings(node: ast.AST) -> Iterator[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """The names that one statement binds, as far as they are counted."""
+    """The names that a statement binds, of those that filter 9 counts."""
     targets: list[ast.expr | None] = []
     if isinstance(node, ast.Assign):
         for target in node.targets:

@@ -1,7 +1,7 @@
 """Python sources to read: a file, a folder, a packed tree (.tar.gz and the like), or rows that hold texts of files.
 
-Everything is hostile: sizes are bounded before a text is held, links are never followed, nothing is unpacked to disk.
-What is left out is counted by its reason.
+Sources are hostile: sizes are bounded before reading, links are not followed, nothing is unpacked to disk. What is left
+out is counted by reason.
 """
 
 import os
@@ -20,10 +20,10 @@ from strop_verify.edits import EditError
 from strop_verify.edits.paths import check_path
 
 BYTES_PER_CHARACTER = 4
-"""Most that UTF-8 takes; a file of more bytes is not read."""
+"""Maximum in UTF-8; files with more bytes than this times `max_chars` are not read."""
 _NO_SOURCES = ("__pycache__", "node_modules", "site-packages")
 _NO_PATH = "source.py"
-"""The path of a row that names none."""
+"""The path of a row without one."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,12 @@ def read_sources(
 ) -> Generator[SourceFile, None, None]:
     """The files of a source, in the order of their paths, of the archive or of the rows.
 
-    source     a folder that holds .py files, somewhere; a .py file; a .tar, .tar.gz, .tgz, .tar.bz2 or .tar.xz; or any
-               place that rows come from (`strop.tasks.row_sources`)
+    source     a folder with .py files at any depth; a .py file; a .tar, .tar.gz, .tgz, .tar.bz2 or .tar.xz; or any
+               place of rows (`strop.tasks.row_sources`)
     max_chars  longer texts are left out
     column     the field of a row that holds the text of a file
 
-    Raises UserError for a source that is not there or holds nothing of all this.
+    Raises UserError if the source is missing or none of these.
     """
     path = Path(source).expanduser()
     if archive.is_archive(path):
@@ -110,7 +110,7 @@ def _checked(path: str) -> str:
 
 
 def _read(path: Path, max_chars: int) -> str:
-    """The text of a regular file. Opened without following a link, or waiting for a pipe."""
+    """The text of a regular file, opened without following a link or waiting for a pipe. Raises LeftOut."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -1,16 +1,14 @@
-"""Makes tasks from states of a commit in progress at which a person may pause: the answer is the next edit, or
-silence.
+"""Makes tasks from states of a commit at which a person may pause: the answer is the next edit, or silence.
 
     next     the next edit is in the window
     finish   a line has been begun: its rest is next
-    far      the next edit is not in the window, nor is any other that is left
+    far      no remaining edit is in the window
     large    the next edit is in the window, but too large to predict
     over     the commit is done
 
-Silence is right in the last three. Nothing is predicted before the first edit, so every state has one. A person
-pauses after an edit, and within a line at a place where editors are waited for: after an opening bracket, a comma, an
-operator or a space, seldom inside a word (weights as Zed's `split-commit` has them).
-`balanced` has silence be right in a share of the states.
+Silence is right in the last three. Nothing is predicted before the first edit. A person pauses after an edit, and
+within a line after an opening bracket, a comma, an operator or a space, rarely inside a word (weights as in Zed's
+`split-commit`). `balanced` makes silence right in a given share of the states.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -90,7 +88,7 @@ def _edits(
 
 
 def _cut(edit: HistoryEdit, random: Random) -> tuple[int, int] | None:
-    """A line of an edit, and how many of its characters are typed; None where no line is long enough."""
+    """(index of a new line of an edit, number of its typed characters); None if no line is long enough."""
     lines = [at for at, line in enumerate(edit.new) if len(line.strip()) >= _SHORTEST]
     if not lines:
         return None
@@ -120,7 +118,7 @@ class _View:
         return cls(done[-1].path, now[first:last], first, cursor - first)
 
     def moved(self, edit: HistoryEdit, done: Edits) -> HistoryEdit | None:
-        """An edit that is left, in the window's lines; None where it is elsewhere. Raises LeftOut."""
+        """A remaining edit in the window's line numbers; None if it is outside. Raises LeftOut if it is partly in."""
         first = place_of(edit, done) - self.first
         last = first + len(edit.old)
         end = len(self.window)
@@ -218,9 +216,7 @@ class _CommitStates:
 
 
 def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> list[Task]:
-    """The tasks of each side in their order, with as many left out, drawn by the seed, as make silence right in that
-    share of them.
-    """
+    """The tasks, in order, without some that the seed draws, so that silence is right in this share of each side."""
     kept: set[str] = set()
     for split in {task.split for task in tasks}:
         sides = {
@@ -236,7 +232,7 @@ def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> li
             gone = set(rng("next-edit-share", seed, str(split)).sample(ids, over))
             tally.left_out[f"to keep the share: {'an edit' if due else 'silence'} is right"] += over
             kept |= {*ids} - gone
-    tally.left_out += type(tally.left_out)()  # without those of which there are 0
+    tally.left_out += type(tally.left_out)()  # drops counts of 0
     return [task for task in tasks if task.id in kept]
 
 

@@ -1,7 +1,7 @@
 """Runs a pipeline: one stage after the other, each on disk before the next begins, then the results and the manifest.
 
-A killed run resumes after the last finished stage, and inside a costly stage after its remembered results; its files
-equal those of an unbroken run, except for seconds.
+A killed run resumes after the last finished stage, or after the remembered results of a costly one; its files equal
+those of an uninterrupted run, except for seconds.
 """
 
 from collections.abc import Collection, Iterator
@@ -239,9 +239,7 @@ def _write(
 
 
 def _carried(name: str, folder: CurationFolder, homes: Collection[Path]) -> str:
-    """The name in the result's folder of a file that a task needs; unchanged if it is not a file here, or a folder
-    that is not beside a source.
-    """
+    """The name, in the result's folder, of a copied file or of a folder beside a source; other names are unchanged."""
     path = Path(name)
     if not path.is_absolute() or not (path.is_file() or (path.is_dir() and path.parent in homes)):
         return name

@@ -1,5 +1,5 @@
-"""New and earlier results. New ones come from costly work on each task, with a bound on tasks in progress. Earlier
-ones measure difficulty: JSON lines of verdicts, counts, pass rates or answers, by task id.
+"""Results of costly work on each task (`settle`), and earlier results, which measure difficulty (`Scores`): JSON lines
+of verdicts, counts, pass rates or answers, by task id.
 
 {"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcomes "error" and "unjudged" do not count
 {"task_id": "t1", "n": 8, "c": 3}          of n answers c passed
@@ -63,7 +63,7 @@ def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
 
 
 def error_budget(share: float) -> ErrorBudget:
-    """Of the verdicts of a step whose `max_error_rate` is `share`."""
+    """The budget of a step whose `max_error_rate` is `share`."""
     return ErrorBudget(share, fewest=_FEWEST, what="answers could not be verified (max_error_rate)")
 
 

@@ -1,12 +1,9 @@
 """Retrieval tasks from commits: the message is the request, and the lines that the commit changes are relevant.
 
-The relevant lines are those of the parent's tree that the commit removes or replaces (`git diff -U0`, without lines
-around them); for an insertion, the last line before it that is not blank. Renames are followed; new files do not
-count. Only program files count, without tests and build configuration.
-
-Where a message closes an issue whose text is known, that text is the request.
-
-What is left out is counted by reason: see docs/search.md.
+The relevant lines are those of the parent's tree that the commit removes or replaces (`git diff -U0`); for an
+insertion, the last line before it that is not blank. Renames are followed. Only program files of the parent count,
+without tests and build configuration. If the message closes an issue whose text is known, that text is the request.
+docs/search.md lists the reasons for which commits are left out.
 """
 
 import json
@@ -46,8 +43,7 @@ def of_commits(
     repository: Repository, commits: list[Commit], history: SourceHistory, store: str, settings: RetrievalSettings,
     issues: Mapping[int, str], tally: Tally,
 ) -> Iterator[Task]:  # fmt: skip
-    """One task per commit, newest first. `store`: how tasks name the repository of trees; `issues`: texts by
-    number."""
+    """One task per commit, newest first. `store`: the tasks' name of the repository of trees; `issues`: by number."""
     for commit, diff in repository.diffs(commits):
         tally.considered += 1
         with tally.leaving_out("left_out"):
@@ -104,8 +100,8 @@ def _task(
 
 
 def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
-    """Texts of issues by repository and number, of words such as flask=issues.json: a JSON array of objects with
-    number, title and body. Raises UserError.
+    """Texts of issues by repository and number. `words`: such as flask=issues.json, a file with a JSON array of objects
+    with number, title and body. Raises UserError.
     """
     found: dict[str, dict[int, str]] = {}
     for word in words:
@@ -119,7 +115,7 @@ def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
             raise UserError(f"--issues {word}: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UserError(
-                f"--issues {word}: is not a list of issues; gh issue list --json number,title,body writes one"
+                f"--issues {word}: not a list of issues; gh issue list --json number,title,body writes one"
             ) from None
         found.setdefault(name, {}).update(texts)
     return found
@@ -163,7 +159,7 @@ def _counts(path: str) -> bool:
 
 
 def _telling(text: str, spans: list[Range]) -> list[Range]:
-    """The ranges that hold more than the project's version, see `not_blank`."""
+    """The ranges that hold more than the project's version, as `not_blank` returns them."""
     lines = text.split("\n")
     return not_blank(
         lines, [(a, b) for a, b in spans if not all(_VERSION.match(line) for line in lines[a - 1 : b])]
@@ -171,7 +167,7 @@ def _telling(text: str, spans: list[Range]) -> list[Range]:
 
 
 def not_blank(lines: Sequence[str], spans: Iterable[Range]) -> list[Range]:
-    """The ranges; in place of one of blank lines alone the last line above it that is not, else the first one below."""
+    """The ranges; one of only blank lines becomes the last line above that is not blank, else the first one below."""
     found: list[Range] = []
     for first, last in spans:
         near = first

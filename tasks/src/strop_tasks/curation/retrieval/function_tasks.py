@@ -18,9 +18,9 @@ from strop_verify.core.task import Task
 from strop_verify.edits.lines import opcodes, split
 
 _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
-"""Of a docstring, and of the function that it describes."""
+"""Limits of a docstring, and of the function that it describes."""
 _WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")
-"""The first line of what `strop build bugs` says of a bug."""
+"""The first line of a statement of `strop build bugs`."""
 
 
 def of_docstrings(
@@ -85,8 +85,8 @@ def _without_docstring(text: str, function: PythonFunction) -> tuple[str, list[R
 
 
 def of_bugs(tasks: Iterable[Task], file: Path, tally: Tally) -> Iterator[Task]:
-    """One task per bug of a project (`strop build bugs`): the description of the bug is the request, and the lines
-    that the repair changes are relevant.
+    """One task per bug of a project (`strop build bugs`): its description is the request, and the lines that the repair
+    changes are relevant.
     """
     for task in tasks:
         tally.considered += 1
@@ -131,8 +131,8 @@ def _of_bug(task: Task, file: Path) -> Task:
 
 
 def request_of_bug(statement: str) -> str:
-    """A repair task's description of its bug, without its place: the function and file at its beginning, the failing
-    test's file. Raises LeftOut where nothing else is said.
+    """A repair task's description of its bug, without the function and the names of files. Raises LeftOut if nothing
+    else is left.
     """
     said = re.sub(r"`[^`\s]+\.(?:py|rs)::", "`", _WHERE.sub("", statement)).strip()
     if not said:
@@ -141,6 +141,6 @@ def request_of_bug(statement: str) -> str:
 
 
 def changed(before: str, after: str) -> list[Range]:
-    """The lines of `before` that `after` replaces; of an insertion the line behind which it stands."""
+    """The lines of `before` that `after` replaces; for an insertion, the line before it."""
     found = opcodes(split(before), split(after))
     return merged((i + 1, j) if j > i else (max(1, i), max(1, i)) for equal, i, j, _, _ in found if not equal)

@@ -1,6 +1,5 @@
-"""The trees of retrieval tasks: one bare git repository beside the tasks, with the histories of all their sources.
-
-Objects are shared and packed as git does, so that thousands of commits take little more than the history itself.
+"""The trees of retrieval tasks: one bare git repository beside the tasks, with the histories of all their sources. git
+shares and packs the objects, so thousands of commits take little more space than the history itself.
 """
 
 import re
@@ -15,7 +14,7 @@ from strop_verify.sandbox.foreign_git import ForeignGit
 from strop_verify.sandbox.git import Git, GitError
 
 SECONDS = 1800.0
-"""That a history may take to be copied."""
+"""Time limit for copying a history."""
 
 
 class SourceHistory(NamedTuple):
@@ -29,7 +28,7 @@ class SourceHistory(NamedTuple):
 def gather(sources: Sequence[str], store: Path) -> list[SourceHistory]:
     """Copies the histories of git folders and bundles into a new bare repository. Raises UserError.
 
-    Their configurations and hooks are not read. What was there under `store` is replaced.
+    Their configurations and hooks are not read. An existing `store` is replaced.
     """
     names = [_name(source) for source in sources]
     if twice := next((name for name in names if names.count(name) > 1), ""):
@@ -50,8 +49,8 @@ def gather(sources: Sequence[str], store: Path) -> list[SourceHistory]:
                     git("init", "--quiet", "--bare", f"--object-format={objects}", str(store))
                 elif objects != kept:
                     raise UserError(
-                        f"{source}: its objects are in git's format {objects}, those of {sources[0]} in {kept}; "
-                        "one set of tasks takes one format"
+                        f"{source}: its git object format is {objects}, that of {sources[0]} is {kept}; build them "
+                        "separately"
                     )
                 kept, wanted = objects, [str(bundle), f"+{head}:{history.ref}"]
                 git(f"--git-dir={store}", "fetch", "--quiet", "--no-tags", *wanted, seconds=SECONDS)
@@ -77,10 +76,10 @@ def _bundle(source: str, made: Path) -> Path:
         raise UserError(f"{source!r} is neither a git repository nor a bundle")
     git = ForeignGit(path)
     if not git("rev-list", "--max-count=1", "--all"):
-        raise UserError(f"{source}: it has no commit")
+        raise UserError(f"{source}: it has no commit to build from")
     if git("rev-parse", "--is-shallow-repository") == "true":
         raise UserError(
-            f"{source}: a shallow clone, without what came before; make it whole: git fetch --unshallow"
+            f"{source}: a shallow clone, without its older commits; complete it: git fetch --unshallow"
         )
     git("bundle", "create", "--quiet", str(made), "HEAD", seconds=SECONDS)
     return made

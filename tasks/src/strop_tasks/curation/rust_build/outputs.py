@@ -1,6 +1,6 @@
 """The files of a build: tasks by part, what was dropped and why, and the manifest.
 
-Here it is decided which tasks stay, and on which side: near-duplicates are dropped once, look-alikes stay together.
+Near-duplicates are dropped, and similar tasks go into one part.
 """
 
 import json
@@ -29,14 +29,14 @@ _TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 
 
 class Member(NamedTuple):
-    """What is kept in memory of a task."""
+    """The data of a task that is held in memory."""
 
     prompt_id: str
     task_id: str
     statement: frozenset[str]
     """Three-word runs."""
     code: frozenset[str]
-    """Five-token runs of the solution without its line comments; none where it is short."""
+    """Five-token runs of the solution without line comments; none if it is short."""
 
     @classmethod
     def of(cls, prompt_id: str, task: Mapping[str, Any]) -> "Member":
@@ -48,10 +48,10 @@ class Member(NamedTuple):
 
 
 def duplicates(members: Sequence[Member]) -> tuple[dict[int, int], list[int]]:
-    """(position of a near-duplicate -> position of the one that stays, the cluster of each).
+    """(index of a near-duplicate -> index of the task that stays, the cluster of each).
 
-    A task is dropped when its statement is like that of an earlier one that stays. Clusters join what is alike in
-    statement or code, directly or through others, the dropped included.
+    A task is dropped if its statement is like that of an earlier one that stays. Clusters join tasks alike in statement
+    or code, directly or through others, dropped ones included.
     """
     stated = list(similar_pairs([m.statement for m in members], STATEMENT_THRESHOLD))
     dropped: dict[int, int] = {}
@@ -65,7 +65,7 @@ def duplicates(members: Sequence[Member]) -> tuple[dict[int, int], list[int]]:
 def assign(
     members: Sequence[Member], clusters: Mapping[int, int], shares: tuple[int, int, int], seed: int
 ) -> dict[int, str]:
-    """Position -> "train", "test" or "eval", of those that have a cluster, as the step `split` places clusters."""
+    """Index of each task with a cluster -> "train", "test" or "eval", placed as by the step `split`."""
     ranks = [derive_seed("build", seed, members[at].task_id) for at in clusters]
     wanted = {name: share / sum(shares) for name, share in zip(PART_NAMES, shares, strict=True)}
     chosen = place_clusters(list(clusters.values()), ranks, wanted, {})
@@ -91,7 +91,7 @@ class Written:
     """File -> number of lines and SHA-256."""
 
     def stages(self) -> dict[str, dict[str, int]]:
-        """Stage -> prompts that came to it and that left it."""
+        """Stage -> numbers of prompts before and after it."""
         left = self.kept.total() + self.dropped.total()
         table = {}
         for stage in STAGES:
@@ -103,9 +103,9 @@ class Written:
 def write(
     path: Path, read: Callable[[], Iterator[dict[str, Any]]], shares: tuple[int, int, int], seed: int
 ) -> Written:
-    """Writes train, test, eval, all tasks together, and dropped, each whole. Raises UserError.
+    """Writes train, test, eval, all tasks together, and dropped, each atomically. Raises UserError.
 
-    read  gives the results in the order of the source; one is held at a time, of the others their shingles
+    read  yields the results in the order of the source; memory holds one of them, and the shingles of all
     """
     members = [Member.of(line["id"], line["task"]) for line in read() if "task" in line]
     doubled, clusters = duplicates(members)
@@ -139,9 +139,9 @@ def manifest(
     done: int,
     judge: str,
 ) -> dict[str, Any]:
-    """What was made of what. Nothing in it depends on when, where, or in how many runs it was made.
+    """The manifest, which does not depend on the time, the machine or the number of runs.
 
-    prompts  of the source; done: those that have a result; judge: names the compiler
+    prompts  number of the source's prompts; done: of those with a result; judge: the compiler's identity
     """
     prices = settings.connection().prices
     return {

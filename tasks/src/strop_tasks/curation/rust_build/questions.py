@@ -1,8 +1,7 @@
-"""What the model is asked, the key by which a paid response is known again, and what the calls cost.
+"""The questions to the model, the keys that identify paid responses, and an estimate of the cost.
 
-A prompt costs one call to be rewritten for Rust, and one for each answer that is asked for. The estimate takes four
-characters for a token, 60 tokens more than the original for a rewritten prompt, and 500 tokens for a solution with its
-tests.
+A prompt costs one call to be rewritten for Rust, and one for each answer. The estimate assumes four characters per
+token, 60 more tokens for a rewritten prompt, and 500 tokens for a solution with its tests.
 """
 
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
 
 
 class FailedAnswer(NamedTuple):
-    """Why an answer was not kept, for the model."""
+    """An answer that was not kept, and why, for the model."""
 
     answer: str
     """The whole response."""
@@ -47,10 +46,9 @@ def rewrite(settings: RustBuildSettings, prompt_id: str, statement: str) -> Ques
 def solve(
     settings: RustBuildSettings, prompt_id: str, statement: str, faults: list[FailedAnswer]
 ) -> Question:
-    """Asks for function and tests; after `faults`, the newest last, for another answer.
+    """Asks for a function and tests; after `faults`, the newest last, for another answer.
 
-    The key holds the answers that were wrong but not what compilers said of them, which may differ from one machine
-    to the next: a call that is paid stays paid.
+    The key depends on the wrong answers, but not on compilers' output, which may differ between machines.
     """
     asked = messages(_template("solve"), {"statement": statement})
     for fault in faults[-1:]:
@@ -76,21 +74,21 @@ def _question(
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """Of a whole build whose first answers all pass."""
+    """The cost of a whole build, if all first answers pass."""
 
     rows: int
     """Prompts of the source."""
     prompts: int
-    """Those that are asked."""
+    """Prompts that are asked."""
     calls: int
     tokens_in: int
     tokens_out: int
     most_calls: int
-    """When every answer but the last attempt's fails."""
+    """If every answer before the last attempt fails."""
 
     @classmethod
     def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "CostEstimate":
-        """From the number of prompts, of those that are asked, and the characters of the statements of these."""
+        """From the numbers of all and of asked prompts, and the characters in the statements of the asked ones."""
         statement = characters / CHARACTERS_PER_TOKEN
         frame = sum(len(_template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES)
         rewritten = statement + prompts * REWRITE_EXTRA_TOKENS
@@ -104,7 +102,7 @@ class CostEstimate:
         )
 
     def lines(self, paid: Usage, prices: Prices) -> list[str]:
-        """For people, before anything is sent."""
+        """The estimate as lines for the user."""
         more = f", at most {self.most_calls:,} with repeated attempts" if self.most_calls > self.calls else ""
         lines = [
             f"estimate: {self.prompts:,} prompts, {self.calls:,} calls{more}; about {self.tokens_in:,} tokens in and "

@@ -1,7 +1,7 @@
 """The normal form of a solution, its shape and its shingles, by which solutions are compared.
 
-Python goes by its syntax tree (`strop_verify.code.near.labels`), every other language, and Python that does not parse,
-by its tokens without comments and layout, with the names that the source declares itself numbered by first use.
+Python is compared by its syntax tree (`strop_verify.code.near.labels`); other languages, and Python that does not
+parse, by tokens without comments and layout, with the names that the source declares numbered by first use.
 """
 
 import re
@@ -46,16 +46,16 @@ _KEYWORDS = frozenset(
 
 
 class Form(NamedTuple):
-    """A solution's normal form; all zero or empty where there is none."""
+    """A solution's normal form; all zero or empty if it has none."""
 
     size: int
     """Labels or tokens."""
     exact: int
     """Hash of everything; equal means the same program except for names and layout."""
     shape: int
-    """Hash without constants; equal with `exact` different means the same program for another constant."""
+    """Hash without constants; the same program with another constant has an equal shape and a different `exact`."""
     shingles: Hashes
-    """Runs of four labels, constants in."""
+    """Runs of four labels, with constants."""
 
 
 EMPTY = Form(0, 0, 0, shingles([], WIDTH))

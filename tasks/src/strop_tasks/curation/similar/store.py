@@ -11,24 +11,24 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Store:
-    """The file. In memory are 8 bytes an array and what the system keeps of it. It goes with its folder."""
+    """The file. Memory holds 8 bytes per set. The caller removes the folder."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = path.open("wb")
         self._ends: list[int] = [0]
         self.offsets: Numbers
-        """Where each array begins, and the end of the last: shape (len + 1,). Only when sealed."""
+        """The start of each set, and the end of the last: shape (len + 1,). Only when sealed."""
         self.flat: Hashes
-        """All arrays end to end, on disk. Only when sealed."""
+        """All sets end to end, on disk. Only when sealed."""
 
     def extend(self, flat: Hashes, sizes: Sizes) -> None:
-        """Adds the next arrays, given end to end. Raises OSError when the disk is full."""
+        """Adds the next sets, given end to end. Raises OSError if the disk is full."""
         self._file.write(flat.tobytes())
         self._ends.extend((self._ends[-1] + np.cumsum(sizes)).tolist())
 
     def append(self, values: Hashes) -> None:
-        """Adds the next array. Raises OSError when the disk is full."""
+        """Adds the next set. Raises OSError if the disk is full."""
         self.extend(values, np.array([len(values)]))
 
     def seal(self) -> "Store":
