@@ -279,7 +279,7 @@ def test_the_text_of_an_issue_that_a_commit_closes_is_the_request(tmp_path: Path
         ("sums", "write REPOSITORY=FILE.json"),
         ("sum=issues.json", "no source has this name; there are sums"),
         ("sums=none.json", "No such file"),
-        ("sums=rows.json", "is not a list of issues; gh issue list"),
+        ("sums=rows.json", "not a list of issues; gh issue list"),
     ):
         done = warm.strop(*command, word, cwd=tmp_path)
         assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
