@@ -24,8 +24,7 @@ from strop_verify.core.task import Task
 from strop_verify.verification import open_configured
 
 _TAG = "demos"
-_MAX_TOKENS = 1 << 16
-"""An expert's answers are not truncated."""
+_MAX_TOKENS = 1 << 16  # an expert's answers are not truncated
 
 
 def build_demos(
@@ -52,8 +51,7 @@ def build_demos(
                 yield demo
 
 
-_NEVER = "\0\0"
-"""A stop string that no answer holds, so an expert's answers are not cut."""
+_NEVER = "\0\0"  # a stop string that no answer holds, so an expert's answers are not cut
 
 
 class _Experts:

@@ -25,8 +25,7 @@ from strop_verify.verification.python.decoder import tree
 from strop_verify.verification.python.unordered_equality import matches_in_any_order
 
 CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
-PLACES = ("first", "second", "third")
-"""Arguments that a trivial answer may return."""
+PLACES = ("first", "second", "third")  # arguments that a trivial answer may return
 
 
 def decided(task: Task) -> Iterator[Finding]:
@@ -120,8 +119,7 @@ def _of_calls(check: CasesCheck) -> Iterator[Finding]:
         yield fatal("cheat-passes", "a table of the shown cases passes")
 
 
-_Nothing = object()
-"""A table's answer to a missing case; it equals no expected value."""
+_Nothing = object()  # a table's answer to a missing case; it equals no expected value
 
 
 def _of_programs(check: StdioCheck) -> Iterator[Finding]:

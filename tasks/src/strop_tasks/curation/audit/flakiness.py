@@ -138,8 +138,7 @@ _strop_move(SECONDS)
 """
 
 
-SEEDS = 8
-"""Hash seeds besides the verifier's. Two texts swap places in a set for about every second one."""
+SEEDS = 8  # hash seeds besides the verifier's. Two texts swap places in a set for about every second one
 _ADDRESS = re.compile("0x[0-9a-f]+")
 _USED_UP = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY)
 RUST_RUNS, RUST_CHANCE_RUNS = 2, 8

@@ -18,16 +18,12 @@ from strop_verify.core.task import Task
 from strop_verify.core.text import squeeze
 from strop_verify.sandbox.limits import Limits
 
-FEWEST_ASSERTS = 3
-"""Minimum assertions of test code, each of which may test more than one thing."""
-_SHORT = 12
-"""Lines with fewer characters (white space excluded) may occur in any text by chance."""
-_WHOLE = 16
-"""The same for a whole program."""
+FEWEST_ASSERTS = 3  # minimum assertions of test code, each of which may test more than one thing
+_SHORT = 12  # lines with fewer characters (white space excluded) may occur in any text by chance
+_WHOLE = 16  # the same for a whole program
 _HEAD = re.compile(r"\s*(async\s+)?(def|class|import|from|fn|pub|use|impl|struct|enum|func|package)\b")
 """Lines that declare names, without logic."""
-_SHARE = 0.6
-"""Share of the reference's distinctive lines that counts as a leak."""
+_SHARE = 0.6  # share of the reference's distinctive lines that counts as a leak
 
 
 def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:

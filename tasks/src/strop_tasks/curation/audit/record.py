@@ -21,8 +21,7 @@ Code = Literal[
     "cheat-passes", "broken-passes", "leak-answer", "leak-tests", "weak-tests", "few-tests", "repeated-tests",
     "special-judge", "slow", "heavy", "unverifiable",
 ]  # fmt: skip
-CODES: tuple[Code, ...] = get_args(Code)
-"""Every code; docs/audit.md says what each means."""
+CODES: tuple[Code, ...] = get_args(Code)  # every code; docs/audit.md says what each means
 
 
 class Finding(Record):
@@ -114,8 +113,7 @@ class AuditSettings(AuditOptions):
     """Part of the memory limit that the reference may use."""
 
 
-_SAID = 160
-"""Characters of a finding in the terminal."""
+_SAID = 160  # characters of a finding in the terminal
 
 
 class Summary:
@@ -126,10 +124,8 @@ class Summary:
         self.tasks = self.unfit = self.warned = 0
         self.listed: list[TaskAudit] = []
         self._show = show
-        self.trusts: Counter[Trust] = Counter()
-        """How often references pass with which trust."""
-        self.counts: Counter[tuple[str, str]] = Counter()
-        """Tasks by code and severity."""
+        self.trusts: Counter[Trust] = Counter()  # how often references pass with which trust
+        self.counts: Counter[tuple[str, str]] = Counter()  # tasks by code and severity
         self._examples: dict[tuple[str, str], str] = {}
 
     def add(self, audit: TaskAudit) -> None:

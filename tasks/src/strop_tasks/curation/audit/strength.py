@@ -68,15 +68,12 @@ def told_apart(verdict: Verdict) -> bool:
 
 FIRST = 6
 """Faults to try first; tests that catch half of all faults would catch all of these once in 64 times."""
-FEWEST = 3
-"""Minimum faults with a result for a meaningful share."""
-_ENOUGH = 6
-"""Faults below which wrong results are tried too."""
+FEWEST = 3  # minimum faults with a result for a meaningful share
+_ENOUGH = 6  # faults below which wrong results are tried too
 _FEWEST_UNPROVEN, _UNPROVEN = 5, 2 / 3
 """If missed faults may not matter: minimum for a fatal share, and the factor of `weak_below`."""
 _INDENT = "    "
-_STRICT = "strict=True"
-"""Argument of `zip` without effect on valid input, so a fault there proves nothing."""
+_STRICT = "strict=True"  # argument of `zip` without effect on valid input, so a fault there proves nothing
 
 
 def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:

@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
-_LINE = re.compile(r", line \d+$")
-"""The place of an exception, which an issue must not reveal."""
+_LINE = re.compile(r", line \d+$")  # the place of an exception, which an issue must not reveal
 _HINT = re.compile(r"\n?^note: run with `RUST_BACKTRACE=.*", re.MULTILINE)
-MOST_CHARACTERS = 300
-"""Maximum characters of a call or a value; longer ones are not shown."""
-MOST_WRITTEN = 3_000
-"""Maximum characters of a statement's text; longer ones are not used."""
+MOST_CHARACTERS = 300  # maximum characters of a call or a value; longer ones are not shown
+MOST_WRITTEN = 3_000  # maximum characters of a statement's text; longer ones are not used
 MOST_PURPOSE = 4_000
 _DIFF = re.compile(r"^(?:@@ |diff --|--- \S.*\n\+\+\+ |<{5,} |>{5,} |```(?:diff|patch)\b)", re.MULTILINE)
 _WORD = re.compile(r"\w*")

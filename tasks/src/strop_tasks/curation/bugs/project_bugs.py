@@ -38,12 +38,10 @@ if TYPE_CHECKING:
 FAMILY = "repair"
 RERUNS = 1
 """Runs of the unrepaired project, as an answer is judged, after the one in which the bug was found and one more."""
-MOST_TASK = 400_000
-"""Characters of a task's files, names of tests and reference together."""
+MOST_TASK = 400_000  # characters of a task's files, names of tests and reference together
 WINDOW = 8
 """Bugs in progress in each of the two steps; the same on every machine, because the choice depends on it."""
-MOST_MISSED = 15
-"""Useless bugs in a row after which a function is skipped."""
+MOST_MISSED = 15  # useless bugs in a row after which a function is skipped
 HELD_OUT = 0.35
 _BROKEN = ("the test was not reported", "it does not build")
 
@@ -70,10 +68,8 @@ class _Found:
     fault: Fault
     failing: list[str]
     passing: list[str]
-    message: str
-    """Why the first failing test fails."""
-    statement: str = ""
-    """That of its task, once it was kept."""
+    message: str  # why the first failing test fails
+    statement: str = ""  # that of its task, once it was kept
 
 
 @dataclass
@@ -90,8 +86,7 @@ class _Waiting:
     found: _Found
     task: Task
     unrepaired: list[Future[Verdict]]
-    again: "Future[dict[str, TestResult]]"
-    """The tests run with another hash seed."""
+    again: "Future[dict[str, TestResult]]"  # the tests run with another hash seed
     repaired: Future[Verdict]
 
 

@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from strop_tasks.curation.engine.paid_calls import Response
 
 OPERATOR = "rewrite"
-MOST_REWRITES = 10
-"""Maximum requests for one function of a project; for tasks the number of bugs limits them."""
-MOST_SHOWN = 8_000
-"""Longest function shown to a model, in characters."""
-MOST_ANSWER = 40_000
-"""Examined characters of an answer."""
+MOST_REWRITES = 10  # maximum requests for one function of a project; for tasks the number of bugs limits them
+MOST_SHOWN = 8_000  # longest function shown to a model, in characters
+MOST_ANSWER = 40_000  # examined characters of an answer
 KINDS = (
     "a boundary that is one off",
     "a condition that is too wide or too narrow",
@@ -75,8 +72,7 @@ class RequestedFault:
         return fault
 
 
-Offer = Fault | RequestedFault
-"""A bug, or a requested one."""
+Offer = Fault | RequestedFault  # a bug, or a requested one
 
 
 class Rewriter:

@@ -16,8 +16,7 @@ from strop_verify.core.ids import content_hash, derive_seed
 
 _COMMAND = "strop build bugs"
 MAX_TOKENS, TEMPERATURE = 4096, 1.0
-AHEAD = 32
-"""Answers requested in advance; the same on every machine, because the choice depends on it."""
+AHEAD = 32  # answers requested in advance; the same on every machine, because the choice depends on it
 
 
 @contextmanager

@@ -29,10 +29,8 @@ from strop_verify.edits.lines import split
 FAMILY = "repair"
 PER_TASK = 6
 PATH = "solution.py"
-IN_FLIGHT = 48
-"""Originals judged at a time."""
-MOST_TRIED = 3
-"""Bugs to try per wanted bug."""
+IN_FLIGHT = 48  # originals judged at a time
+MOST_TRIED = 3  # bugs to try per wanted bug
 _Trials = list[tuple[Fault, Future[Verdict]]]
 
 
@@ -43,8 +41,7 @@ class _Original:
     task: Task
     order: Iterator[Offer]
     kept: list[Task] = field(default_factory=list)
-    spare: list[Task] = field(default_factory=list)
-    """Bugs that fail every test."""
+    spare: list[Task] = field(default_factory=list)  # bugs that fail every test
     tried: int = 0
 
 

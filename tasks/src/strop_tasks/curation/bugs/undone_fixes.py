@@ -25,10 +25,8 @@ from strop_verify.edits import FORMATS, LENIENT, Create, Delete, EditError, Pars
 from strop_verify.edits.minimal_diff import hunks
 
 OPERATOR = "undone"
-NEWEST = 10_000
-"""Maximum commits to examine."""
-_AROUND = (3, 1)
-"""Lines around a hunk by which it is found."""
+NEWEST = 10_000  # maximum commits to examine
+_AROUND = (3, 1)  # lines around a hunk by which it is found
 _DIFF = FORMATS["unified-diff"]
 
 

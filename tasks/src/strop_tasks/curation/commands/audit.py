@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from strop_tasks.curation.audit.record import Summary
     from strop_verify.core.task import Task
 
-_WIDTH = 140
-"""Columns of the table without a terminal."""
-_BAD_SHOWN = 20
-"""Maximum unreadable rows to name."""
+_WIDTH = 140  # columns of the table without a terminal
+_BAD_SHOWN = 20  # maximum unreadable rows to name
 
 
 def audit(

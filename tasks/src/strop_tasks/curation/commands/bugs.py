@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from strop_tasks.curation.bugs.models import Models
     from strop_verify.core.task import Task
 
-FUNCTIONS_PER_TASK = 5
-"""Functions of a project to find per wanted task, before the first one is made."""
-TEST_SECONDS = 2.0
-"""Maximum CPU seconds of a project's test; slower tests are not used."""
+FUNCTIONS_PER_TASK = 5  # functions of a project to find per wanted task, before the first one is made
+TEST_SECONDS = 2.0  # maximum CPU seconds of a project's test; slower tests are not used
 CPU_SECONDS, WALL_SECONDS = 1.0, 12.0
 """Limits of the tests of one program; a bug that exceeds them makes no task."""
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")

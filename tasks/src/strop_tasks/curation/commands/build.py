@@ -191,8 +191,7 @@ app.command("next-edit")(next_edit)
 app.command("preferences")(preferences)
 app.command("retrieval")(retrieval)
 app.command("rust-fix")(rust_fix)
-BUILDERS: Registry[Any] = Registry("builders", {})
-"""Builders that packages add, each a function for typer."""
+BUILDERS: Registry[Any] = Registry("builders", {})  # builders that packages add, each a function for typer
 for _name in BUILDERS:
     app.command(_name)(BUILDERS[_name])
 

@@ -26,10 +26,8 @@ FORMAT = {
     "infill": "infill",
 }
 """The default edit format."""
-CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
-"""Limits of one program of families fix-compile and infill."""
-UNTOLD = ("workers", "allow_unsafe", "repositories")
-"""Settings that the manifest omits."""
+CPU_SECONDS, WALL_SECONDS = 5.0, 30.0  # limits of one program of families fix-compile and infill
+UNTOLD = ("workers", "allow_unsafe", "repositories")  # settings that the manifest omits
 
 
 @grouped

@@ -19,16 +19,11 @@ from strop_tasks.curation.engine.tally import LeftOut
 from strop_verify.core.ids import rng
 from strop_verify.edits.languages import LANGUAGES
 
-MOST_LINES = 400
-"""Lines that a commit adds and removes."""
-FEWEST_WORDS = 3
-"""Of a message."""
-MOST_MESSAGE = 6000
-"""Characters of a message."""
-POOL = 4
-"""Number of closest files to draw each wanted one from."""
-SMALLEST = 40
-"""Smallest file worth showing, in bytes."""
+MOST_LINES = 400  # lines that a commit adds and removes
+FEWEST_WORDS = 3  # of a message
+MOST_MESSAGE = 6000  # characters of a message
+POOL = 4  # number of closest files to draw each wanted one from
+SMALLEST = 40  # smallest file worth showing, in bytes
 _WORD = re.compile(r"[A-Za-z_]\w{2,60}")
 _BOT = re.compile(
     r"\[bot\]|\bbot\b|-bot\b|bot@|dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|pyup|snyk|"

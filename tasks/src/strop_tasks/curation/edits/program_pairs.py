@@ -24,12 +24,9 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
 
 FAMILY = "fix-compile"
-IN_FLIGHT = 64
-"""Programs judged at a time."""
-MOST_LINES = 4
-"""Of a hole."""
-LONGEST_MESSAGE = 4000
-"""Shown characters of a compiler's message."""
+IN_FLIGHT = 64  # programs judged at a time
+MOST_LINES = 4  # of a hole
+LONGEST_MESSAGE = 4000  # shown characters of a compiler's message
 
 
 class _Work(NamedTuple):

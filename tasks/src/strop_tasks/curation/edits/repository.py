@@ -19,11 +19,9 @@ from strop_verify.sandbox.foreign_git import ForeignGit
 from strop_verify.sandbox.git import GitError
 from strop_verify.verification.project.snapshot import unpack
 
-SECONDS = 600.0
-"""Time limit of one git command."""
+SECONDS = 600.0  # time limit of one git command
 _REGULAR = ("100644", "100755", "100664")
-_AT_ONCE = 100
-"""Files or commits per git command, to bound the length of its command line."""
+_AT_ONCE = 100  # files or commits per git command, to bound the length of its command line
 
 
 class Commit(NamedTuple):

@@ -126,8 +126,7 @@ class Build:
         for each in (path, self._manifest, *beside):
             files.check_writable(each)
         self._prompts, self._fits = prompts, prompts.fits()
-        self.too_long: set[str] = set()
-        """Ids of the tasks that were left out for their prompts."""
+        self.too_long: set[str] = set()  # Ids of the tasks that were left out for their prompts
         self._started = time.monotonic()
 
     def write(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> None:

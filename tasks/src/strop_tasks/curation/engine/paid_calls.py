@@ -21,8 +21,7 @@ from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import write_json
 
 CALLS, BUILD = "calls.jsonl", "build.json"
-FINISH_SECONDS = 15.0
-"""How long an interrupted build waits for calls in flight."""
+FINISH_SECONDS = 15.0  # how long an interrupted build waits for calls in flight
 MOST_REFUSED = 8
 """Number of refusals without an answer that ends a build: the settings are wrong, not the prompts."""
 
@@ -69,8 +68,7 @@ class Calls:
         self.usage = Usage()
         for line in self._paid.values():
             self.usage.add(line)
-        self.failure: StropError | None = None
-        """What stopped the calls, or None."""
+        self.failure: StropError | None = None  # what stopped the calls, or None
         self.out_of_money = self._closing = False
         self._refused = 0
         self._guard = threading.Lock()

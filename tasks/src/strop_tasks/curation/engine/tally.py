@@ -41,16 +41,13 @@ class Tally:
         self.tasks = self.originals = self.considered = self.files = self.functions = 0
         """Tasks made, and what was examined: original tasks or functions; commits, rows or programs; files; functions
         with a docstring."""
-        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
-        """By name and key."""
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # by name and key
         self.dropped: dict[str, Counter[str]] = defaultdict(Counter)
         """Judged and not kept, by operator and reason."""
         self.unusable, self.left_out = self.counts["unusable"], self.counts["left_out"]
         """What makes no task, by reason."""
-        self.skipped = self.counts["skipped"]
-        """Files and rows left out, by reason."""
-        self.filtered = self.counts["filtered"]
-        """Functions, by the first filter that refused them."""
+        self.skipped = self.counts["skipped"]  # files and rows left out, by reason
+        self.filtered = self.counts["filtered"]  # functions, by the first filter that refused them
         self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
         """By operator; a fault of several operators counts under each."""
         self.done: Callable[[int], None] = lambda made: None

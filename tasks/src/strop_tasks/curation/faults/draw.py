@@ -20,8 +20,7 @@ from strop_verify.core.ids import rng
 from strop_verify.core.text import squeeze
 
 T = TypeVar("T")
-_PARTNERS = 8
-"""Faults that are tried as partners of one fault."""
+_PARTNERS = 8  # faults that are tried as partners of one fault
 RARE: frozenset[Kind] = frozenset({"borrows", "moves", "mutability", "lifetimes", "matches"})
 """Kinds that few programs allow; they come first."""
 

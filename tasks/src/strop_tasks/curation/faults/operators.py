@@ -39,8 +39,7 @@ BEHAVIOUR: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in CODES)
 
 
 Text = TypeVar("Text", Routine, Source)
-Edit = tuple[int, int, str]
-"""Start and end of a span in bytes, and its replacement."""
+Edit = tuple[int, int, str]  # start and end of a span in bytes, and its replacement
 Finder = Callable[[Text], Iterator[Edit]]
 
 

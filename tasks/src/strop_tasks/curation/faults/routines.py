@@ -11,10 +11,8 @@ from functools import cached_property
 from strop_verify.code.python.source import UNPARSABLE, Function, functions, tree_of
 from strop_verify.code.trees import Node, Regions, Source, span
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-"""Lines as Python's parser counts them."""
-_WRAP = "if 1:\n"
-"""The header put above an indented function."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")  # lines as Python's parser counts them
+_WRAP = "if 1:\n"  # the header put above an indented function
 _UNTOUCHED = ("decorator", "type", "import_statement", "import_from_statement")
 
 
@@ -22,10 +20,8 @@ class Routine:
     """One function or method with what is nested in it. Positions are bytes of `source.data`."""
 
     def __init__(self, name: str, first: int, lines: list[str], node: Function) -> None:
-        self.name = name
-        """Dotted, from the top of the file: `Class.method`."""
-        self.first = first
-        """Line of the `def` in the file, from 1; decorators are above it."""
+        self.name = name  # dotted, from the top of the file: `Class.method`
+        self.first = first  # line of the `def` in the file, from 1; decorators are above it
         self.last = node.end_lineno or first
         self._head, self._tail = "".join(lines[: first - 1]), "".join(lines[self.last :])
         self._wrap = _WRAP if node.col_offset else ""

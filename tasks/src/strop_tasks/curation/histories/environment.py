@@ -31,8 +31,7 @@ from strop_verify.verification.project.needs import copies_in, project_names
 from strop_verify.verification.project.runs import ProjectRun, RunRequest
 from strop_verify.verification.settings import Settings
 
-TEST_SECONDS = 5.0
-"""CPU seconds of one test."""
+TEST_SECONDS = 5.0  # CPU seconds of one test
 _FORM = 1
 _ORDER = 48
 
@@ -75,8 +74,7 @@ class PackageFolders:
         self._lock = threading.Lock()
         self._failed: dict[str, str] = {}
         self._alone: dict[str, bool] = {}
-        self.built = 0
-        """Folders that were newly made."""
+        self.built = 0  # folders that were newly made
 
     @property
     def failures(self) -> list[str]:

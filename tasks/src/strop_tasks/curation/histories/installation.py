@@ -34,10 +34,8 @@ _TOOLS = (
     "python", "readme-renderer", "towncrier", "prek",
 )  # fmt: skip
 _VERSION = re.compile(r"^__version__\s*(?::\s*\w+\s*)?=\s*[\"']([^\"'\n]+)[\"']", re.MULTILINE)
-_NUMBER = re.compile(r"[0-9]{1,18}")
-"""Maximum digits read as a number: Python refuses 4,300 and more."""
-_LONGEST = 1000
-"""Maximum characters of a requirement."""
+_NUMBER = re.compile(r"[0-9]{1,18}")  # maximum digits read as a number: Python refuses 4,300 and more
+_LONGEST = 1000  # maximum characters of a requirement
 _UNKNOWN = "0.0.0"
 _VERSION_FILE = '__version__ = version = "{}"\n__version_tuple__ = version_tuple = {!r}\n'
 _COMPILED = ("maturin", "scikit_build_core", "mesonpy", "setuptools_rust")

@@ -25,8 +25,7 @@ class IssueRows:
 
     def __init__(self, tasks: Iterable[Task], clones: Path, tally: Tally) -> None:
         self._tally = tally
-        self.left_out: dict[str, str] = {}
-        """Instance to why it makes no task."""
+        self.left_out: dict[str, str] = {}  # instance to why it makes no task
         self._rows: dict[str, list[Task]] = defaultdict(list)
         self._clones: dict[str, Path] = {}
         if not clones.is_dir():

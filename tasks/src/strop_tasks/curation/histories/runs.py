@@ -25,19 +25,14 @@ from strop_verify.verification.project.runs import (
 )
 from strop_verify.verification.settings import Settings
 
-TEST_SECONDS = 2.0
-"""CPU seconds of one test; the wall time is ten times that, as for imports."""
+TEST_SECONDS = 2.0  # CPU seconds of one test; the wall time is ten times that, as for imports
 _PATIENCE = 3
 _LOADING = 6.0
-_WALL = 10.0
-"""Wall seconds of a run per CPU second, so a busy machine does not matter."""
+_WALL = 10.0  # wall seconds of a run per CPU second, so a busy machine does not matter
 _OPEN = 4
-_COMPILED = 3_000
-"""Maximum sources with kept compiled files."""
-_HEAVY = 30
-"""A process restarts to import this many new modules from outside the project."""
-_REFUSED = (3, 4)
-"""pytest's exit statuses: interrupted, and usage error."""
+_COMPILED = 3_000  # maximum sources with kept compiled files
+_HEAVY = 30  # a process restarts to import this many new modules from outside the project
+_REFUSED = (3, 4)  # pytest's exit statuses: interrupted, and usage error
 DAY = "strop_another_day"
 ANOTHER_DAY = """import datetime
 import time
@@ -95,8 +90,7 @@ class HistoryRuns:
         self._closed = False
         self._compiled: OrderedDict[tuple[str, bytes], dict[str, bytes]] = OrderedDict()
         """By path and content of a source."""
-        self._modules: dict[str, tuple[str, ...]] = {}
-        """Modules from outside the projects, by package folder."""
+        self._modules: dict[str, tuple[str, ...]] = {}  # modules from outside the projects, by package folder
 
     def run(
         self, tree: Files, request: RunRequest, *, language: str = "python", packages: str = "", seed: int = 0,

@@ -8,8 +8,7 @@ from strop_tasks.curation.edits.history import FEWEST_WORDS
 from strop_tasks.curation.engine.tally import LeftOut
 from strop_verify.core.text import plain_text, squeeze
 
-_SHORTEST = 8
-"""Minimum characters of a patch line, without white space, to search for it inside other text."""
+_SHORTEST = 8  # minimum characters of a patch line, without white space, to search for it inside other text
 _MOST_MESSAGE = 400
 _NUMBER = re.compile(
     r"\s*\((?:#\d+|gh-\d+)(?:, *#\d+)*\)"

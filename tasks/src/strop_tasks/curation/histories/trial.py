@@ -40,16 +40,12 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome
 from strop_verify.verification.project.runs import ProjectRun, RunRequest
 
-WHOLE_SECONDS = 15.0
-"""CPU seconds for tests of other files."""
+WHOLE_SECONDS = 15.0  # CPU seconds for tests of other files
 MOST_FAILING, MOST_PASSING, MOST_OTHERS = 60, 40, 30
 """Tests that judge a task: failing, passing ones of the changed files, and of others."""
-SLOW = 0.5
-"""CPU seconds above which a test judges only if it is in changed lines."""
-MOST_TASK = 600_000
-"""Characters of a task's files, names of tests and reference together."""
-_WALL = 10.0
-"""Wall seconds of a commit's runs per CPU second."""
+SLOW = 0.5  # CPU seconds above which a test judges only if it is in changed lines
+MOST_TASK = 600_000  # characters of a task's files, names of tests and reference together
+_WALL = 10.0  # wall seconds of a commit's runs per CPU second
 _ORDER = 48
 _UNKNOWN = 4
 """pytest's exit status for a requested test that does not exist, or whose file cannot be imported."""
@@ -89,8 +85,7 @@ class _Sides:
     tree: Files
     solved: Files
     language: str
-    packages: str
-    """Name of the folder."""
+    packages: str  # name of the folder
     budget: _TrialBudget
 
 

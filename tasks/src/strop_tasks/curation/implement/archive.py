@@ -10,8 +10,7 @@ from pathlib import Path
 from strop_verify.core.errors import UserError
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
-MOST_BYTES = 1 << 30
-"""Of one archive, unpacked."""
+MOST_BYTES = 1 << 30  # of one archive, unpacked
 _LONGEST_HEADER = 1 << 20
 _HEADERS = (
     tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK

@@ -32,8 +32,7 @@ from strop.tasks.rows import suggestion
 from strop_verify.code.python.source import PythonFunction
 from strop_verify.core.errors import UserError
 
-Filter = Callable[[PythonFunction], bool]
-"""Whether a function is kept."""
+Filter = Callable[[PythonFunction], bool]  # whether a function is kept
 
 SHORTEST_DOCSTRING, SHORTEST_CONTENT, FEWEST_LINES = 50, 40, 2
 BOILERPLATE = ("# noqa", ":rtype:", "Gets the", "Sets the")

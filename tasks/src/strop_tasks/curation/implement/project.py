@@ -16,10 +16,8 @@ from strop_verify.core.verdict import Outcome, TestResult
 from strop_verify.edits import HOLE
 from strop_verify.verification.project import Project
 
-MOST_TESTS = 50
-"""Maximum tests of one task; of more, the seed chooses."""
-_WINDOW = 16
-"""Tasks whose tests run at once."""
+MOST_TESTS = 50  # maximum tests of one task; of more, the seed chooses
+_WINDOW = 16  # tasks whose tests run at once
 
 
 def project_files(project: Project, origin: str, tally: Tally, max_chars: int) -> Iterator[SourceFile]:

@@ -19,11 +19,9 @@ from strop_verify.core.errors import UserError
 from strop_verify.edits import EditError
 from strop_verify.edits.paths import check_path
 
-BYTES_PER_CHARACTER = 4
-"""Maximum in UTF-8; files with more bytes than this times `max_chars` are not read."""
+BYTES_PER_CHARACTER = 4  # maximum in UTF-8; files with more bytes than this times `max_chars` are not read
 _NO_SOURCES = ("__pycache__", "node_modules", "site-packages")
-_NO_PATH = "source.py"
-"""The path of a row without one."""
+_NO_PATH = "source.py"  # the path of a row without one
 
 
 @dataclass(frozen=True)

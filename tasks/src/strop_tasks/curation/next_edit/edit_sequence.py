@@ -15,8 +15,7 @@ from rapidfuzz.distance import Indel
 
 from strop_verify.edits.lines import opcodes
 
-ALIKE = 0.5
-"""Minimum similarity at which a new line counts as the old one, edited."""
+ALIKE = 0.5  # minimum similarity at which a new line counts as the old one, edited
 _DEFINED = re.compile(r"^\s*(?:async +)?(?:def|class) +(\w+)|^(\w+)(?:: *[^=]+)? *=[^=]", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _HUNK = re.compile(r"(?m)^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*\n((?:[-+ \\].*(?:\n|\Z))*)")

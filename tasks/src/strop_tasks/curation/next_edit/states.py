@@ -28,14 +28,11 @@ from strop_verify.core.task import Task
 from strop_verify.edits.languages import LANGUAGES
 from strop_verify.edits.lines import opcodes
 
-MOST_EDITS = 40
-"""Maximum edits of a commit; a commit with more was not typed by a person."""
-_AROUND = 2 * MOST_LINES
-"""Lines around a change that are read."""
+MOST_EDITS = 40  # maximum edits of a commit; a commit with more was not typed by a person
+_AROUND = 2 * MOST_LINES  # lines around a change that are read
 Edits = Sequence[HistoryEdit]
 SILENT = ("far", "large", "over")
-_SHORTEST = 12
-"""Characters of a line that is cut, without its indentation."""
+_SHORTEST = 12  # characters of a line that is cut, without its indentation
 _WEIGHTS = {
     **dict.fromkeys(",;:([{", 10),
     **dict.fromkeys(")]}", 8),
@@ -134,11 +131,9 @@ class _CommitStates:
     """The states of one commit."""
 
     commit: Commit
-    name: str
-    """Of the repository."""
+    name: str  # of the repository
     edits: Edits
-    texts: Mapping[str, Sequence[str]]
-    """The files' lines before the commit."""
+    texts: Mapping[str, Sequence[str]]  # the files' lines before the commit
     settings: NextEditSettings
 
     def all(self) -> Iterator[Callable[[], Task]]:

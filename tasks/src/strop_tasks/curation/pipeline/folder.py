@@ -23,8 +23,7 @@ class CurationFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.work = path / _WORK
-        self.carried: dict[Path, str] = {}
-        """Copied files and their names in the folder."""
+        self.carried: dict[Path, str] = {}  # copied files and their names in the folder
 
     def manifest(self) -> dict[str, Any] | None:
         """The manifest of a finished curation, or None."""

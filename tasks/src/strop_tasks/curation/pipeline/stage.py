@@ -20,8 +20,7 @@ from strop_verify.core import files
 from strop_verify.core.errors import StropError
 from strop_verify.core.task import Task
 
-Index = dict[int, int]
-"""Hash of a task's id to the hash of its line: every input must come out."""
+Index = dict[int, int]  # hash of a task's id to the hash of its line: every input must come out
 
 
 @dataclass

@@ -20,8 +20,7 @@ from strop_verify.verification.config import SandboxConfig
 if TYPE_CHECKING:
     from strop_verify.verification.verifier import OpenVerifier
 
-Read = Callable[[], Iterator[Task]]
-"""Each call is a new pass over the tasks, in order."""
+Read = Callable[[], Iterator[Task]]  # each call is a new pass over the tasks, in order
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,10 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
-IN_FLIGHT = 256
-"""Maximum tasks in progress."""
+IN_FLIGHT = 256  # maximum tasks in progress
 _BATCH, _BYTES = 2048, 128 * 2**20
 """Maximum tasks in memory, and maximum bytes of their tests, as far as known."""
-_FEWEST = 20
-"""Minimum verdicts before the share of errors counts."""
+_FEWEST = 20  # minimum verdicts before the share of errors counts
 
 
 def settle(
@@ -109,8 +107,7 @@ class Scores:
     def __init__(self, path: Path) -> None:
         """Reads the file once. Raises UserError, with file and line, for invalid lines."""
         self.path = path
-        self.counts: dict[str, tuple[int, int]] = {}
-        """Task id -> (answers, passed)."""
+        self.counts: dict[str, tuple[int, int]] = {}  # task id -> (answers, passed)
         self.rates: dict[str, float] = {}
         self._answers: defaultdict[str, list[int]] = defaultdict(list)
         offset = 0

@@ -19,8 +19,7 @@ from strop_verify.edits.lines import opcodes, split
 
 _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
 """Limits of a docstring, and of the function that it describes."""
-_WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")
-"""The first line of a statement of `strop build bugs`."""
+_WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")  # the first line of a statement of `strop build bugs`
 
 
 def of_docstrings(

@@ -13,8 +13,7 @@ from strop_verify.core.errors import UserError
 from strop_verify.sandbox.foreign_git import ForeignGit
 from strop_verify.sandbox.git import Git, GitError
 
-SECONDS = 1800.0
-"""Time limit for copying a history."""
+SECONDS = 1800.0  # time limit for copying a history
 
 
 class SourceHistory(NamedTuple):

@@ -28,8 +28,7 @@ from strop_verify.verification import open_verifier
 from strop_verify.verification.rust.installation import find_installation
 from strop_verify.verification.verifier import OpenVerifier
 
-VERIFYING = 64
-"""Prompts in progress beyond those that wait for a call, for the verifier to work on."""
+VERIFYING = 64  # prompts in progress beyond those that wait for a call, for the verifier to work on
 
 
 @dataclass(frozen=True)
@@ -93,16 +92,14 @@ class _Run:
     settings: RustBuildSettings
     expected: CostEstimate
     results: Memory
-    judge: str
-    """The compiler's identity; results of another compiler are made again."""
+    judge: str  # the compiler's identity; results of another compiler are made again
     say: Callable[[str], None]
     show: Callable[[int, int, Usage], None]
     keys: dict[int, str] = field(default_factory=dict)
     """Number of each finished prompt to the key of its result."""
     kept: int = 0
     budget: ErrorBudget = field(default_factory=lambda: ErrorBudget(what="answers could not be verified"))
-    cause: str = ""
-    """Why the first prompt that could not be verified failed."""
+    cause: str = ""  # why the first prompt that could not be verified failed
 
     def whole(self) -> Report:
         """The build and its files."""

@@ -171,8 +171,7 @@ def _list(tokens: list[str], end: str) -> tuple[list[RustType], list[str]]:
     return parts, tokens[1:]
 
 
-TESTS = 4
-"""Maximum hidden tests of a task, among which its hidden cases are distributed."""
+TESTS = 4  # maximum hidden tests of a task, among which its hidden cases are distributed
 _HEAD = re.compile(r"pub fn (\w+)\((.*?)\)(?:\s*->\s*(.*?))?\s*\{", re.S)
 
 

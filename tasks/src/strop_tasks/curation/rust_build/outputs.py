@@ -23,8 +23,7 @@ from strop_verify.core.ids import derive_seed
 from strop_verify.core.task import Task
 
 PART_NAMES = ("train", "test", "eval")
-SMALLEST_CODE = 40
-"""Tokens below which code is not compared: short functions are alike by chance."""
+SMALLEST_CODE = 40  # tokens below which code is not compared: short functions are alike by chance
 _TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 
 

@@ -14,8 +14,7 @@ from strop_tasks.curation.rust_build import RustBuildSettings
 from strop_verify.core.ids import content_hash, derive_seed
 
 STAGES = ("rewrite", "solve")
-MOST_OUTPUT = 3_000
-"""Characters of compiler output shown to the model."""
+MOST_OUTPUT = 3_000  # characters of compiler output shown to the model
 CHARACTERS_PER_TOKEN = 4
 REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
 

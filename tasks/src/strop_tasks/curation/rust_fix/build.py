@@ -27,10 +27,8 @@ from strop_verify.core.text import squeeze
 from strop_verify.core.verdict import Outcome, Verdict
 
 FAMILY = "rust-fix"
-IN_FLIGHT = 48
-"""Originals whose faults are judged at a time."""
-MOST_TRIED = 4
-"""Faults to try per wanted fault."""
+IN_FLIGHT = 48  # originals whose faults are judged at a time
+MOST_TRIED = 4  # faults to try per wanted fault
 REPAIR = "Repair the program that is meant to do this."
 """Short, because text that all statements share makes them similar, and similar tasks go to one side of a split."""
 
@@ -42,8 +40,7 @@ class _Trial:
     operator: Operator[Source]
     program: str
     verdict: Future[Verdict]
-    compiled: Future[Verdict] | None
-    """The verdict of rustc alone; None for a fault that builds."""
+    compiled: Future[Verdict] | None  # the verdict of rustc alone; None for a fault that builds
 
 
 def fixes(
@@ -196,8 +193,7 @@ def _task(original: Task, others: list[Task], trial: _Trial, kind: Kind, code: s
 
 
 FILE = "src/lib.rs"
-EXAMPLES = "examples"
-"""Name of the test of the shown examples."""
+EXAMPLES = "examples"  # name of the test of the shown examples
 MOST_LINES, MOST_CHARACTERS = 40, 2000
 _ERROR = re.compile(r"^error(?:\[(E\d{4})\])?: ")
 _DIAGNOSTIC = re.compile(r"^(?:error|warning)(?:\[\S+\])?: ")

@@ -17,8 +17,7 @@ from strop_tasks.curation.similar.minhash import near
 from strop_tasks.curation.similar.table import Agreement, ComparedTask, TaskTable, agreement
 from strop_verify.core.section import Complaint, Section
 
-LEADERS = 8
-"""Maximum different tasks with an equal key; further tasks are compared only with these."""
+LEADERS = 8  # maximum different tasks with an equal key; further tasks are compared only with these
 
 
 Kind = Literal["statement", "code", "tests", "near"]

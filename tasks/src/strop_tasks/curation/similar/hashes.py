@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-Hashes = np.ndarray[Any, np.dtype[np.uint64]]
-"""Shape (n,); as a set: sorted, each value once."""
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]  # shape (n,); as a set: sorted, each value once
 Sizes = np.ndarray[Any, np.dtype[np.int64]]
 BITS = np.uint64(52)
 TOGETHER = 4096

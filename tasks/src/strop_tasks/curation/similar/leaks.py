@@ -46,8 +46,7 @@ class Grams:
         self._owners = _index((gram, number) for number, item in enumerate(items) for gram in item.tolist())
         self._sizes = [len(item) for item in items]
         self._seen: Counter[int] = Counter()
-        self.rare: Counter[int] = Counter()
-        """Grams of each item that count."""
+        self.rare: Counter[int] = Counter()  # grams of each item that count
 
     def see(self, grams: Hashes) -> None:
         """Counts the grams of a task."""
@@ -78,10 +77,8 @@ class Grams:
 
 
 SHORT_RUN = 3
-FEWEST = 5
-"""Minimum word runs of an item, without common ones, for a share of them to count."""
-FEWEST_LABELS = 16
-"""The same for runs of labels of its solution."""
+FEWEST = 5  # minimum word runs of an item, without common ones, for a share of them to count
+FEWEST_LABELS = 16  # the same for runs of labels of its solution
 
 
 class Item(NamedTuple):

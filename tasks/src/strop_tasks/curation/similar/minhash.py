@@ -15,8 +15,7 @@ import numpy as np
 from strop_tasks.curation.similar.hashes import Hashes, shared
 from strop_tasks.curation.similar.store import Numbers, Store
 
-Signatures = np.ndarray[Any, np.dtype[np.uint32]]
-"""Shape (sets, permutations)."""
+Signatures = np.ndarray[Any, np.dtype[np.uint32]]  # shape (sets, permutations)
 PERMUTATIONS = 128
 RECALL = 0.94
 SEED = 20240229

@@ -86,8 +86,7 @@ _MEANS = re.compile(
     r"\b(?:by )?using (?:an? |the )?(?:regex|regular expressions?|lambda(?: function)?)\b", re.IGNORECASE
 )
 _ARTICLES = {"a", "an", "the", "given"}
-_FEWEST = 4
-"""In a statement with fewer plain words, only these count in `length`."""
+_FEWEST = 4  # in a statement with fewer plain words, only these count in `length`
 _GIVEN = ("broken", "prefix", "suffix")
 
 

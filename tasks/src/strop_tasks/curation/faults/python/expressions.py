@@ -91,8 +91,7 @@ def condition_of(node: Node) -> Node | None:
     return node.child_by_field_name("condition")
 
 
-_MOST_NAMES = 8
-"""Names that are tried in one place."""
+_MOST_NAMES = 8  # names that are tried in one place
 _EXCEPTIONS = {
     "ValueError": ("TypeError", "KeyError"), "KeyError": ("IndexError", "ValueError"), "IndexError": ("KeyError",),
     "TypeError": ("ValueError",), "AttributeError": ("TypeError",), "ZeroDivisionError": ("ValueError",),

@@ -30,8 +30,7 @@ _NAMES: dict[str, tuple[str, Kind]] = {
     "negated condition": ("negated-condition", "logic"),
 }  # fmt: skip
 """Operators shared with the mutants of test strength: their name there, here, and their kind."""
-_LARGEST = 100
-"""Integers up to this are changed by one."""
+_LARGEST = 100  # integers up to this are changed by one
 
 
 @lru_cache(maxsize=8)
