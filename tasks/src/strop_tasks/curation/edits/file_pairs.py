@@ -22,13 +22,9 @@ from strop_verify.edits.lines import split
 
 
 def edit_task(
-    family: str,
-    statement: str,
-    before: Mapping[str, str],
-    after: Mapping[str, str | None],
-    format: str,
+    family: str, statement: str, before: Mapping[str, str], after: Mapping[str, str | None], format: str,
     **fields: Any,
-) -> Task:
+) -> Task:  # fmt: skip
     """A task that the oracle's files solve. `after`: of changed files, None = deleted. Raises LeftOut.
 
     Verified: applying the reference, the oracle's edit in its format, gives the oracle's files.

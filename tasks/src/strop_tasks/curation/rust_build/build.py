@@ -57,14 +57,9 @@ def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
 
 
 def build(
-    source: str,
-    folder: Path,
-    settings: RustBuildSettings,
-    expected: CostEstimate,
-    *,
-    say: Callable[[str], None],
+    source: str, folder: Path, settings: RustBuildSettings, expected: CostEstimate, *, say: Callable[[str], None],
     show: Callable[[int, int, Usage], None],
-) -> Report:
+) -> Report:  # fmt: skip
     """Runs or resumes a build and writes its files.
 
     say   prints a line for the user

@@ -130,14 +130,8 @@ def write(
 
 
 def manifest(
-    source: str,
-    settings: RustBuildSettings,
-    tally: Written,
-    usage: Usage,
-    prompts: int,
-    done: int,
-    judge: str,
-) -> dict[str, Any]:
+    source: str, settings: RustBuildSettings, tally: Written, usage: Usage, prompts: int, done: int, judge: str,
+) -> dict[str, Any]:  # fmt: skip
     """The manifest, which does not depend on the time, the machine or the number of runs.
 
     prompts  number of the source's prompts; done: of those with a result; judge: the compiler's identity
