@@ -26,13 +26,9 @@ _BAD_SHOWN = 20  # maximum unreadable rows to name
 def audit(
     tasks: Annotated[
         str,
-        Argument(
-            metavar="TASKS", help="a file of tasks, a built-in set, or FORMAT:PLACE; see docs/formats.md"
-        ),
+        Argument(metavar="TASKS", help="file of tasks, built-in set, or FORMAT:PLACE; see docs/formats.md"),
     ],
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="file for the audits, one JSON line per task")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="file for the audits, JSON lines")] = None,
     keep: Annotated[Path | None, Option(help="file for the fit tasks, as task lines")] = None,
     fail_on: Annotated[
         Literal["fatal", "warning", "never"], Option(help="findings that make the exit code 1")

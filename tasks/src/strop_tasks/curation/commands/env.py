@@ -25,8 +25,7 @@ def env(
     rev: Annotated[str, Option(help="revision; default: HEAD")] = "",
     container: Annotated[Path | None, Option(help="also write a Containerfile to this file")] = None,
     with_agent: Annotated[
-        str,
-        Option(metavar="MODEL", help="model to ask where the rules fail, written as for strop eval"),
+        str, Option(metavar="MODEL", help="model to ask where the rules fail, written as for strop eval")
     ] = "",
     allow_unsafe: AllowUnsafe = False,
 ) -> None:

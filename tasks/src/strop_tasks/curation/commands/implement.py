@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 @grouped
 def implement(
     source: Annotated[
-        str,
-        Argument(help="Python sources: a folder, a .py file, a .tar.gz, or a data set that holds files"),
+        str, Argument(help="Python sources: a folder, a .py file, a .tar.gz, or a data set that holds files")
     ],
     output: File,
     settings: ImplementSettings,

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 @grouped
 def retrieval(
     sources: Annotated[
-        list[str],
-        Argument(
-            help="git repositories and bundles, and files of tasks that `strop build bugs` made of a project"
-        ),
+        list[str], Argument(help="repositories, bundles, and tasks that `strop build bugs` made of a project")
     ],
     output: File,
     settings: RetrievalSettings,

@@ -20,15 +20,21 @@ if TYPE_CHECKING:
     from strop_verify.verification.settings import Settings
 
 File = Annotated[Path, Option("--output", "-o", help="file of task lines to write; .gz compresses")]
+Issues = Annotated[
+    list[str] | None,
+    Option(
+        metavar="REPOSITORY=FILE.json",
+        help="its issues, as gh issue list --json number,title,body writes them; a commit that closes one takes its "
+        "text instead of the message; repeatable",
+    ),
+]
 
 
 @dataclass(frozen=True)
 class Verifying:
     """Settings of verification."""
 
-    workers: Annotated[
-        int | None, Option(min=1, help="batches verified at a time; one per core by default")
-    ] = None
+    workers: Annotated[int | None, Option(min=1, help="batches verified at a time; default: cores")] = None
     allow_unsafe: AllowUnsafe = False
 
     def verifying(self) -> dict[str, Any]:
@@ -65,12 +71,10 @@ class ChosenTasks:
 class HeldOut:
     """Selection of held-out tasks."""
 
-    held_out: Annotated[
-        list[str] | None, Option(help="hold out all tasks of this repository; repeatable")
-    ] = None
+    held_out: Annotated[list[str] | None, Option(help="hold out this repository; repeatable")] = None
     newest_share: Annotated[
         float,
-        Option(min=0.0, max=1.0, help="share of the newest commits of every other repository to hold out"),
+        Option(min=0.0, max=1.0, help="share of the newest commits of each other repository to hold out"),
     ] = 0.2
 
     def sides(self, tasks: "Sequence[Task]") -> "list[Task]":
@@ -83,12 +87,10 @@ class PromptLimit:
     """The limit on prompt length."""
 
     max_prompt_tokens: Annotated[
-        int | None,
-        Option(min=1, help="leave out tasks whose chat prompt has more tokens, counted by --tokenizer"),
+        int | None, Option(min=1, help="leave out tasks whose chat prompt has more tokens, by --tokenizer")
     ] = None
     tokenizer: Annotated[
-        str | None,
-        Option(metavar="MODEL", help="model name or folder whose tokenizer --max-prompt-tokens uses"),
+        str | None, Option(metavar="MODEL", help="model or folder whose tokenizer --max-prompt-tokens uses")
     ] = None
 
     def fits(self) -> "Callable[[Task], bool] | None":

@@ -22,16 +22,10 @@ class NextEditSettings:
     history: Annotated[int, Option(min=1, help="maximum past edits to show")] = 3
     chars: Annotated[int, Option(min=100, help="maximum characters of a prompt")] = 900
     answer_lines: Annotated[
-        int,
-        Option(
-            min=1,
-            help="maximum lines that a predicted edit adds; for larger ones the right answer is silence",
-        ),
+        int, Option(min=1, help="maximum lines that an edit adds; for a larger one the answer is silence")
     ] = 4
     answer_chars: Annotated[int, Option(min=8, help="maximum characters of an answer")] = 160
-    silence: Annotated[
-        float, Option(min=0.4, max=0.95, help="share of states whose right answer is silence")
-    ] = 0.5
+    silence: Annotated[float, Option(min=0.4, max=0.95, help="share of states answered by silence")] = 0.5
     seed: Annotated[int, Option(help="seed for the order of edits and where lines are cut")] = 0
 
 

@@ -22,16 +22,11 @@ class RustBuildSettings:
     url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = ""
     model: Annotated[str, Option(help="name of the model on the server")] = ""
     column: Annotated[
-        list[str] | None,
-        Option("--column", "-c", help="statement=COLUMN, id=COLUMN for another data set"),
+        list[str] | None, Option("--column", "-c", help="statement=COLUMN, id=COLUMN for another data set")
     ] = None
     limit: Annotated[int | None, Option(min=1, help="stop after this many prompts")] = None
     draw: Annotated[
-        bool,
-        Option(
-            "--draw",
-            help="draw the prompts at random from the whole source, by --seed, instead of the first ones",
-        ),
+        bool, Option("--draw", help="draw the prompts from the whole source, by --seed, not the first ones")
     ] = False
     attempts: Annotated[
         int, Option(min=1, max=8, help="answers per prompt; each retry gets the error of the last")
