@@ -73,18 +73,15 @@ def _split(
     asked = [tasks[task_id] for task_id in sorted(answers) if answers[task_id]]
     if held_out is not None:
         asked = assign_splits([task.model_copy(update={"split": None}) for task in asked], held_out)
-    sides: dict[Split, list[Task]] = {
-        "train": [task for task in asked if task.split != "held-out"],
-        "held-out": [task for task in asked if task.split == "held-out"],
-    }
-    close = similar_across(
-        [statement_shingles(task.statement) for task in sides["train"]],
-        [statement_shingles(task.statement) for task in sides["held-out"]],
-        STATEMENT_THRESHOLD,
-    )
-    if close:
+    train = [task for task in asked if task.split != "held-out"]
+    held = [task for task in asked if task.split == "held-out"]
+    open_to, kept = ([statement_shingles(task.statement) for task in some] for some in (train, held))
+    if close := similar_across(open_to, kept, STATEMENT_THRESHOLD):
         counts.tasks_left_out["near-duplicates of held-out tasks"] = len(close)
-        sides["train"] = [task for at, task in enumerate(sides["train"]) if at not in close]
+    sides: dict[Split, list[Task]] = {
+        "train": [task for at, task in enumerate(train) if at not in close],
+        "held-out": held,
+    }
     return [
         ComparedAnswers(
             task_id=task.id,

@@ -67,11 +67,8 @@ class _Audit:
     def whole(self) -> Work[TaskAudit]:
         """Runs all stages. Raises UserError if mutants are requested and tree-sitter is missing."""
         task = self.task
-        self._add(
-            chain(
-                form_findings(task, self.settings), leak_findings(task), decided(task), wording_findings(task)
-            )
-        )
+        self._add(form_findings(task, self.settings))
+        self._add(chain(leak_findings(task), decided(task), wording_findings(task)))
         if label := task.check.maybe(LabelCheck):
             self._add(_label_findings(label))
         elif not (self._enough or task.check.rewards_alone):

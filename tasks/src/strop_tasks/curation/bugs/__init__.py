@@ -66,7 +66,9 @@ class TaskChoice(ChosenTasks):
 class BugModels:
     """Options of models that write bugs and statements."""
 
-    rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, as http://127.0.0.1:8000/v1")] = ""
+    rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
+        ""
+    )
     rewrite_model: Annotated[str, Option(help="model on it that rewrites functions with a bug")] = ""
     rewrite_share: Annotated[float, Option(min=0.0, max=1.0, help="share of tried bugs by the model")] = 1.0
     issue_model: Annotated[str, Option(help="model that writes the statements, on the same server")] = ""

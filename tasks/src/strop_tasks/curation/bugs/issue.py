@@ -38,12 +38,8 @@ _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 def issue(task: Task, verdict: Verdict, path: str) -> str:
     """The statement of the repair. `task`: the one whose check gave the verdict on the buggy file."""
     purpose = (task.statement or task.prompt or "").strip()
-    parts = [
-        f"Fix the bug in {path}.",
-        f"It should do this: {purpose}" if purpose else "",
-        failing_call(task, verdict),
-    ]
-    return "\n\n".join(filter(None, parts))
+    does = f"It should do this: {purpose}" if purpose else ""
+    return "\n\n".join(filter(None, [f"Fix the bug in {path}.", does, failing_call(task, verdict)]))
 
 
 def failing_call(task: Task, verdict: Verdict) -> str:
@@ -106,14 +102,10 @@ class IssueWriter:
             yield self._settled(task, meaning, response)
 
     def _ask(self, task: Task, purpose: str) -> "Future[Response]":
-        name = (
-            task.metadata["original"] if _of_project(task) else task.check.effective().function or "solution"
-        )
-        values = {
-            "name": str(name),
-            "purpose": purpose[:MOST_PURPOSE] or "It is not said.",
-            "facts": task.statement,
-        }
+        own = task.check.effective().function or "solution"
+        name = str(task.metadata["original"] if _of_project(task) else own)
+        purpose = purpose[:MOST_PURPOSE] or "It is not said."
+        values = {"name": name, "purpose": purpose, "facts": task.statement}
         return self._server.ask("issue", task.id, 1, self._seed, values)
 
     def _settled(self, task: Task, purpose: str, response: "Future[Response]") -> Task:

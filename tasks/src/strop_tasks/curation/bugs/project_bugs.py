@@ -218,17 +218,10 @@ class Factory:
         here = check.effective().only(ProjectCheck).model_copy(update={"project": self.place.archive})
         broken = task.model_copy(update={"check": here.model_copy(update={"files": check.files})})
         edited = task.model_copy(update={"check": check.model_copy(update={"judge": here})})
-        return _Waiting(
-            found,
-            task,
-            [self.verifier.submit(broken, f"run {number}") for number in range(RERUNS)],
-            self.project.submit(
-                {found.target.path: found.fault.text},
-                [*found.failing, *found.passing],
-                hash_seed=1 if self.project.language == "python" else 0,
-            ),
-            self.verifier.submit(edited, task.reference),
-        )
+        tests, seed = [*found.failing, *found.passing], 1 if self.project.language == "python" else 0
+        unrepaired = [self.verifier.submit(broken, f"run {number}") for number in range(RERUNS)]
+        again = self.project.submit({found.target.path: found.fault.text}, tests, hash_seed=seed)
+        return _Waiting(found, task, unrepaired, again, self.verifier.submit(edited, task.reference))
 
     def _confirmed(self, waiting: _Waiting) -> Task | None:
         """The task, if every further run agrees."""
@@ -281,6 +274,7 @@ class Factory:
         statement = statement or project_issue(target.name, target.path, found.failing, message)
         check = EditCheck(format=self.format, files=files, oracle=dict(oracle), judge=judge)
         asked = check.model_copy(update={"judge": judge.model_copy(update={"project": ""})})
+        metadata = {"bug": list(fault.operators), "original": target.label, "lines": list(fault.lines)}
         return Task(
             id=content_hash([FAMILY, self.project.language, statement, asked.model_dump()]),
             family=FAMILY,
@@ -291,12 +285,7 @@ class Factory:
             topic=self.place.name,
             split=split_of(target.text),
             source=source,
-            metadata={
-                "bug": list(fault.operators),
-                "original": target.label,
-                "lines": list(fault.lines),
-                **({"commit": target.commit} if target.commit else {}),
-            },
+            metadata=metadata | ({"commit": target.commit} if target.commit else {}),
         )
 
 

@@ -63,11 +63,8 @@ class Server:
     def usage(self) -> dict[str, int]:
         """Paid calls and their tokens over all runs with this folder."""
         paid = self._calls.usage
-        return {
-            "calls": paid.calls.total(),
-            "prompt_tokens": paid.tokens_in.total(),
-            "completion_tokens": paid.tokens_out.total(),
-        }
+        tokens = {"prompt_tokens": paid.tokens_in.total(), "completion_tokens": paid.tokens_out.total()}
+        return {"calls": paid.calls.total(), **tokens}
 
     def _failure(self) -> StropError:
         """What ended the calls, with the option names of this command."""

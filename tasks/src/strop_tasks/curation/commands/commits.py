@@ -28,7 +28,7 @@ def commits(
     split: HeldOut,
     verifying: Verifying,
     prompts: PromptLimit,
-    repositories: Annotated[Path | None, Option(help="folder of clones, for rows as swe-bench:FILE")] = None,
+    repositories: Annotated[Path | None, Option(help="folder of clones, for rows (swe-bench:FILE)")] = None,
 ) -> None:
     """Make repair tasks from commits that change programs and tests, judged by these tests.
 

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
 Family = Literal["swe-rl", "patch", "fix-compile", "infill", "vulnerability"]
-FORMAT = {
-    "swe-rl": "search-replace",
+FORMAT = dict.fromkeys(("swe-rl", "fix-compile"), "search-replace") | {
     "patch": "unified-diff",
-    "fix-compile": "search-replace",
     "infill": "infill",
 }
 """The default edit format."""

@@ -124,12 +124,8 @@ def _uncompiled(work: _Work, broken: Verdict) -> Task:
 def _statement(task: Task, message: str) -> str:
     text = message.strip("\n")[:LONGEST_MESSAGE].rstrip()
     purpose = (task.statement or task.prompt or "").strip()
-    parts = [
-        "This program does not compile. Mend it.",
-        purpose,
-        f"The compiler says:\n\n{text}" if text else "",
-    ]
-    return "\n\n".join(filter(None, parts))
+    said = f"The compiler says:\n\n{text}" if text else ""
+    return "\n\n".join(filter(None, ["This program does not compile. Mend it.", purpose, said]))
 
 
 def pairs(tasks: Iterable[Task], tally: Tally) -> Iterator[Task]:
@@ -161,13 +157,9 @@ def pairs(tasks: Iterable[Task], tally: Tally) -> Iterator[Task]:
 
 def _pair(vulnerable: Task, fixed: Task) -> Iterator[Task]:
     row = {
-        "pair": vulnerable.id,
-        "cwe": vulnerable.metadata["cwe"],
-        "language": vulnerable.language,
-        "vulnerable": _code(vulnerable),
-        "fixed": _code(fixed),
-        "label_set": "primevul",
-    }
+        "pair": vulnerable.id, "cwe": vulnerable.metadata["cwe"], "language": vulnerable.language,
+        "vulnerable": _code(vulnerable), "fixed": _code(fixed), "label_set": "primevul",
+    }  # fmt: skip
     for task in tasks_of(ADAPTERS["vulnerability"], [(vulnerable.id, row)]):
         yield task.model_copy(update={"metadata": {**task.metadata, "pair": vulnerable.metadata["pair"]}})
 

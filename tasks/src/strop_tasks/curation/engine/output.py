@@ -132,15 +132,17 @@ class Build:
         """
         from strop.tasks import write_tasks
 
-        write_tasks(self.tally.some(self._fitting(made), nothing, otherwise), self.path)
+        write_tasks(self._fitting(made, nothing, otherwise), self.path)
 
-    def _fitting(self, made: "Iterable[Task]") -> "Iterator[Task]":
+    def _fitting(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> "Iterator[Task]":
         for task in made:
             if self._fits is None or self._fits(task):
                 yield task
             else:
                 self.too_long.add(task.id)
                 self.tally.take_back(task, "too long")
+        if not self.tally.tasks:
+            raise UserError(f"{nothing}: {self.tally.reasons() or otherwise}")
 
     def shown(self, progress: "Progress", originals: int) -> Callable[[int], None]:
         """A callback that takes the number of tasks made from each original and shows progress."""

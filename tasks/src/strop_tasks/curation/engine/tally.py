@@ -90,12 +90,6 @@ class Tally:
         self.considered += 1
         self.left_out["a row that makes no task"] += 1
 
-    def some(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> "Iterator[Task]":
-        """The tasks. Raises UserError if there are none: `nothing`, and the reasons, else `otherwise`."""
-        yield from made
-        if not self.tasks:
-            raise UserError(f"{nothing}: {self.reasons() or otherwise}")
-
     def reasons(self) -> str:
         """Why something makes no task, the most frequent reason first."""
         found = self.left_out + self.skipped + self.filtered + self.unusable

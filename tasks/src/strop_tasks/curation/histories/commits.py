@@ -50,13 +50,8 @@ def judges(path: str, language: str = "python") -> bool:
 
 def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, str], dict[str, str | None]]:
     """The programs that differ between two trees, as texts: before, and after (None: gone). Raises LeftOut."""
-    changed = [
-        path
-        for path in sorted(before.keys() | after.keys())
-        if before.get(path) != after.get(path)
-        and path.endswith(_ENDINGS[language])
-        and not judges(path, language)
-    ]
+    differing = (p for p in sorted(before.keys() | after.keys()) if before.get(p) != after.get(p))
+    changed = [p for p in differing if p.endswith(_ENDINGS[language]) and not judges(p, language)]
     try:
         texts = {path: before[path].decode() for path in changed if path in before}
         new = {path: after[path].decode() if path in after else None for path in changed}

@@ -50,76 +50,66 @@ _SQL_STATEMENT = re.compile(
 )
 
 
-def long_docstring(function: PythonFunction) -> bool:
-    """A docstring of 50 characters, 40 of them between quotes and blanks."""
+def _long_docstring(function: PythonFunction) -> bool:
     text = function.docstring
     return len(text) >= SHORTEST_DOCSTRING and len(text.strip("\"' \t\n")) >= SHORTEST_CONTENT
 
 
-def docstring_lines(function: PythonFunction) -> bool:
-    """At least two lines that are not blank."""
+def _docstring_lines(function: PythonFunction) -> bool:
     return sum(bool(line.strip()) for line in function.docstring.split("\n")) >= FEWEST_LINES
 
 
-def no_boilerplate(function: PythonFunction) -> bool:
-    """No boilerplate text."""
+def _no_boilerplate(function: PythonFunction) -> bool:
     return not any(text in function.docstring for text in BOILERPLATE)
 
 
-def no_property(function: PythonFunction) -> bool:
-    """Not decorated by `property`."""
+def _no_property(function: PythonFunction) -> bool:
     node = function.node
     return isinstance(node, ast.AsyncFunctionDef) or not any(
         isinstance(decorator, ast.Name) and decorator.id == "property" for decorator in node.decorator_list
     )
 
 
-def long_body(function: PythonFunction) -> bool:
-    """More than a docstring and one statement."""
+def _long_body(function: PythonFunction) -> bool:
     return isinstance(function.node, ast.AsyncFunctionDef) or len(function.node.body) > 2
 
 
-def describes(function: PythonFunction) -> bool:
-    """A section of arguments, results, errors or examples, or three sentences."""
+def _describes(function: PythonFunction) -> bool:
     pieces = re.split("[.!?]", function.docstring)
     sentences = sum(len(piece.strip()) > LONGER_THAN for piece in pieces)
     return sentences >= SENTENCES or _SECTION.search(function.docstring) is not None
 
 
-def no_sql(function: PythonFunction) -> bool:
-    """No word of SQL in any string, the docstring included."""
+def _no_sql(function: PythonFunction) -> bool:
     return not any(word in text.upper() for text in _strings(function.node) for word in SQL_WORDS)
 
 
-def no_sql_statement(function: PythonFunction) -> bool:
-    """No string but the docstring that begins with a statement of SQL."""
+def _no_sql_statement(function: PythonFunction) -> bool:
     body = function.node.body[bool(function.docstring) :]
     return not any(_SQL_STATEMENT.match(text) for statement in body for text in _strings(statement))
 
 
-def few_variables(function: PythonFunction) -> bool:
-    """At most 15 names that are parameters or bound."""
+def _few_variables(function: PythonFunction) -> bool:
     bound = {name for node in ast.walk(function.node) for name in _bound(node)}
     return len(bound | {arg.arg for arg in function.node.args.args}) <= MOST_VARIABLES
 
 
-def not_simple(function: PythonFunction) -> bool:
-    """Four statements, the docstring counted, or control flow."""
+def _not_simple(function: PythonFunction) -> bool:
     body = function.node.body
     return len(body) >= 4 or any(isinstance(statement, ast.If | ast.For | ast.While) for statement in body)
 
 
 FILTERS: dict[str, Filter] = {
-    "docstring-length": long_docstring,
-    "docstring-lines": docstring_lines,
-    "boilerplate": no_boilerplate,
-    "property": no_property,
-    "short-body": long_body,
-    "undescribed": describes,
-    "sql": no_sql,
-    "sql-statement": no_sql_statement,
-    "variables": few_variables,
-    "simple": not_simple,
+    "docstring-length": _long_docstring,
+    "docstring-lines": _docstring_lines,
+    "boilerplate": _no_boilerplate,
+    "property": _no_property,
+    "short-body": _long_body,
+    "undescribed": _describes,
+    "sql": _no_sql,
+    "sql-statement": _no_sql_statement,
+    "variables": _few_variables,
+    "simple": _not_simple,
 }
 """The filters by name, in the order in which they run."""
 

@@ -33,12 +33,9 @@ _AROUND = 2 * MOST_LINES  # lines around a change that are read
 Edits = Sequence[HistoryEdit]
 SILENT = ("far", "large", "over")
 _SHORTEST = 12  # characters of a line that is cut, without its indentation
-_WEIGHTS = {
-    **dict.fromkeys(",;:([{", 10),
-    **dict.fromkeys(")]}", 8),
-    " ": 6,
-    **dict.fromkeys("=+-*/%<>!&|^.", 5),
-}
+_WEIGHTS = (
+    dict.fromkeys(",;:([{", 10) | dict.fromkeys(")]}", 8) | {" ": 6} | dict.fromkeys("=+-*/%<>!&|^.", 5)
+)
 
 
 def of_commits(

@@ -138,18 +138,11 @@ class _Runner:
     def _context(self, number: int, size: int | None, books: StageLedger) -> Context:
         name = self._stages[number].name
         same = [n for n, (other, _) in enumerate(self._planned.steps, start=1) if other == name]
+        seed = derive_seed(self._planned.pipeline.seed, name, same.index(number))
         return Context(
-            seed=derive_seed(self._planned.pipeline.seed, name, same.index(number)),
-            folder=self._stages[number].scratch,
-            verifier=self._open,
-            reseeded=self._reseeded,
-            sandbox=self._box,
-            say=self._watcher.say,
-            progress=self._watcher.at,
-            size=size,
-            note=books.note,
-            totals=books.totals,
-        )
+            seed, self._stages[number].scratch, self._open, self._reseeded, self._box, self._watcher.say,
+            self._watcher.at, size, books.note, books.totals,
+        )  # fmt: skip
 
     def _open(self) -> OpenVerifier:
         if self._verifier is None:
@@ -161,12 +154,9 @@ class _Runner:
 
     @property
     def _box(self) -> SandboxConfig:
-        box = self._planned.pipeline.sandbox
-        changes = {
-            "workers": self._options.workers or box.workers,
-            "allow_unsafe": self._options.allow_unsafe or box.allow_unsafe,
-        }
-        return box.model_copy(update=changes)
+        box, options = self._planned.pipeline.sandbox, self._options
+        unsafe = options.allow_unsafe or box.allow_unsafe
+        return box.model_copy(update={"workers": options.workers or box.workers, "allow_unsafe": unsafe})
 
     def _reseeded(self, seed: int) -> OpenVerifier:
         from strop_verify.verification import open_verifier

@@ -129,13 +129,8 @@ class StageLedger:
                 self._take(item.task_id)
             self._entry.dropped += 1
             self._entry.reasons[item.reason] += 1
-            line = {
-                "id": item.task_id,
-                "source": item.source,
-                "step": self._entry.step,
-                "reason": item.reason,
-            }
-            self._dropped.write(files.json_line({**line, "detail": item.detail}))
+            line = {"id": item.task_id, "source": item.source, "step": self._entry.step}
+            self._dropped.write(files.json_line({**line, "reason": item.reason, "detail": item.detail}))
             return
         data = item.model_dump_json().encode()
         digest, key = _hash(data), _hash(item.id.encode())

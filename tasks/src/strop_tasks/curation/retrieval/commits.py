@@ -89,14 +89,10 @@ def _task(
         topic=history.name,
         source=f"{history.name}@{commit.id[:12]}",
         metadata={
-            "kind": "commit",
-            "repository": history.name,
-            "commit": commit.id,
-            "date": commit.date,
-            **({"names_file": True} if named else {}),
-            **({"issue": issue} if issue else {}),
+            "kind": "commit", "repository": history.name, "commit": commit.id, "date": commit.date,
+            **({"names_file": True} if named else {}), **({"issue": issue} if issue else {}),
         },
-    )
+    )  # fmt: skip
 
 
 def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:

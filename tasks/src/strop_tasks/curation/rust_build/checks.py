@@ -50,13 +50,9 @@ def check(
     strength = yield from _strength(verifier, task, found)
     agreed = yield from _agreed(verifier, prompt, statement, found)
     metadata = {
-        "prompt_id": prompt.id,
-        **origin,
-        "own_tests": answers.test_count(found.tests),
-        "assertions": count_assertions(found.whole),
-        "strength": strength,
-        "source_cases": agreed,
-    }
+        "prompt_id": prompt.id, **origin, "own_tests": answers.test_count(found.tests),
+        "assertions": count_assertions(found.whole), "strength": strength, "source_cases": agreed,
+    }  # fmt: skip
     return task.model_copy(update={"metadata": metadata})
 
 
