@@ -137,11 +137,8 @@ class _Shown:
         said = list(self._said)
         while said and said[-1].role != "assistant":
             said.pop()  # sent to a play without turns left
-        opening = self._opening
+        opening, begun = self._opening, self._begun if any(self._begun) else []
+        messages, prompt = [*opening.messages, *said], opening.text
         return Demo(
-            task_id=self._task.id,
-            prompt=opening.text,
-            prefill=opening.prefill,
-            messages=[*opening.messages, *said],
-            begun=self._begun if any(self._begun) else [],
+            task_id=self._task.id, prompt=prompt, prefill=opening.prefill, messages=messages, begun=begun
         )

@@ -84,16 +84,11 @@ def _split(
     }
     return [
         ComparedAnswers(
-            task_id=task.id,
-            task_name=task.name,
-            language=task.language,
-            split=side,
-            prompt=reward_prompt(task),
+            task_id=task.id, task_name=task.name, language=task.language, split=side, prompt=reward_prompt(task),
             answers=list(answers[task.id].values()),
         )
-        for side, some in sides.items()
-        for task in some
-    ]
+        for side, some in sides.items() for task in some
+    ]  # fmt: skip
 
 
 def _key(answer: ComparedAnswer, task: Task) -> str:
@@ -107,15 +102,11 @@ def _answer(task: Task, rollout: Rollout, verdict: Verdict, policy: str) -> Comp
     logprobs = [value for turn in rollout.turns for value in turn.completion.logprobs]
     build = verdict.stage("build")
     return ComparedAnswer(
-        text=rollout.answer.strip("\n"),
-        passed=verdict.passed,
-        tokens=len(logprobs),
+        text=rollout.answer.strip("\n"), passed=verdict.passed, tokens=len(logprobs),
         logprob=sum(logprobs) if any(logprobs) else None,
         compiles=verdict.passed or bool(build and build.passed),
-        shown=_shown(task, verdict),
-        seconds=verdict.cpu_seconds,
-        policy=policy,
-    )
+        shown=_shown(task, verdict), seconds=verdict.cpu_seconds, policy=policy,
+    )  # fmt: skip
 
 
 def _shown(task: Task, verdict: Verdict) -> float | None:

@@ -277,16 +277,11 @@ class Factory:
         metadata = {"bug": list(fault.operators), "original": target.label, "lines": list(fault.lines)}
         return Task(
             id=content_hash([FAMILY, self.project.language, statement, asked.model_dump()]),
-            family=FAMILY,
-            language=self.project.language,
-            statement=statement,
+            family=FAMILY, language=self.project.language, statement=statement,
             reference=FORMATS[self.format].render(files, oracle),
-            check=check,
-            topic=self.place.name,
-            split=split_of(target.text),
-            source=source,
+            check=check, topic=self.place.name, split=split_of(target.text), source=source,
             metadata=metadata | ({"commit": target.commit} if target.commit else {}),
-        )
+        )  # fmt: skip
 
 
 def judging(tally: Tally) -> tuple[dict[str, float], str]:

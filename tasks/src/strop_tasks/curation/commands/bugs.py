@@ -68,8 +68,7 @@ def bugs(
     build.finish(
         told,
         f"{tally.tasks} repair tasks from {tally.originals} originals in {build.seconds():.0f} s, by {operators} "
-        f"operators; {said}left out: "
-        f"{tally.told('skipped', 'unusable')}",
+        f"operators; {said}left out: {tally.told('skipped', 'unusable')}",
         **({"tests_a_task": tests} if tests else {}),
         **asked.manifest(),
     )
@@ -115,12 +114,8 @@ def _from_tasks(
             tasks, verifier, build.tally, settings, task_choice, rewriter=models.rewriter, done=done
         )
         _write(build, models.told(made, lambda task: purposes[task.metadata["original"]]), source)
-    return {
-        "per_task": settings.per_task or PER_TASK,
-        "min_passing": task_choice.min_passing,
-        "max_lines": task_choice.max_lines,
-        **task_choice.filters(),
-    }
+    chosen = {"min_passing": task_choice.min_passing, "max_lines": task_choice.max_lines}
+    return {"per_task": settings.per_task or PER_TASK, **chosen, **task_choice.filters()}
 
 
 def _from_project(

@@ -52,16 +52,11 @@ def env(
     if container is not None:
         with atomic(container) as file:
             file.write(containerfile(lock).encode())
-    count = len(lock.installed)
-    packages = (
-        f"{count} packages in {lock.packages}" if lock.packages else "no packages besides this Python's"
-    )
+    own = "no packages besides this Python's"
+    packages = f"{len(lock.installed)} packages in {lock.packages}" if lock.packages else own
     odd = f", {len(lock.flaky)} are flaky, {len(lock.failing)} fail" if lock.flaky or lock.failing else ""
-    print(
-        printable(
-            f"{lock.repository}@{lock.revision[:12]}: {len(lock.passing)} tests pass twice{odd}; {packages}; {path}"
-        )
-    )
+    tests = f"{len(lock.passing)} tests pass twice{odd}"
+    print(printable(f"{lock.repository}@{lock.revision[:12]}: {tests}; {packages}; {path}"))
 
 
 def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -> "EnvironmentLock":

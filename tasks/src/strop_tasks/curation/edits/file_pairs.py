@@ -30,12 +30,8 @@ def edit_task(
     Verified: applying the reference, the oracle's edit in its format, gives the oracle's files.
     """
     placed = format in ("search-replace", "unified-diff")
-    check = EditCheck(
-        format=format,
-        files=dict(sorted(before.items())),
-        oracle=dict(sorted(after.items())),
-        tolerance=TOLERANCE if placed else [],
-    )
+    files, oracle = dict(sorted(before.items())), dict(sorted(after.items()))
+    check = EditCheck(format=format, files=files, oracle=oracle, tolerance=TOLERANCE if placed else [])
     text = reference(check)
     wanted = {path: t for path, t in {**before, **after}.items() if t is not None}
     try:

@@ -123,12 +123,9 @@ class Calls:
                 raise Stopped
             try:
                 answer = await self._caller.ask(
-                    max_tokens=self._server.max_tokens,
-                    messages=question.messages,
-                    temperature=self._server.temperature,
-                    seed=question.seed,
-                    extra_headers={"Idempotency-Key": question.key},
-                )
+                    max_tokens=self._server.max_tokens, temperature=self._server.temperature, seed=question.seed,
+                    messages=question.messages, extra_headers={"Idempotency-Key": question.key},
+                )  # fmt: skip
                 line = self._paid[question.key] = _line(question, answer)
             except refusals() as error:
                 refused = f"the server refuses it ({one_line(error)})"

@@ -52,11 +52,7 @@ def by_agent(
         stack.callback(getattr(policy, "close", lambda: None))
         verifier = stack.enter_context(open_configured(recipe.sandbox, recipe.verifier))
         dispatcher = dispatcher_of(recipe, policy, verifier, played_by(recipe))
-        params = SamplingParams(
-            max_tokens=recipe.sampling.max_tokens,
-            temperature=recipe.sampling.temperature,
-            top_p=recipe.sampling.top_p,
-        )
+        params = SamplingParams(**recipe.sampling.model_dump(include={"max_tokens", "temperature", "top_p"}))
         for number in range(TRIES):
             task = _task(tree, install.language, why)
             (rollout,) = dispatcher.play([task], 1, params, seed=recipe.seed + number, tag=NAME)

@@ -149,11 +149,8 @@ def _task(file: SourceFile, function: PythonFunction, mask: Masked, settings: Im
         function.docstring.encode()
     except UnicodeEncodeError as error:
         raise Unreadable("half of a surrogate pair in the docstring") from error
-    check = EditCheck(
-        format=settings.format,
-        files={file.path: mask.holed if settings.format == "infill" else mask.text},
-        oracle={file.path: file.text},
-    )
+    files = {file.path: mask.holed if settings.format == "infill" else mask.text}
+    check = EditCheck(format=settings.format, files=files, oracle={file.path: file.text})
     share = unit_interval("implement", settings.seed, content_hash(file.text))
     return Task(
         family=FAMILY,

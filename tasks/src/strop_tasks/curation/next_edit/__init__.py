@@ -1,5 +1,6 @@
 """Next-edit tasks: states of a commit in progress, edit by edit. See docs/next-edit.md."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,16 +30,13 @@ class NextEditSettings:
     seed: Annotated[int, Option(help="seed for the order of edits and where lines are cut")] = 0
 
 
-def _marks(task: "Task") -> list[tuple[str, str]]:
+def _marks(task: "Task") -> Iterator[tuple[str, str]]:
     from strop_verify.core.checks import NextEditCheck
 
-    due = task.check.only(NextEditCheck).due
-    return [
-        ("states", str(task.metadata.get("state"))),
-        ("right", "an edit" if due else "silence"),
-        ("splits", str(task.split)),
-        ("repositories", task.topic),
-    ]
+    yield "states", str(task.metadata.get("state"))
+    yield "right", "an edit" if task.check.only(NextEditCheck).due else "silence"
+    yield "splits", str(task.split)
+    yield "repositories", task.topic
 
 
 LAYOUT = TallyLayout(("tasks", "considered", "left_out", "states", "right", "splits", "repositories"), _marks)

@@ -67,11 +67,10 @@ def _edits(
     says_enough(commit)
     if not commit.parent:
         raise LeftOut("the first one")
-    files = {
-        path: one
-        for path, one in files_of(diff).items()
-        if is_program(path) and not is_packaging(path) and one.edits
-    }
+    found = (
+        (path, one) for path, one in files_of(diff).items() if is_program(path) and not is_packaging(path)
+    )
+    files = {path: one for path, one in found if one.edits}
     if not files:
         raise LeftOut("changes no program that was there")
     if sum(len(one.edits) for one in files.values()) > MOST_EDITS:

@@ -205,17 +205,14 @@ def _write(
     files[CHANGES] = folder.write(CHANGES, (line for stage in work for line in copied(stage.changes)))
     named = zip(given, sources.names(given), strict=True)
     manifest = {
-        "format": FORMAT,
-        "version": __version__,
-        "about": planned.pipeline.about,
-        "seed": planned.pipeline.seed,
+        "format": FORMAT, "version": __version__, "about": planned.pipeline.about, "seed": planned.pipeline.seed,
         "sources": [{"source": entry.source, "name": name} for entry, name in named],
         "tasks": entries[-1].kept,
         "steps": [entry.as_json() for entry in entries],
         "files": files,
         **({"carried": sorted(folder.carried.values())} if folder.carried else {}),
         "identity": identity,
-    }
+    }  # fmt: skip
     write_json(folder.path / MANIFEST, manifest)
     return manifest
 

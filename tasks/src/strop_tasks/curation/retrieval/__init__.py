@@ -1,5 +1,6 @@
 """Retrieval tasks: a request, and the relevant files and lines of a tree. See docs/search.md."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,16 +30,13 @@ class RetrievalSettings:
     seed: Annotated[int, Option(help="seed for the choice of docstrings")] = 0
 
 
-def _marks(task: "Task") -> list[tuple[str, str]]:
+def _marks(task: "Task") -> Iterator[tuple[str, str]]:
     from strop_verify.core.checks import RetrievalCheck
 
-    truth = task.check.only(RetrievalCheck).truth
-    return [
-        ("kinds", str(task.metadata.get("kind"))),
-        ("splits", str(task.split)),
-        ("repositories", task.topic),
-        ("files_named", str(len(truth))),
-    ]
+    yield "kinds", str(task.metadata.get("kind"))
+    yield "splits", str(task.split)
+    yield "repositories", task.topic
+    yield "files_named", str(len(task.check.only(RetrievalCheck).truth))
 
 
 LAYOUT = TallyLayout(

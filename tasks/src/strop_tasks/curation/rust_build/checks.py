@@ -40,13 +40,9 @@ def check(
     [verdict] = yield from _judged(verifier, [(own, found.whole)])
     _demand(verdict, found.whole)
     task = Task(
-        language="rust",
-        statement=statement,
-        signature=answers.signature(found),
-        reference=found.code,
-        check=RustCheck(tests=found.tests, edition=EDITION),
-        source=prompt.where,
-    )
+        language="rust", statement=statement, signature=answers.signature(found), reference=found.code,
+        check=RustCheck(tests=found.tests, edition=EDITION), source=prompt.where,
+    )  # fmt: skip
     strength = yield from _strength(verifier, task, found)
     agreed = yield from _agreed(verifier, prompt, statement, found)
     metadata = {

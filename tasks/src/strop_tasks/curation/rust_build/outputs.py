@@ -137,27 +137,22 @@ def manifest(
     prompts  number of the source's prompts; done: of those with a result; judge: the compiler's identity
     """
     prices = settings.connection().prices
+    by_stage = {stage: tally.dropped[stage] for stage in STAGES if tally.dropped[stage]}
     return {
         "format": 1,
         "build": settings.identity(source, questions.templates_hash()),
-        "limit": settings.limit,
-        "draw": settings.draw,
+        "limit": settings.limit, "draw": settings.draw,
         "parts": dict(zip(PART_NAMES, settings.shares, strict=True)),
-        "complete": done == prompts,
-        "prompts": prompts,
-        "unfinished": prompts - done,
+        "complete": done == prompts, "prompts": prompts, "unfinished": prompts - done,
         "kept": {"total": tally.kept.total(), **{n: tally.kept[n] for n in PART_NAMES}},
-        "dropped": {
-            "total": tally.dropped.total(),
-            "by_stage": {s: tally.dropped[s] for s in STAGES if tally.dropped[s]},
-        },
+        "dropped": {"total": tally.dropped.total(), "by_stage": by_stage},
         "stages": tally.stages(),
         "usage": usage.summary(questions.STAGES),
         "cost": round(usage.cost(prices), 6) if prices.known else None,
         "prices_per_million": {"in": settings.price_in, "out": settings.price_out} if prices.known else None,
         "files": tally.hashes,
         "versions": {"strop": __version__, "rust": judge.rpartition(":")[2]},
-    }
+    }  # fmt: skip
 
 
 def _task_line(task: dict[str, Any], side: str) -> bytes:

@@ -87,14 +87,9 @@ class CostEstimate:
         statement = characters / CHARACTERS_PER_TOKEN
         frame = sum(len(_template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES)
         rewritten = statement + prompts * REWRITE_EXTRA_TOKENS
-        return cls(
-            rows=rows,
-            prompts=prompts,
-            calls=2 * prompts,
-            tokens_in=round(prompts * frame + statement + rewritten),
-            tokens_out=round(rewritten + prompts * SOLUTION_TOKENS),
-            most_calls=(1 + attempts) * prompts,
-        )
+        tokens_in = round(prompts * frame + statement + rewritten)
+        tokens_out = round(rewritten + prompts * SOLUTION_TOKENS)
+        return cls(rows, prompts, 2 * prompts, tokens_in, tokens_out, (1 + attempts) * prompts)
 
     def lines(self, paid: Usage, prices: Prices) -> list[str]:
         """The estimate as lines for the user."""

@@ -173,16 +173,10 @@ def _task(original: Task, others: list[Task], trial: _Trial, kind: Kind, code: s
     identity = [FAMILY, statement, original.signature, original.check.model_dump(), program]
     metadata = {name: value for name, value in original.metadata.items() if name == "examples"}
     found = {"broken": program, "message": message, "kind": kind, "operator": operator, "error_code": code}
-    return original.model_copy(
-        update={
-            "id": content_hash(identity),
-            "family": FAMILY,
-            "statement": statement,
-            "source": f"{original.source or original.id}.{operator}" + (f".{count + 1}" if count else ""),
-            "prompt": None,
-            "metadata": {**metadata, **found, "original": original.id},
-        }
-    )
+    source = f"{original.source or original.id}.{operator}" + (f".{count + 1}" if count else "")
+    update = {"id": content_hash(identity), "family": FAMILY, "statement": statement, "source": source}
+    metadata |= {**found, "original": original.id}
+    return original.model_copy(update={**update, "prompt": None, "metadata": metadata})
 
 
 FILE = "src/lib.rs"

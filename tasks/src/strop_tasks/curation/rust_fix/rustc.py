@@ -69,14 +69,11 @@ class RustcToolchain:
         outcome = Outcome.PASSED if found.ok else Outcome.FAILED
         if found.trouble:
             outcome = Outcome.TIMED_OUT if found.trouble == "timed out" else Outcome.OUT_OF_MEMORY
+        stages = [Stage(name="build", passed=found.ok, seconds=found.seconds, output=output)]
         return Verdict(
-            outcome=outcome,
-            stages=[Stage(name="build", passed=found.ok, seconds=found.seconds, output=output)],
-            detail=found.trouble,
-            seconds=found.seconds,
-            cpu_seconds=found.cpu_seconds,
-            peak_bytes=found.peak_bytes,
-        )
+            outcome=outcome, stages=stages, detail=found.trouble, seconds=found.seconds,
+            cpu_seconds=found.cpu_seconds, peak_bytes=found.peak_bytes,
+        )  # fmt: skip
 
     def _open(self, compiler: Compiler) -> "Box":
         if self._box is None:

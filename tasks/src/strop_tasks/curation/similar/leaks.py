@@ -171,10 +171,8 @@ def _item(task: Task, n: int, prose: str, texts: list[str]) -> Item:
         short=_union([shingles(one, SHORT_RUN) for one in split]),
         numbers=set_of(map(hash_text, numbers_of(statement_of(task)))),
         entry=entry if len(entry) >= 8 or "_" in entry.strip("_") else "",
-        form=code.form(task.reference, task.language),
-        language=task.language,
-        tests=tests_of(task),
-    )
+        form=code.form(task.reference, task.language), language=task.language, tests=tests_of(task),
+    )  # fmt: skip
 
 
 def _union(sets: list[Hashes]) -> Hashes:

@@ -138,12 +138,9 @@ class TaskTable:
             length=len(prose) if len(plain) >= _FEWEST else len(plain),
             numbers=hash_text(" ".join(sorted(numbers_of(text)))),
             given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
-            language=hash_text(task.language),
-            size=form.size,
-            exact=form.exact,
-            shape=form.shape,
+            language=hash_text(task.language), size=form.size, exact=form.exact, shape=form.shape,
             tests=max(task.test_count, len(tests.inputs)),
-        )
+        )  # fmt: skip
         for column, value in zip(self._columns.values(), row, strict=True):
             column.append(value)
         self._statements.append(prose)

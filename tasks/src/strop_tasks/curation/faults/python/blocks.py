@@ -23,7 +23,7 @@ PYTHON.swap(
     "swapped-branches",
     at="""(if_statement consequence: (_) @a . (comment)* .
           alternative: [(else_clause body: (_) @b) (elif_clause consequence: (_) @b)]) @at""",
-)
+)  # fmt: skip
 # `return a`, `return []` as `return None`, `return None` as `return False`
 PYTHON.rule("other-result", at=f"(return_statement . [{_VALUES}] @at)", to="None")
 PYTHON.rule("other-result", at="(return_statement . (none) @at)", to="False")

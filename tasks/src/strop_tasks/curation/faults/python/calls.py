@@ -45,10 +45,8 @@ PYTHON.words(
     "wrong-function", at="(call function: (identifier) @at arguments: (argument_list))", others=_FUNCTIONS
 )
 PYTHON.words(
-    "wrong-method",
-    at="(call function: (attribute attribute: (_) @at) arguments: (argument_list))",
-    others=_METHODS,
-)
+    "wrong-method", at="(call function: (attribute attribute: (_) @at) arguments: (argument_list))", others=_METHODS
+)  # fmt: skip
 # `enumerate(a)` as `enumerate(a, 1)`, and back
 _ENUMERATED = '(call function: (identifier) @f arguments: (argument_list . {}) (#eq? @f "enumerate")) @at'
 PYTHON.rule("counted-from-one", at=_ENUMERATED.format("(_) @a ."), cut="a$ a$", to=", 1")

@@ -66,12 +66,8 @@ def _drop_lifetime(source: Source) -> Iterator[Edit]:
 
 # `-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`
 RUST.words(
-    "borrowed-result",
-    "lifetimes",
-    "types",
-    at="(function_item return_type: (_) @at)",
-    others={"String": "&str"},
-)
+    "borrowed-result", "lifetimes", "types", at="(function_item return_type: (_) @at)", others={"String": "&str"}
+)  # fmt: skip
 RUST.rule(
     "borrowed-result", "lifetimes", "types", to="&[{a}]",
     at="""(function_item return_type: (generic_type
