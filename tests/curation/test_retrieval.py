@@ -16,10 +16,10 @@ from tests import warm
 from strop.environments.search_tree import tree_of_check
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.sources import iter_tasks
+from strop_tasks.curation.edits.repository import gather
 from strop_tasks.curation.engine.tally import split_of
 from strop_tasks.curation.retrieval.commits import changed_lines, names_file, not_blank
 from strop_tasks.curation.retrieval.function_tasks import changed
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.core.checks import EditCheck, ProjectCheck, RetrievalCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.ranges import write_ranges

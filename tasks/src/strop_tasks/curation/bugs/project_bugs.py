@@ -1,4 +1,4 @@
-"""`bugs_of_project` turns a project with tests into verified repair tasks.
+"""`Factory` turns a project with tests into verified repair tasks.
 
 A bug is put into a function that tests reach and judged by those tests alone. It is kept when some of them fail, and
 

@@ -13,11 +13,10 @@ from tempfile import TemporaryDirectory
 
 from strop_tasks.curation.edits.history import MOST_LINES, is_packaging, is_test
 from strop_tasks.curation.edits.programs import same_program
-from strop_tasks.curation.edits.repository import Commit, Repository
+from strop_tasks.curation.edits.repository import Commit, Repository, gather
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.faults.draw import Fault
 from strop_tasks.curation.faults.routines import RoutinePlace, parsed
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.ids import content_hash
 from strop_verify.core.ranges import Range

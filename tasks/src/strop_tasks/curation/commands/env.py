@@ -62,10 +62,9 @@ def env(
 def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -> "EnvironmentLock":
     import tempfile
 
-    from strop_tasks.curation.edits.repository import Repository
+    from strop_tasks.curation.edits.repository import Repository, gather
     from strop_tasks.curation.histories.environment import environment_of
     from strop_tasks.curation.histories.installation import installation_of
-    from strop_tasks.curation.retrieval.trees import gather
     from strop_verify.verification.settings import Settings
 
     with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:

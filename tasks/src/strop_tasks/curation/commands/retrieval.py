@@ -60,10 +60,10 @@ def _made(
     """The tasks of all sources, without splits."""
     from strop.reports.terminal.progress import Progress
     from strop.tasks.sources import iter_tasks
-    from strop_tasks.curation.edits.repository import Repository
-    from strop_tasks.curation.retrieval.commits import of_commits, read_issues
+    from strop_tasks.curation.edits.history import read_issues
+    from strop_tasks.curation.edits.repository import Repository, gather
+    from strop_tasks.curation.retrieval.commits import of_commits
     from strop_tasks.curation.retrieval.function_tasks import of_bugs, of_docstrings
-    from strop_tasks.curation.retrieval.trees import gather
 
     issues = read_issues(settings.issues or [])
     files = [source for source in sources if source.endswith((".jsonl", ".jsonl.gz"))]

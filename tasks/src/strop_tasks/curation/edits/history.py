@@ -10,12 +10,14 @@ version bumps and the like dropped, an issue about a bug linked, programming fil
    the changed ones: in the same folder, or with names that the issue or a changed file mentions.
 """
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from strop_tasks.curation.edits.repository import Commit, CommitFile
 from strop_tasks.curation.engine.tally import LeftOut
+from strop_verify.core.errors import UserError
 from strop_verify.core.ids import rng
 from strop_verify.edits.languages import LANGUAGES
 
@@ -59,6 +61,28 @@ _PACKAGING = re.compile(
 _CLOSES = re.compile(
     r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
 )
+
+
+def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
+    """Texts of issues by repository and number. `words`: such as flask=issues.json, a file with a JSON array of objects
+    with number, title and body. Raises UserError.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not (name and equals and path):
+            raise UserError(f"--issues {word}: write REPOSITORY=FILE.json")
+        try:
+            rows = json.loads(Path(path).read_text(encoding="utf-8"))
+            texts = {int(row["number"]): f"{row['title']}\n\n{row.get('body') or ''}".strip() for row in rows}
+        except OSError as error:
+            raise UserError(f"--issues {word}: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UserError(
+                f"--issues {word}: not a list of issues; gh issue list --json number,title,body writes one"
+            ) from None
+        found.setdefault(name, {}).update(texts)
+    return found
 
 
 def said_of(commit: Commit, issues: Mapping[int, str]) -> tuple[str, int]:

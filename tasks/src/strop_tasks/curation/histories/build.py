@@ -11,7 +11,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from strop_tasks.curation.edits.repository import Repository
+from strop_tasks.curation.edits.history import read_issues
+from strop_tasks.curation.edits.repository import Repository, gather
 from strop_tasks.curation.engine.tally import ErrorBudget, LeftOut, Tally
 from strop_tasks.curation.histories import HistorySettings
 from strop_tasks.curation.histories.commits import HistoryCommit, candidate
@@ -19,8 +20,6 @@ from strop_tasks.curation.histories.environment import PackageFolders
 from strop_tasks.curation.histories.issue_rows import IssueRows
 from strop_tasks.curation.histories.runs import HistoryRuns
 from strop_tasks.curation.histories.trial import CommitTrial
-from strop_tasks.curation.retrieval.commits import read_issues
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.core.bounded_map import ahead
 from strop_verify.core.checks import ProjectCheck
 from strop_verify.core.errors import UserError, VerificationError

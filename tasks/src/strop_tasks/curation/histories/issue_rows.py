@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from strop_tasks.curation.edits.file_pairs import clone_of
-from strop_tasks.curation.edits.repository import Repository
+from strop_tasks.curation.edits.repository import Repository, gather
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.histories import HistorySettings
 from strop_tasks.curation.histories.commits import HistoryCommit, candidate
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.core.checks import WorkspaceCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task

@@ -6,20 +6,17 @@ without tests and build configuration. If the message closes an issue whose text
 docs/search.md lists the reasons for which commits are left out.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from strop.environments.search_pattern import words
 from strop_tasks.curation.edits.history import is_packaging, is_program, is_test, said_of
 from strop_tasks.curation.edits.programs import same_program
-from strop_tasks.curation.edits.repository import Commit, Repository
+from strop_tasks.curation.edits.repository import Commit, Repository, SourceHistory
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.retrieval import FAMILY, RetrievalSettings
-from strop_tasks.curation.retrieval.trees import SourceHistory
 from strop_verify.core.checks import RetrievalCheck
-from strop_verify.core.errors import UserError
 from strop_verify.core.ranges import Range, merged, write_ranges
 from strop_verify.core.task import Task
 from strop_verify.edits.languages import LANGUAGES
@@ -93,28 +90,6 @@ def _task(
             **({"names_file": True} if named else {}), **({"issue": issue} if issue else {}),
         },
     )  # fmt: skip
-
-
-def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
-    """Texts of issues by repository and number. `words`: such as flask=issues.json, a file with a JSON array of objects
-    with number, title and body. Raises UserError.
-    """
-    found: dict[str, dict[int, str]] = {}
-    for word in words:
-        name, equals, path = word.partition("=")
-        if not (name and equals and path):
-            raise UserError(f"--issues {word}: write REPOSITORY=FILE.json")
-        try:
-            rows = json.loads(Path(path).read_text(encoding="utf-8"))
-            texts = {int(row["number"]): f"{row['title']}\n\n{row.get('body') or ''}".strip() for row in rows}
-        except OSError as error:
-            raise UserError(f"--issues {word}: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UserError(
-                f"--issues {word}: not a list of issues; gh issue list --json number,title,body writes one"
-            ) from None
-        found.setdefault(name, {}).update(texts)
-    return found
 
 
 def changed_lines(diff: str) -> dict[str, list[Range]]:

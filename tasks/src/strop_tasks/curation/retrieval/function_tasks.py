@@ -5,11 +5,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from strop_tasks.curation.edits.history import is_packaging, is_test
-from strop_tasks.curation.edits.repository import Repository
+from strop_tasks.curation.edits.repository import Repository, SourceHistory
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.retrieval import FAMILY
 from strop_tasks.curation.retrieval.commits import names_file, not_blank
-from strop_tasks.curation.retrieval.trees import SourceHistory
 from strop_verify.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop_verify.core.checks import ProjectCheck, RetrievalCheck
 from strop_verify.core.ids import rng

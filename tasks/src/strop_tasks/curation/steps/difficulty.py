@@ -2,7 +2,7 @@
 
 A group of answers that all pass or all fail carries no signal for GRPO (DAPO, arXiv 2503.14476, section 3.2), so
 tasks that the policy always or never solves cost time and teach nothing. The policy is a model that samples here, or
-earlier results in a file (`pipeline.scores`).
+earlier results in a file (`pipeline.verdicts.Scores`).
 """
 
 from collections.abc import Iterator, Sequence
