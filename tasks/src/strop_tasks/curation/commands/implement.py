@@ -69,9 +69,9 @@ def _tested(
     progress: "Progress",
 ) -> "Iterator[Task]":  # fmt: skip
     """Tasks judged by the project's tests. Its snapshot is written after the last one."""
-    from strop_tasks.curation.implement.archive import stem
     from strop_tasks.curation.implement.build import tasks
     from strop_tasks.curation.implement.project import judged, project_files
+    from strop_tasks.curation.implement.sources import stem
     from strop_verify.core import files
     from strop_verify.core.snapshots import archive as packed
 

@@ -15,6 +15,7 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
+    from strop.config.model import ModelConfig
     from strop.reports.terminal.progress import Progress
     from strop_verify.core.task import Task
     from strop_verify.verification.settings import Settings
@@ -101,7 +102,6 @@ class PromptLimit:
         if most is None or name is None:
             raise UserError("--max-prompt-tokens N and --tokenizer MODEL belong together: give both")
         from strop.config.model import ModelConfig
-        from strop_tasks.curation.engine.prompt_length import token_counter
 
         count = token_counter(ModelConfig(name=name))
         return lambda task: count(task) <= most
@@ -176,3 +176,23 @@ def edit_format(name: str) -> str:
     if name not in FORMATS:
         raise unknown("--format", name, FORMATS)
     return name
+
+
+def token_counter(
+    model: "ModelConfig", style: str = "chat", template: str | None = None
+) -> "Callable[[Task], int]":
+    """Counts the tokens of a task's prompt, with what the model's chat template adds. Raises UserError."""
+    from strop.config.schema import Recipe
+    from strop.policies.open import tokenizer_of
+    from strop.rollouts.encoding import opening_ids
+    from strop.tasks.prompts import render
+    from strop_verify.core.play import Opening
+
+    tokenizer = tokenizer_of(Recipe(model=model))
+
+    def count(task: "Task") -> int:
+        asked = render(task, style, template)
+        opening = Opening(asked.text, tuple(asked.messages), asked.prefill, sections=asked.sections)
+        return len(opening_ids(opening, tokenizer))
+
+    return count
