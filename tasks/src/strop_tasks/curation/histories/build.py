@@ -158,24 +158,20 @@ class HistoryBuild:
 
     def _taken(self, one: HistoryCommit, future: "Future[dict[str, Any]]") -> Task | None:
         """Records the outcome; returns the task, if any."""
-        outcome = future.result()
-        self._budget.count(outcome.get("error"))
-        if "error" in outcome:  # tried again by the next run
-            self._tally.left_out["could not be judged"] += 1
-            self._done += 1
-            if self.rows is not None:
-                self.rows.left_out[one.instance] = f"could not be judged: {outcome['error']}"
-            return None
+        outcome, error = future.result(), future.result().get("error")
+        self._budget.count(error)
         if one.key not in self._known:
-            self._journal.append(outcome)
-            self._known[one.key] = outcome
             self._done += 1
-        if "task" not in outcome:
-            self._tally.left_out[outcome["left_out"]] += 1
-            if self.rows is not None:
-                self.rows.left_out[one.instance] = outcome["left_out"]
-            return None
-        return Task.model_validate(outcome["task"])
+            if error is None:  # else the next run tries it again
+                self._journal.append(outcome)
+                self._known[one.key] = outcome
+        if "task" in outcome:
+            return Task.model_validate(outcome["task"])
+        reason = outcome.get("left_out", "could not be judged")
+        self._tally.left_out[reason] += 1
+        if self.rows is not None:
+            self.rows.left_out[one.instance] = reason if error is None else f"{reason}: {error}"
+        return None
 
     def _key(self) -> str:
         """Digest of the settings on which a commit's outcome depends."""
