@@ -98,7 +98,7 @@ class _Shown:
         self._texts: Iterator[str] = show(rng)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)  # setup and close, where it has them
+        return getattr(self._inner, name)  # for `setup` and `close`, if it has them
 
     def begin(self) -> Opening:
         self._opening = self._inner.begin()

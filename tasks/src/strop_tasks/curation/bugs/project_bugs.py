@@ -81,7 +81,7 @@ class _Pair(Target):
 
 @dataclass
 class _Waiting:
-    """A bug on its way through the second step."""
+    """A bug in the second step."""
 
     found: _Found
     task: Task
@@ -285,7 +285,7 @@ class Factory:
 
 
 def judging(tally: Tally) -> tuple[dict[str, float], str]:
-    """Median and least number of tests a task, and tasks with fewer than `LEAST_TESTS`; the same in words."""
+    """Median and minimum number of tests per task, and tasks with fewer than `LEAST_TESTS`; and the same as text."""
     counts = [int(count) for count in tally.counts["tests"].elements()]
     few = sum(count < LEAST_TESTS for count in counts)
     told: dict[str, float] = {"median": median(counts), "least": min(counts), "few": few}
@@ -304,7 +304,7 @@ def _parts(target: Target) -> tuple[_Found, ...]:
 
 
 def _hidden(one: _Found, results: Results) -> bool:
-    """Whether a bug no longer shows in its test as it did alone."""
+    """Whether a bug's test no longer fails as it did with this bug alone."""
     test = results.get(one.failing[0])
     if test is None or test.outcome is Outcome.PASSED:
         return True

@@ -58,7 +58,7 @@ class Target:
 
     @property
     def label(self) -> str:
-        """How it is named in a task's source."""
+        """Its name in a task's source."""
         return f"{self.path}:{self.name}"
 
 
@@ -93,7 +93,7 @@ class Targets:
     tally: Tally
     max_file_chars: int | None = None
     rewriter: Rewriter | None = None
-    """A model that writes bugs too."""
+    """A model that also writes bugs."""
     enough: int = 200
     """Functions to find before the first bug is made."""
     undo: str = ""
@@ -159,7 +159,7 @@ class Targets:
     def _reached(
         self, files: Mapping[str, str], known: Mapping[str, list[_Spot]], given: set[tuple[str, int]]
     ) -> tuple[list[_Placed], list[_Placed]]:
-        """The functions that were not given yet: those with enough tests, and the others."""
+        """The new functions: those with enough tests, and the others."""
         by_place: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for test, reach in self.project.reached.items():
             if not reach.clock and len(test) <= MOST_NAME:

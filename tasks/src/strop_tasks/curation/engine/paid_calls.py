@@ -23,7 +23,7 @@ from strop_verify.core.files import write_json
 CALLS, BUILD = "calls.jsonl", "build.json"
 FINISH_SECONDS = 15.0  # how long an interrupted build waits for calls in flight
 MOST_REFUSED = 8
-"""Number of refusals without an answer that ends a build: the settings are wrong, not the prompts."""
+"""A build ends after this many refusals and no answer: then the settings are wrong, not the prompts."""
 
 
 class Question(NamedTuple):
@@ -171,7 +171,7 @@ def _line(question: Question, answer: Any) -> dict[str, Any]:
 
 
 def _response(line: Mapping[str, Any]) -> Response:
-    text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
+    text = line["text"].encode(errors="replace").decode()  # replaces lone surrogates
     return Response(text, line["finish"])
 
 

@@ -15,7 +15,7 @@ _COMMENTS = ("comment", "line_comment", "block_comment")
 
 
 class NoFault(Exception):
-    """Why an answer is of no use, in a few words that do not depend on it."""
+    """Why an answer cannot be used, in a few words that do not depend on it."""
 
 
 def shown(source: Source, node: Node) -> str:
@@ -46,7 +46,7 @@ def fitted(source: Source, node: Node, code: str) -> tuple[int, int, str]:
 
 
 def _function(code: str, language: str) -> tuple[Source, Node]:
-    """The one function of an answer."""
+    """The only function of an answer. Raises NoFault."""
     source = Source(dedent(code), language)
     if source.too_long:
         raise NoFault("the answer is too long")

@@ -150,7 +150,7 @@ class _InstallReading:
         )  # fmt: skip
 
     def _written(self) -> dict[str, str]:
-        """Version files and metadata that are not there."""
+        """Missing version files and metadata."""
         version = self.version or self._told() or _UNKNOWN
         numbers = tuple(int(part) if _NUMBER.fullmatch(part) else part for part in version.split("."))
         texts = {path: _VERSION_FILE.format(version, numbers) for path in self.version_files if _inside(path)}

@@ -78,7 +78,7 @@ class _TrialBudget:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A commit's trees and what is known of them."""
+    """A commit's trees and data about them."""
 
     before: dict[str, str]
     after: dict[str, str | None]
@@ -171,7 +171,7 @@ class CommitTrial:
         return _Sides(before, after, tree, applied(tree, after), language, packages, budget)
 
     def _sieved(self, sides: _Sides, touched: list[str], files: list[str], **more: object) -> set[str]:
-        """Tests in changed lines that pass only with the oracle; of these files if pytest has no such test."""
+        """Tests in changed lines that pass only with the oracle; tests of `files` if pytest finds none there."""
         request = RunRequest(within=touched, keep=True)
         without = self.run(sides, request, right=False, **more)
         if touched and without.status == _UNKNOWN and not without.results:

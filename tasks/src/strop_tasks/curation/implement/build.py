@@ -34,7 +34,7 @@ from strop_verify.edits.lines import split
 
 @dataclass(frozen=True)
 class Masked:
-    """What a mask leaves and what it takes; lines count from 1."""
+    """A masked file and the masked lines; lines count from 1."""
 
     text: str
     """The file with the comment."""

@@ -43,7 +43,7 @@ class SourceFile:
     origin: str
     """Name of the tree or data set."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What a row says about repository and licences."""
+    """A row's repository and licences."""
 
 
 def read_sources(
@@ -146,7 +146,7 @@ def _decoded(data: bytes, max_chars: int) -> str:
 
 
 def _walk(root: Path, tally: Tally) -> Iterator[str]:
-    """The .py files below a folder, links and hidden, installed and cached folders left out; a folder's files first."""
+    """The .py files below a folder, without links and hidden, installed or cached folders; a folder's files first."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -191,7 +191,7 @@ def is_archive(path: Path) -> bool:
 
 
 def stem(path: Path) -> str:
-    """The name without its ending; an sdist's folder is called so."""
+    """The name without its suffix, as an sdist's folder is named."""
     longest = max((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), key=len, default="")
     return path.name.removesuffix(longest)
 

@@ -18,7 +18,7 @@ FORMAT = "strop-curation-1"
 
 
 class CurationFolder:
-    """The output folder while this process holds it."""
+    """The output folder, locked by this process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -38,7 +38,7 @@ class CurationFolder:
         return hashed.entry()
 
     def carry(self, source: Path) -> str:
-        """Copies a file or folder into it, once, and returns its name there; a number makes names unique."""
+        """Copies a file or folder into the folder, once, and returns its name there; a number makes names unique."""
         if source not in self.carried:
             name, number = source.name, 1
             while name in self.carried.values():

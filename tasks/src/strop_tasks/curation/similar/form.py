@@ -62,7 +62,7 @@ EMPTY = Form(0, 0, 0, shingles([], WIDTH))
 
 
 def form(source: str, language: str = "python") -> Form:
-    """The normal form of an answer: bare code, or a response, of which the last fenced block counts."""
+    """The normal form of an answer: bare code, or the last fenced block of a response."""
     if fenced := _FENCE.findall(source):
         source = fenced[-1]
     found = python_labels(source) if language == "python" else None
@@ -79,12 +79,12 @@ def form(source: str, language: str = "python") -> Form:
 
 
 def _kind(label: str) -> str:
-    """A constant's type, any other label itself."""
+    """The type of a constant; any other label unchanged."""
     return label.partition(":")[0] if label.startswith("=") and len(label) > 1 else label
 
 
 def _token_labels(source: str, language: str) -> list[str]:
-    """Tokens in the manner of `python_labels`."""
+    """Tokens as labels like those of `python_labels`."""
     source = _COMMENT[_STYLE.get(language, "slashes")].sub(lambda m: m.group(1) or " ", source)
     own = {name for found in _DECLARED.findall(source) for name in found if name}
     for found in _PARAMETERS.findall(source):

@@ -100,7 +100,7 @@ class ComparedTask(NamedTuple):
     numbers: int
     """Hash of the numbers in the statement, in any order, without its examples."""
     given: int
-    """Hash of code that the task gives: a program to repair, the code around a gap; 0 if none."""
+    """Hash of code in the task: a program to repair, the code around a gap; 0 if there is none."""
     language: int
     size: int
     """Number of labels in the reference's normal form; 0 if there is no reference."""

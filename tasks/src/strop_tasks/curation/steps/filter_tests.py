@@ -61,9 +61,7 @@ class FilterTests(Step[FilterTestsConfig]):
                 yield self._filtered(task, memory[task.id], context)
 
     def _looked(self, task: Task, context: Context, errors: ErrorBudget) -> Work[dict[str, Any]]:
-        """{"failing", "unique", "kept": numbers of tests, "why": why the reference fails those that are kept}; or
-        {"error": cause}.
-        """
+        """{"failing", "unique", "kept": indices of tests, "why": why the reference fails the kept ones}, or {"error"}."""
         tests, config = task.check.single_tests(), self.config
         failing: list[int] = []
         if config.failing and tests and task.reference.strip():
@@ -123,8 +121,8 @@ class FilterTests(Step[FilterTestsConfig]):
 
 
 def _failing(task: Task, count: int, context: Context, errors: ErrorBudget) -> Work[list[int] | str]:
-    """The tests that the reference fails, run together, and each alone if one stopped the others. A text if that
-    cannot be decided.
+    """The tests that the reference fails, run together, or each alone if one stopped the others; the verifier's error
+    if it failed.
     """
     yield [first := context.verifier().submit(task, task.reference)]
     verdict = errors.see(first.result())

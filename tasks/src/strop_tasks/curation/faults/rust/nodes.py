@@ -48,7 +48,7 @@ def tails(source: Source) -> Iterator[tuple[Node, Node]]:
 
 
 def tail_of(block: Node) -> Node | None:
-    """The expression that a block ends in; None where it ends in a statement."""
+    """The expression at the end of a block; None if it ends in a statement."""
     last = block.named_children[-1] if block.named_children else None
     if last is not None and last.type == "expression_statement":
         inner = last.named_children[0] if last.named_children else None
