@@ -61,7 +61,7 @@ class FilterTests(Step[FilterTestsConfig]):
                 yield self._filtered(task, memory[task.id], context)
 
     def _looked(self, task: Task, context: Context, errors: ErrorBudget) -> Work[dict[str, Any]]:
-        """{"failing", "unique", "kept": indices of tests, "why": why the reference fails the kept ones}, or {"error"}."""
+        """{"failing", "unique", "kept": test indices, "why": why the reference fails the kept ones}, or {"error"}."""
         tests, config = task.check.single_tests(), self.config
         failing: list[int] = []
         if config.failing and tests and task.reference.strip():
