@@ -296,7 +296,7 @@ def test_formats_of_gits_objects_are_not_mixed(tmp_path: Path) -> None:
     gather([folders[2], str(bundle)], store)
     listed = subprocess.run(["git", "branch"], cwd=store, capture_output=True, text=True, check=True).stdout
     assert listed.split() == ["*", "longer", "packed"]
-    with pytest.raises(UserError, match=r"format sha256, those of .*short in sha1"):
+    with pytest.raises(UserError, match=r"format is sha256, that of .*short is sha1"):
         gather(folders, store)
 
 
