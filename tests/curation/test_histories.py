@@ -675,7 +675,7 @@ def test_histories_that_cannot_be_read_are_one_line_and_the_others_go_on(tmp_pat
     for name, cause in (
         ("evil", f"evil: the tree of {commit[:12]} cannot be read"),
         ("empty", "empty: it has no commit"),
-        ("shallow", "make it whole: git fetch --unshallow"),
+        ("shallow", "complete it: git fetch --unshallow"),
     ):
         done = warm.strop("build", "env", tmp_path / name, "-o", tmp_path / "envs")
         assert done.returncode == 2 and cause in done.stderr.splitlines()[-1], done.stderr

@@ -16,10 +16,10 @@ from tests import warm
 from strop.environments.search_tree import tree_of_check
 from strop.tasks import load_tasks, write_tasks
 from strop.tasks.sources import iter_tasks
+from strop_tasks.curation.edits.repository import gather
 from strop_tasks.curation.engine.tally import split_of
 from strop_tasks.curation.retrieval.commits import changed_lines, names_file, not_blank
 from strop_tasks.curation.retrieval.function_tasks import changed
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.core.checks import EditCheck, ProjectCheck, RetrievalCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.ranges import write_ranges
@@ -277,9 +277,9 @@ def test_the_text_of_an_issue_that_a_commit_closes_is_the_request(tmp_path: Path
     (tmp_path / "rows.json").write_text("[1]")
     for word, why in (
         ("sums", "write REPOSITORY=FILE.json"),
-        ("sum=issues.json", "no source is called so; there are sums"),
+        ("sum=issues.json", "no source has this name; there are sums"),
         ("sums=none.json", "No such file"),
-        ("sums=rows.json", "is not a list of issues; gh issue list"),
+        ("sums=rows.json", "not a list of issues; gh issue list"),
     ):
         done = warm.strop(*command, word, cwd=tmp_path)
         assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
@@ -296,7 +296,7 @@ def test_formats_of_gits_objects_are_not_mixed(tmp_path: Path) -> None:
     gather([folders[2], str(bundle)], store)
     listed = subprocess.run(["git", "branch"], cwd=store, capture_output=True, text=True, check=True).stdout
     assert listed.split() == ["*", "longer", "packed"]
-    with pytest.raises(UserError, match=r"format sha256, those of .*short in sha1"):
+    with pytest.raises(UserError, match=r"format is sha256, that of .*short is sha1"):
         gather(folders, store)
 
 
@@ -306,7 +306,7 @@ def test_formats_of_gits_objects_are_not_mixed(tmp_path: Path) -> None:
         (["nowhere"], "'nowhere' is neither a git repository nor a bundle"),
         (["none.jsonl"], "none.jsonl: no such file; make one with strop build bugs"),
         (["broken.bundle"], "broken.bundle: the bundle holds no branch"),
-        (["SUMS", "--held-out", "sim"], "--held-out sim: no task is of it; there are sums"),
+        (["SUMS", "--held-out", "sim"], "--held-out sim: no task comes from it; there are sums"),
         (["SUMS", "SUMS"], "two sources are called 'sums'"),
     ],
 )

@@ -25,7 +25,7 @@ def test_settings_that_cannot_work(built, prompts, tmp_path) -> None:
     assert "add --url" in refused(built(source, out, "--url", ""))
     assert "must begin with http" in refused(built(source, out, "--url", "localhost:8000"))
     assert "add --model" in refused(built(source, out, "--model", ""))
-    assert "name both" in refused(built(source, out, "--price-in", 1))
+    assert "needs both prices" in refused(built(source, out, "--price-in", 1))
     assert "needs prices" in refused(built(source, out, "--max-cost", 1))
     assert "three numbers" in refused(built(source, out, "--parts", "1,2"))
     assert "no column 'tex' (did you mean 'text'?)" in refused(

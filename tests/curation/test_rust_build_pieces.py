@@ -59,7 +59,7 @@ def test_methods_that_tests_need_are_outlined() -> None:
         ("```rust\nfn f() {}\n```", "stop", "no test modules"),
         ("```rust\nfn f() {\n", "length", "cut"),
         (f"```rust\n{TESTS}{TESTS}```", "stop", "2 test modules"),
-        (f"```rust\n#[test]\nfn t() {{}}\n{TESTS}```", "stop", "outside of the test module"),
+        (f"```rust\n#[test]\nfn t() {{}}\n{TESTS}```", "stop", "outside the test module"),
         (f"```rust\n{TESTS.replace('#[cfg(test)]', '')}```", "stop", "no test modules"),
     ],
 )
@@ -112,7 +112,7 @@ def test_other_rows_need_a_column_and_task_lines_need_none(tmp_path) -> None:
     with pytest.raises(UserError, match="add --column statement=prompt"):
         list(sources.read(path, {}, None))
     assert [p.id for p in sources.read(path, {"statement": "prompt", "id": "n"}, 1)] == ["7"]
-    with pytest.raises(UserError, match="not text but int"):
+    with pytest.raises(UserError, match="of type int, not text"):
         list(sources.read(path, {"statement": "n"}, None))
     [prompt] = sources.read("python-functions", {}, 1)
     assert prompt.statement.count("Signature:\ndef ") == 1 and ">>> " in prompt.statement and prompt.cases

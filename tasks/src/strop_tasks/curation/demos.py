@@ -1,11 +1,7 @@
-"""Demonstrations for a warm start: an environment's own expert plays the training tasks, and what passes is kept.
+"""Demonstrations for a warm start: an environment's own expert plays the training tasks, and plays that pass are kept.
 
-The expert is the method `demonstrate` of an environment:
-
-    def demonstrate(self, rng: random.Random) -> Iterator[str]: ...
-
-It yields whole answers, one per turn, and is resumed after the environment has processed the last one, so it can use
-what its environment knows by then.
+The expert is the environment's method `demonstrate(self, rng: random.Random) -> Iterator[str]`. It yields whole
+answers, one per turn, and is resumed after the environment has processed the last one.
 """
 
 import random
@@ -28,21 +24,15 @@ from strop_verify.core.task import Task
 from strop_verify.verification import open_configured
 
 _TAG = "demos"
-_MAX_TOKENS = 1 << 16
-"""An expert's answers are not truncated."""
+_MAX_TOKENS = 1 << 16  # an expert's answers are not truncated
 
 
 def build_demos(
-    recipe: Recipe,
-    tasks: Sequence[Task],
-    *,
-    each: int = 1,
+    recipe: Recipe, tasks: Sequence[Task], *, each: int = 1,
     on_play: Callable[[Rollout], None] = lambda rollout: None,
-) -> Iterator[Demo]:
-    """Demonstrations that passed, as they finish, from `each` plays of every task. Raises UserError without an
-    expert.
-
-    The recipe says how tasks are played: its environment, prompt style and jail.
+) -> Iterator[Demo]:  # fmt: skip
+    """Demonstrations that passed, as they finish, from `each` plays of every task in the recipe's environment, prompt
+    style and jail. Raises UserError if the environment has no expert.
     """
     experts = _Experts(played_by(recipe), recipe.seed, recipe.play.max_turns, each)
     with ExitStack() as stack:
@@ -58,12 +48,11 @@ def build_demos(
                 yield demo
 
 
-_NEVER = "\0\0"
-"""A stop string that no answer holds, so an expert's answers are not cut."""
+_NEVER = "\0\0"  # a stop string that no answer holds, so an expert's answers are not cut
 
 
 class _Experts:
-    """The environments of plays to come, each with its expert; a play is known by the seeds of its turns."""
+    """The environments of the plays, each with its expert; the seeds of its turns identify a play."""
 
     def __init__(self, inner: Callable[[Task], Environment], seed: int, turns: int, each: int) -> None:
         self._inner, self._seed, self._turns, self._each = inner, seed, turns, each
@@ -87,7 +76,7 @@ class _Experts:
         return self._asked[seed].say()
 
     def take(self, rollout: Rollout) -> Demo | None:
-        """What was said in a play that is over; None where that is no one conversation."""
+        """The messages of a finished play; None if they are not one conversation."""
         for turn in range(self._turns):
             self._asked.pop(derive_seed(rollout.seed, turn), None)
         return self._plays.pop((rollout.task_id, rollout.index)).demo()
@@ -101,7 +90,7 @@ class _Shown:
         self._said: deque[Message] = deque()
         self._begun: list[str] = []
         self._whole: list[Message] | None = []
-        """What an agent's next request begins with, where it changes nothing of the history."""
+        """The history that an agent's next request must begin with; None once a request has changed it."""
         show = getattr(inner, "demonstrate", None)
         if show is None:
             name = type(inner).__name__
@@ -109,7 +98,7 @@ class _Shown:
         self._texts: Iterator[str] = show(rng)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)  # setup and close, where it has them
+        return getattr(self._inner, name)  # for `setup` and `close`, if it has them
 
     def begin(self) -> Opening:
         self._opening = self._inner.begin()
@@ -148,11 +137,8 @@ class _Shown:
         said = list(self._said)
         while said and said[-1].role != "assistant":
             said.pop()  # sent to a play without turns left
-        opening = self._opening
+        opening, begun = self._opening, self._begun if any(self._begun) else []
+        messages, prompt = [*opening.messages, *said], opening.text
         return Demo(
-            task_id=self._task.id,
-            prompt=opening.text,
-            prefill=opening.prefill,
-            messages=[*opening.messages, *said],
-            begun=self._begun if any(self._begun) else [],
+            task_id=self._task.id, prompt=prompt, prefill=opening.prefill, messages=messages, begun=begun
         )

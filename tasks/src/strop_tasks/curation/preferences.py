@@ -29,17 +29,13 @@ class PreferenceCounts:
 
 
 def build_preferences(
-    tasks: Mapping[str, Task],
-    kept: Iterable[tuple[str, Rollout]],
-    *,
-    held_out: float | None = None,
-) -> tuple[list[ComparedAnswers], PreferenceCounts]:
-    """The tasks with their distinct answers, also those without pairs.
+    tasks: Mapping[str, Task], kept: Iterable[tuple[str, Rollout]], *, held_out: float | None = None,
+) -> tuple[list[ComparedAnswers], PreferenceCounts]:  # fmt: skip
+    """The tasks with their distinct answers, also those without pairs. Raises UserError if nothing was judged.
 
     tasks     by id, each with its split
     kept      (where it was sampled, the rollout)
-    held_out  this share of the tasks is held out, in place of their own split; near-duplicates stay together
-    Raises UserError if nothing was judged.
+    held_out  this share of the tasks is held out instead of their own split; near-duplicates stay together
     """
     answers: dict[str, dict[str, ComparedAnswer]] = {}
     counts = PreferenceCounts()
@@ -77,31 +73,25 @@ def _split(
     asked = [tasks[task_id] for task_id in sorted(answers) if answers[task_id]]
     if held_out is not None:
         asked = assign_splits([task.model_copy(update={"split": None}) for task in asked], held_out)
-    sides: dict[Split, list[Task]] = {
-        "train": [task for task in asked if task.split != "held-out"],
-        "held-out": [task for task in asked if task.split == "held-out"],
-    }
-    close = alike_statements(sides["train"], sides["held-out"])
-    if close:
+    train = [task for task in asked if task.split != "held-out"]
+    held = [task for task in asked if task.split == "held-out"]
+    if close := alike_statements(train, held):
         counts.tasks_left_out["near-duplicates of held-out tasks"] = len(close)
-        sides["train"] = [task for at, task in enumerate(sides["train"]) if at not in close]
+    sides: dict[Split, list[Task]] = {
+        "train": [task for at, task in enumerate(train) if at not in close],
+        "held-out": held,
+    }
     return [
         ComparedAnswers(
-            task_id=task.id,
-            task_name=task.name,
-            language=task.language,
-            split=side,
-            prompt=reward_prompt(task),
+            task_id=task.id, task_name=task.name, language=task.language, split=side, prompt=reward_prompt(task),
             answers=list(answers[task.id].values()),
         )
-        for side, some in sides.items()
-        for task in some
-    ]
+        for side, some in sides.items() for task in some
+    ]  # fmt: skip
 
 
 def _key(answer: ComparedAnswer, task: Task) -> str:
-    """A key that is equal for answers with the same verdict that differ only in names, layout, comments and
-    imports."""
+    """Equal for answers with the same verdict that differ only in names, layout, comments and imports."""
     code = task.check.answer not in ("label", "places", "edit")
     found = form(answer.text, task.language) if code else None
     return f"{answer.passed} {found.exact}" if found and found.size else answer.text
@@ -111,15 +101,11 @@ def _answer(task: Task, rollout: Rollout, verdict: Verdict, policy: str) -> Comp
     logprobs = [value for turn in rollout.turns for value in turn.completion.logprobs]
     build = verdict.stage("build")
     return ComparedAnswer(
-        text=rollout.answer.strip("\n"),
-        passed=verdict.passed,
-        tokens=len(logprobs),
+        text=rollout.answer.strip("\n"), passed=verdict.passed, tokens=len(logprobs),
         logprob=sum(logprobs) if any(logprobs) else None,
         compiles=verdict.passed or bool(build and build.passed),
-        shown=_shown(task, verdict),
-        seconds=verdict.cpu_seconds,
-        policy=policy,
-    )
+        shown=_shown(task, verdict), seconds=verdict.cpu_seconds, policy=policy,
+    )  # fmt: skip
 
 
 def _shown(task: Task, verdict: Verdict) -> float | None:

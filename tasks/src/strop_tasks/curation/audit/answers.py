@@ -8,8 +8,8 @@ Two plain assertions that demand different values rule out all constant answers,
 
 import ast
 import itertools
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from strop_tasks.curation.audit import cheats
@@ -25,8 +25,7 @@ from strop_verify.verification.python.decoder import tree
 from strop_verify.verification.python.unordered_equality import matches_in_any_order
 
 CONSTANTS: tuple[Any, ...] = (None, 0, 1, -1, "", [], {}, True, False)
-PLACES = ("first", "second", "third")
-"""Arguments that a trivial answer may return."""
+PLACES = ("first", "second", "third")  # arguments that a trivial answer may return
 
 
 def decided(task: Task) -> Iterator[Finding]:
@@ -100,65 +99,57 @@ def _idle_edit(check: EditCheck) -> Iterator[Probe]:
 def _of_calls(check: CasesCheck) -> Iterator[Finding]:
     compare = matches_in_any_order if check.any_order else matches
 
-    def passes(returned: Callable[[Any], Any]) -> bool:
+    def passes(returned: Iterable[Any]) -> bool:
+        pairs = zip(check.cases, returned, strict=False)
         try:
-            return all(compare(c.expected, tree(encode(returned(c))), check.tolerance) for c in check.cases)
+            return all(compare(c.expected, tree(encode(value)), check.tolerance) for c, value in pairs)
         except (IndexError, Unencodable):
             return False
 
     for value in [*CONSTANTS, *(c.expected for c in check.cases[:1])]:
-        if passes(partial(_always, value)):
+        if passes(itertools.repeat(value)):
             yield fatal("constant-passes", f"the constant answer `return {value!r:.60}` passes")
             break
     for number, place in enumerate(PLACES):
-        if passes(partial(_argument, number)):
+        if passes(c.args[number] for c in check.cases):
             yield fatal("constant-passes", f"returning the {place} argument passes")
     table = {plain_json([c.args, c.kwargs]): c.expected for c in check.cases if c.shown}
-    known = passes(lambda case: table.get(plain_json([case.args, case.kwargs]), _Nothing))
+    known = passes(table.get(plain_json([c.args, c.kwargs]), _Nothing) for c in check.cases)
     if known and len(table) < len(check.cases):
         yield fatal("cheat-passes", "a table of the shown cases passes")
 
 
-_Nothing = object()
-"""A table's answer to a missing case; it equals no expected value."""
+_Nothing = object()  # a table's answer to a missing case; it equals no expected value
 
 
 def _of_programs(check: StdioCheck) -> Iterator[Finding]:
-    def passes(printed: Callable[[Any], str | None]) -> bool:
-        told = [(c.stdout, printed(c)) for c in check.cases]
-        return all(text is not None and same_output(out, text, check.tolerance) for out, text in told)
+    def passes(printed: Iterable[str | None]) -> bool:
+        told = zip(check.cases, printed, strict=False)
+        return all(text is not None and same_output(c.stdout, text, check.tolerance) for c, text in told)
 
     shown = [c.stdout for c in check.cases if c.shown]
     for text in dict.fromkeys(["0", "1", "YES", "NO", "-1", check.cases[0].stdout]):
-        if text.strip() and passes(partial(_always, text)):
+        if text.strip() and passes(itertools.repeat(text)):
             yield fatal("constant-passes", f"the constant answer `print({text!r:.60})` passes")
             break
-    if passes(lambda case: ""):
+    if passes(itertools.repeat("")):
         yield fatal("exit-passes", "a program that does nothing passes")
-    if passes(lambda case: case.stdin):
+    if passes(c.stdin for c in check.cases):
         yield fatal("constant-passes", "the echo of its input passes")
     table = {c.stdin.strip(): c.stdout for c in check.cases if c.shown}
-    if passes(lambda case: "".join(shown)) and len(shown) > 1:
+    if len(shown) > 1 and passes(itertools.repeat("".join(shown))):
         yield fatal("cheat-passes", "printing all shown outputs passes")
-    if len(table) < len(check.cases) and passes(lambda case: table.get(case.stdin.strip())):
+    if len(table) < len(check.cases) and passes(table.get(c.stdin.strip()) for c in check.cases):
         yield fatal("cheat-passes", "a table of the shown cases passes")
 
 
-def _always(value: Any, case: Any) -> Any:
-    return value
-
-
-def _argument(place: int, case: Any) -> Any:
-    return case.args[place]
-
-
 Demand = tuple[tuple[Any, ...] | None, Any]
-"""Literal positional arguments (None where they are no literals), and the value."""
+"""Literal positional arguments (None if they are not literals), and the demanded value."""
 
 
 @lru_cache(maxsize=8)
 def demands(entry_point: str, code: str) -> tuple[Demand, ...]:
-    """Of every `assert NAME(ARGUMENTS) == LITERAL` in the code; NAME the entry point or the name of a parameter."""
+    """The demand of every `assert NAME(ARGUMENTS) == LITERAL`; NAME is the entry point or a function's parameter."""
     tree = module_of(code)
     functions = (f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef))
     names = {entry_point, *(a.arg for f in functions for a in f.args.args)}
@@ -193,7 +184,7 @@ def constant_possible(entry_point: str, code: str) -> bool:
 
 
 def places_possible(entry_point: str, code: str) -> list[int]:
-    """Numbers, from 0, of the arguments whose return could."""
+    """Positions, from 0, of the arguments that could meet every plain demand if an answer returned them."""
     known = [(args, wanted) for args, wanted in demands(entry_point, code) if args is not None]
     most = max((len(args) for args, _ in known), default=len(PLACES))
     return [

@@ -8,7 +8,7 @@ only on the task and the settings.
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from itertools import tee
+from itertools import chain, tee
 
 from strop_tasks.curation.audit import flakiness, strength
 from strop_tasks.curation.audit.answers import decided, probes
@@ -20,6 +20,7 @@ from strop_verify.core.checks import LabelCheck
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Trust, Verdict
+from strop_verify.verification import open_verifier
 from strop_verify.verification.strength import killed
 
 WINDOW = 48
@@ -27,18 +28,15 @@ WINDOW = 48
 
 
 def audit_tasks(
-    tasks: Iterable[Task],
-    verifier: Verifier,
-    settings: AuditSettings | None = None,
-    *,
+    tasks: Iterable[Task], verifier: Verifier, settings: AuditSettings | None = None, *,
     reseeded: Callable[[int], Verifier] | None = None,
-) -> Iterator[TaskAudit]:
+) -> Iterator[TaskAudit]:  # fmt: skip
     """One audit per task, in order; tasks are read as there is room.
 
     `reseeded` opens a verifier whose Python runs under the given hash seed; None: `open_verifier` with one worker and
     its own limits. They are opened when a task needs them and closed at the end, or when the iterator is closed.
     """
-    others = flakiness.Reseeded(reseeded or _open_reseeded)
+    others = flakiness.Reseeded(reseeded or (lambda seed: open_verifier(workers=1, hash_seed=seed)))
     try:
         chosen = settings or AuditSettings()
         yield from bounded_map((_Audit(task, verifier, others, chosen).whole() for task in tasks), WINDOW)
@@ -55,12 +53,6 @@ def paired(
         yield task, found
 
 
-def _open_reseeded(seed: int) -> Verifier:
-    from strop_verify.verification import open_verifier
-
-    return open_verifier(workers=1, hash_seed=seed)
-
-
 @dataclass
 class _Audit:
     """The audit of one task in progress: findings in order, without ignored codes."""
@@ -75,13 +67,8 @@ class _Audit:
     def whole(self) -> Work[TaskAudit]:
         """Runs all stages. Raises UserError if mutants are requested and tree-sitter is missing."""
         task = self.task
-        for findings in (
-            form_findings(task, self.settings),
-            leak_findings(task),
-            decided(task),
-            wording_findings(task),
-        ):
-            self._add(findings)
+        self._add(form_findings(task, self.settings))
+        self._add(chain(leak_findings(task), decided(task), wording_findings(task)))
         if label := task.check.maybe(LabelCheck):
             self._add(_label_findings(label))
         elif not (self._enough or task.check.rewards_alone):
@@ -102,7 +89,8 @@ class _Audit:
 
     def _run(self) -> Work[None]:
         task, settings = self.task, self.settings
-        trials = [(probe, self._submit(probe.answer)) for probe in _probes(task)]
+        wrong = [Probe("empty-passes", "the empty answer", ""), *probes(task)]
+        trials = [(probe, self._submit(probe.answer)) for probe in wrong]
         passes = False
         if task.reference.strip():
             first = self._submit(task.reference)
@@ -110,7 +98,7 @@ class _Audit:
             runs = flakiness.more_runs(task, first.result(), self.verifier, self.reseeded, settings)
             passes, self.trust = first.result().passed, first.result().trust
             others = [(shown, self._submit(answer)) for shown, answer in (variants(task) if passes else ())]
-            # If a single value is asked, another one that passes is right too.
+            # If a task asks for a single value, a different value that passes is also right.
             wanted = passes and "weak-tests" not in settings.ignore and not task.check.takes_nothing()
             faulty = strength.faulty_versions(task, settings) if wanted else []
             tried = [self._submit(text) for text in faulty[: strength.FIRST]]
@@ -121,7 +109,8 @@ class _Audit:
             if any(f.code == "flaky" for f in found):  # its versions' results are random
                 passes, self.trust = False, None
             else:
-                self._add(shown for shown, future in others if _failed(future.result()))
+                results = ((shown, future.result()) for shown, future in others)
+                self._add(shown for shown, verdict in results if verdict.scored and not verdict.passed)
         yield [future for _, future in trials]
         self._add(_trial_findings(trials))
         if passes and not self._enough:
@@ -147,15 +136,6 @@ class _Audit:
         self._add(strength.strength_findings(noticed, len(left), self.settings, proven=proven))
 
 
-def _probes(task: Task) -> list[Probe]:
-    """The answers that must fail; the empty one first."""
-    return [Probe("empty-passes", "the empty answer", ""), *probes(task)]
-
-
-def _failed(verdict: Verdict) -> bool:
-    return verdict.scored and not verdict.passed
-
-
 def _trial_findings(trials: "list[tuple[Probe, Future[Verdict]]]") -> Iterable[Finding]:
     for probe, future in trials:
         verdict = future.result()
@@ -170,4 +150,4 @@ def _label_findings(check: LabelCheck) -> Iterable[Finding]:
     if check.expected not in check.choices:
         yield fatal("reference-fails", f"the expected label {check.expected!r:.60} is none of the choices")
     if len(set(check.choices)) < 2:
-        yield fatal("constant-passes", "there is but one choice")
+        yield fatal("constant-passes", "there is only one choice")

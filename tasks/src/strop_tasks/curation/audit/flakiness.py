@@ -1,12 +1,10 @@
 """Runs of the reference: does it pass every time, in every process, on every day?
 
-The verifier's Python workers fork every answer from a process with one fixed hash seed, so that verdicts repeat; a
-result that depends on the order of a set of texts would look stable there. So the reference also runs under other
-seeds, and, if it reads a clock, with that clock set forward. The pool caches verdicts, so line ends make each run a
-new text.
+The verifier's Python workers share one hash seed, which hides a dependence on the order of a set of texts. So the
+reference also runs under other seeds, and, if it reads a clock, with that clock set forward. The pool caches verdicts,
+so line ends make each run a new text.
 
-Sources of nondeterminism across runs, days or processes are found by name in the parse tree. This errs on the safe
-side: a module that is not known to be deterministic counts as one.
+Sources of nondeterminism are found by name in the parse tree; a module that is not known to be deterministic counts.
 """
 
 import ast
@@ -140,8 +138,7 @@ _strop_move(SECONDS)
 """
 
 
-SEEDS = 8
-"""Hash seeds besides the verifier's. Two texts swap places in a set for about every second one."""
+SEEDS = 8  # hash seeds besides the verifier's. Two texts swap places in a set for about every second one
 _ADDRESS = re.compile("0x[0-9a-f]+")
 _USED_UP = (Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY)
 RUST_RUNS, RUST_CHANCE_RUNS = 2, 8
@@ -170,15 +167,12 @@ class Runs:
 
     plain: "list[Future[Verdict]]" = field(default_factory=list)
     unmoved: "Future[Verdict] | None" = None
-    """A run with a replaced clock that is right."""
+    """A run with a replaced clock that shows the real time."""
     moved: "list[Future[Verdict]]" = field(default_factory=list)
 
-    def futures(self) -> "Iterator[Future[Verdict]]":
+    def futures(self) -> "list[Future[Verdict]]":
         """All runs."""
-        yield from self.plain
-        yield from self.moved
-        if self.unmoved is not None:
-            yield self.unmoved
+        return [*self.plain, *self.moved, *([self.unmoved] if self.unmoved else [])]
 
 
 def more_runs(
@@ -187,17 +181,19 @@ def more_runs(
     """Starts the runs after the first; only one if the first was slow."""
     sources = _sources(task)
     if first.outcome in _USED_UP or first.cpu_seconds > settings.cpu_share * settings.cpu_seconds:
-        return Runs([verifier.submit(task, _again(task, 1))])
+        return Runs([verifier.submit(task, again(task.reference, 1))])
     if task.language != "python":
-        count = _count_other(task, sources, settings)
-        return Runs([verifier.submit(task, _again(task, n)) for n in range(1, count)])
+        count = settings.runs
+        if task.language == "rust":
+            count = min(settings.chance_runs, RUST_CHANCE_RUNS) if sources else min(settings.runs, RUST_RUNS)
+        return Runs([verifier.submit(task, again(task.reference, n)) for n in range(1, count)])
     count = settings.chance_runs if sources & {"chance", "clock"} else settings.runs
     if "order" in sources:
         count = max(count, SEEDS + 1)
     runs = Runs()
     for number in range(1, count):
         seed = 1 + (number - 1) % SEEDS
-        runs.plain.append(reseeded[seed].submit(task, _again(task, (number - 1) // SEEDS)))
+        runs.plain.append(reseeded[seed].submit(task, again(task.reference, (number - 1) // SEEDS)))
     if "clock" in sources:
         control, *texts = [moved_clock(task.reference, move) for move in (0.0, *MOVES)]
         if control is not None:
@@ -213,14 +209,9 @@ def _sources(task: Task) -> frozenset[Source]:
     return found
 
 
-def _count_other(task: Task, sources: frozenset[Source], settings: AuditSettings) -> int:
-    if task.language == "rust":
-        return min(settings.chance_runs, RUST_CHANCE_RUNS) if sources else min(settings.runs, RUST_RUNS)
-    return settings.runs
-
-
-def _again(task: Task, number: int) -> str:
-    return task.reference + "\n" * number
+def again(answer: str, number: int) -> str:
+    """The same answer as a different text, which the verifier runs again; number 0 is the answer itself."""
+    return answer + "\n" * number
 
 
 def run_findings(first: Verdict, runs: Runs, settings: AuditSettings) -> Iterator[Finding]:

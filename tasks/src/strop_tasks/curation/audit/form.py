@@ -18,23 +18,19 @@ from strop_verify.core.task import Task
 from strop_verify.core.text import squeeze
 from strop_verify.sandbox.limits import Limits
 
-FEWEST_ASSERTS = 3
-"""Minimum assertions of test code, each of which may test more than one thing."""
-_SHORT = 12
-"""Lines with fewer characters (white space excluded) may occur in any text by chance."""
-_WHOLE = 16
-"""The same of a whole program."""
+FEWEST_ASSERTS = 3  # minimum assertions of test code, each of which may test more than one thing
+_SHORT = 12  # lines with fewer characters (white space excluded) may occur in any text by chance
+_WHOLE = 16  # the same for a whole program
 _HEAD = re.compile(r"\s*(async\s+)?(def|class|import|from|fn|pub|use|impl|struct|enum|func|package)\b")
 """Lines that declare names, without logic."""
-_SHARE = 0.6
-"""Share of the reference's distinctive lines that counts as a leak."""
+_SHARE = 0.6  # share of the reference's distinctive lines that counts as a leak
 
 
 def form_findings(task: Task, settings: AuditSettings) -> Iterator[Finding]:
     """Findings on statement, reference, and number and repetition of tests."""
     asked = (task.statement, task.prompt, *map(task.metadata.get, ("prefix", "suffix")))
     if not any(str(text or "").strip() for text in asked):
-        yield fatal("no-statement", "nothing says what is asked")
+        yield fatal("no-statement", "neither statement nor prompt says what to do")
     check = task.check.effective()
     if task.check.rewards_alone:
         return
@@ -85,7 +81,9 @@ def leak_findings(task: Task) -> Iterator[Finding]:
     tests = task.check.revealed("\n".join(texts))
     if tests.found:
         severity: Any = "fatal" if tests.marked or 2 * tests.found >= tests.hidden else "warning"
-        text = f"{tests.found} of {tests.hidden} hidden tests stand in what is asked, with their results"
+        text = (
+            f"{tests.found} of {tests.hidden} hidden tests are in the statement or prompt, with their results"
+        )
         yield Finding(code="leak-tests", severity=severity, text=text)
 
 

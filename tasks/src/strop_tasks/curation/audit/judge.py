@@ -1,8 +1,7 @@
 """Does the task need a special judge: would answers as right as the reference fail?
 
-Three kinds of evidence: what the task says (any order, any of several answers, a tolerance), what the reference does
-(it orders a set arbitrarily), and further answers known to be right. If a variant of the reference can show it, it is
-run, and counts only if it fails.
+Evidence: what the task says (any order, any of several answers, a tolerance), what the reference does (it orders a set
+arbitrarily), and further answers known to be right. A variant of the reference is run and counts only if it fails.
 """
 
 import ast
@@ -65,12 +64,12 @@ def wording_findings(task: Task) -> Iterator[Finding]:
     outputs = " ".join(c.stdout for c in runs.cases) if runs else ""
     ordered = calls is not None and calls.any_order
     if _SEVERAL.search(text) and not ordered:
-        text = "the task says that one of several answers will do, and its check takes one only"
+        text = "the task accepts any of several answers, but its check accepts only one"
         yield _finding("fatal", text)
     elif runs and _ANY_ORDER.search(text):
-        yield _finding("fatal", "the task allows any order, and its check takes one only")
+        yield _finding("fatal", "the task allows any order, but its check accepts only one")
     if runs and _ANY_CASE.search(text) and re.search("[A-Za-z]", outputs):
-        yield _finding("fatal", "the task allows upper and lower case, and its check takes one only")
+        yield _finding("fatal", "the task allows upper and lower case, but its check accepts only one")
     if check.tolerance > 0:
         return
     exact = _long_float(calls) if calls else _DECIMAL.search(outputs) is not None
@@ -97,11 +96,11 @@ def variants(task: Task) -> Iterator[tuple[Finding, str]]:
         function = check.answer == "function"
         text = " ".join(f"{task.statement} {task.prompt or ''}".split())
         if function and _ANY_ORDER.search(text):
-            message = "the task allows any order, and the reference's result fails when it is reversed"
+            message = "the task allows any order, but the reference's result fails when it is reversed"
             yield _finding("fatal", message), task.reference + _REVERSED.replace("NAME", check.function)
         if (turned := _turned(task.reference)) is not None:
             does = "puts a set into an order" if function else "prints a set in an order"
-            message = f"the reference {does} by chance, and fails when it is another one"
+            message = f"the reference {does} by chance, and fails with another order"
             yield _finding("fatal", message), turned
     more = task.metadata.get("references")
     for number, answer in enumerate(more[:3] if isinstance(more, list) else [], start=1):

@@ -21,8 +21,7 @@ Code = Literal[
     "cheat-passes", "broken-passes", "leak-answer", "leak-tests", "weak-tests", "few-tests", "repeated-tests",
     "special-judge", "slow", "heavy", "unverifiable",
 ]  # fmt: skip
-CODES: tuple[Code, ...] = get_args(Code)
-"""Every code; docs/audit.md says what each means."""
+CODES: tuple[Code, ...] = get_args(Code)  # every code; docs/audit.md says what each means
 
 
 class Finding(Record):
@@ -32,7 +31,7 @@ class Finding(Record):
     severity: Severity
     """`fatal`: not to be trained on. `warning`: worth a look."""
     text: str
-    """One line without measured numbers, so a repeated audit gives the same text."""
+    """One line. It holds no measured numbers, so a repeated audit gives the same text."""
 
 
 def fatal(code: Code, text: str) -> Finding:
@@ -114,8 +113,7 @@ class AuditSettings(AuditOptions):
     """Part of the memory limit that the reference may use."""
 
 
-_SAID = 160
-"""Characters of a finding in the terminal."""
+_SAID = 160  # characters of a finding in the terminal
 
 
 class Summary:
@@ -126,9 +124,8 @@ class Summary:
         self.tasks = self.unfit = self.warned = 0
         self.listed: list[TaskAudit] = []
         self._show = show
-        self.trusts: Counter[Trust] = Counter()
-        """How often references pass with which trust."""
-        self._counts: Counter[tuple[str, str]] = Counter()
+        self.trusts: Counter[Trust] = Counter()  # how often references pass with which trust
+        self.counts: Counter[tuple[str, str]] = Counter()  # tasks by code and severity
         self._examples: dict[tuple[str, str], str] = {}
 
     def add(self, audit: TaskAudit) -> None:
@@ -141,13 +138,8 @@ class Summary:
         if not audit.ok and len(self.listed) < self._show:
             self.listed.append(audit)
         for kind in dict.fromkeys((f.code, f.severity) for f in audit.findings):
-            self._counts[kind] += 1
+            self.counts[kind] += 1
             self._examples.setdefault(kind, audit.source or audit.task_id)
-
-    @property
-    def found(self) -> bool:
-        """Whether anything was found."""
-        return bool(self._counts)
 
     def table(self) -> "Table":
         """One row per code and severity: tasks, their share, the first of them."""
@@ -157,8 +149,9 @@ class Summary:
         table = Table(header_style="bold")
         for column in ("code", "severity", "tasks", "share", "such as"):
             table.add_column(column, justify="right" if column in ("tasks", "share") else "left")
-        for code, severity in sorted(self._counts, key=lambda k: (k[1], CODES.index(k[0]))):
-            count = self._counts[code, severity]
+        for (code, severity), count in sorted(
+            self.counts.items(), key=lambda k: (k[0][1], CODES.index(k[0][0]))
+        ):
             example = Text(printable(self._examples[code, severity])[:60])
             table.add_row(code, severity, str(count), f"{count / self.tasks:.1%}", example)
         return table

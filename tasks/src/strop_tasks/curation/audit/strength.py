@@ -1,12 +1,10 @@
 """Test strength: small faults are put into a Python reference; the tests must fail on most of them.
 
-Some faults have no effect. A fault in a function counts against the tests only if inputs like the task's own
-distinguish it from the reference (`told_apart`); a program has no such inputs, so more faults are needed. Below a
-share `weak_below` of caught faults the tests are weak, below `doubt_below` doubtful. If the first few are all caught,
-no more are tried. A reference with little to change gets versions that are wrong always, or on about half the inputs.
-
-To see whether a faulty version differs, both run on inputs made from the task's own, on which the reference returns a
-result. This runs as an answer in the jail: its cases ask "do they differ?" and expect no.
+Some faults have no effect. A fault in a function counts against the tests only if inputs made from the task's own
+distinguish it from the reference (`told_apart`): both run in the jail as one answer, whose cases ask "do they differ?"
+and expect no. A program has no such inputs, so more faults are needed. The tests are weak if they catch less than
+`weak_below` of the faults, doubtful below `doubt_below`; if they catch all of the first few, no more are tried. A
+reference with little to change gets versions that are always wrong, or wrong on about half the inputs.
 """
 
 import ast
@@ -70,15 +68,12 @@ def told_apart(verdict: Verdict) -> bool:
 
 FIRST = 6
 """Faults to try first; tests that catch half of all faults would catch all of these once in 64 times."""
-FEWEST = 3
-"""Minimum faults with a result for a meaningful share."""
-_ENOUGH = 6
-"""Faults below which wrong results are tried too."""
+FEWEST = 3  # minimum faults with a result for a meaningful share
+_ENOUGH = 6  # faults below which wrong results are tried too
 _FEWEST_UNPROVEN, _UNPROVEN = 5, 2 / 3
 """If missed faults may not matter: minimum for a fatal share, and the factor of `weak_below`."""
 _INDENT = "    "
-_STRICT = "strict=True"
-"""Argument of `zip` without effect on valid input, so a fault there proves nothing."""
+_STRICT = "strict=True"  # argument of `zip` without effect on valid input, so a fault there proves nothing
 
 
 def faulty_versions(task: Task, settings: AuditSettings) -> list[str]:
@@ -181,7 +176,7 @@ def all_noticed(verdicts: list[Verdict]) -> bool:
 def strength_findings(
     noticed: int, missed: int, settings: AuditSettings, *, proven: bool
 ) -> Iterator[Finding]:
-    """`weak-tests`, from the numbers of faults; `proven`: those that were missed are known to make a difference."""
+    """`weak-tests`, from the numbers of faults; `proven`: the missed ones are known to change results."""
     total = noticed + missed
     if total < FEWEST or not missed:
         return

@@ -1,5 +1,6 @@
 """Makes bugs: faults put into code that has tests, kept if the tests catch them."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,19 +21,16 @@ class BugSettings:
 
     seed: Annotated[int, Option(help="seed of the choice of bugs")] = 0
     per_task: Annotated[
-        int | None,
-        Option(min=1, help="maximum bugs from one task (default 6) or one function of a project"),
+        int | None, Option(min=1, help="maximum bugs from one task (default 6) or one function of a project")
     ] = None
     faults: Annotated[str, Option(help="faults in one bug: a number, or a range such as 1-2")] = "1"
     format: Annotated[str, Option(help="how the repair must be written")] = "search-replace"
 
     def at_once(self) -> tuple[int, int]:
         """The least and the most faults of one bug. Raises UserError."""
-        least, dash, most = self.faults.partition("-")
-        numbers = [least, most if dash else least]
-        known = all(n.isdecimal() and n.isascii() for n in numbers)
-        if known and 1 <= int(numbers[0]) <= int(numbers[1]) <= 8:
-            return int(numbers[0]), int(numbers[1])
+        found = re.fullmatch("0*([1-8])(?:-0*([1-8]))?", self.faults)
+        if found and found[1] <= (most := found[2] or found[1]):
+            return int(found[1]), int(most)
         raise UserError(f"--faults {self.faults!r}: write a number from 1 to 8, or two such as 1-2")
 
 
@@ -42,19 +40,14 @@ class ProjectChoice:
 
     count: Annotated[int, Option(min=1, help="for a project: maximum number of tasks")] = 300
     pairs: Annotated[
-        int,
-        Option(min=0, help="for a project: maximum further tasks with two of the bugs in one file"),
+        int, Option(min=0, help="for a project: maximum further tasks with two of the bugs in one file")
     ] = 0
     undo: Annotated[
         str | None,
-        Option(
-            metavar="HISTORY",
-            help="for a Python project: only undo fixes of this git repository or bundle, one by one",
-        ),
+        Option(metavar="HISTORY", help="Python project: only undo fixes of this repository or bundle"),
     ] = None
     language: Annotated[
-        Literal["python", "rust"] | None,
-        Option(help="for a project; default: rust if there is a Cargo.toml"),
+        Literal["python", "rust"] | None, Option(help="for a project; default: rust if there is a Cargo.toml")
     ] = None
     max_file_chars: Annotated[
         int | None, Option(min=1, help="for a project: maximum characters of a file")
@@ -76,16 +69,10 @@ class BugModels:
     rewrite_url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = (
         ""
     )
-    rewrite_model: Annotated[
-        str, Option(help="model that rewrites functions with a bug, named as on the server")
-    ] = ""
-    rewrite_share: Annotated[
-        float, Option(min=0.0, max=1.0, help="share of the tried bugs that the model writes")
-    ] = 1.0
+    rewrite_model: Annotated[str, Option(help="model on it that rewrites functions with a bug")] = ""
+    rewrite_share: Annotated[float, Option(min=0.0, max=1.0, help="share of tried bugs by the model")] = 1.0
     issue_model: Annotated[str, Option(help="model that writes the statements, on the same server")] = ""
-    api_key_env: Annotated[str, Option(help="environment variable that holds the server's key")] = (
-        "OPENAI_API_KEY"
-    )
+    api_key_env: Annotated[str, Option(help="environment variable that holds the key")] = "OPENAI_API_KEY"
     concurrency: Annotated[int, Option(min=1, max=1024, help="concurrent calls")] = 16
     timeout: Annotated[float, Option(min=1.0, help="maximum seconds of a call")] = 600.0
 

@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _THREAD = re.compile(r"^(thread '[^'\n]*') \(\d+\)", re.MULTILINE)
-_LINE = re.compile(r", line \d+$")
-"""The place of an exception, which an issue must not reveal."""
+_LINE = re.compile(r", line \d+$")  # the place of an exception, which an issue must not reveal
 _HINT = re.compile(r"\n?^note: run with `RUST_BACKTRACE=.*", re.MULTILINE)
-MOST_CHARACTERS = 300
-"""Maximum characters of a call or a value; longer ones are not shown."""
-MOST_WRITTEN = 3_000
-"""Maximum characters of a statement's text; longer ones are not used."""
+MOST_CHARACTERS = 300  # maximum characters of a call or a value; longer ones are not shown
+MOST_WRITTEN = 3_000  # maximum characters of a statement's text; longer ones are not used
 MOST_PURPOSE = 4_000
 _DIFF = re.compile(r"^(?:@@ |diff --|--- \S.*\n\+\+\+ |<{5,} |>{5,} |```(?:diff|patch)\b)", re.MULTILINE)
 _WORD = re.compile(r"\w*")
@@ -41,12 +38,8 @@ _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef
 def issue(task: Task, verdict: Verdict, path: str) -> str:
     """The statement of the repair. `task`: the one whose check gave the verdict on the buggy file."""
     purpose = (task.statement or task.prompt or "").strip()
-    parts = [
-        f"Fix the bug in {path}.",
-        f"It should do this: {purpose}" if purpose else "",
-        failing_call(task, verdict),
-    ]
-    return "\n\n".join(filter(None, parts))
+    does = f"It should do this: {purpose}" if purpose else ""
+    return "\n\n".join(filter(None, [f"Fix the bug in {path}.", does, failing_call(task, verdict)]))
 
 
 def failing_call(task: Task, verdict: Verdict) -> str:
@@ -109,14 +102,10 @@ class IssueWriter:
             yield self._settled(task, meaning, response)
 
     def _ask(self, task: Task, purpose: str) -> "Future[Response]":
-        name = (
-            task.metadata["original"] if _of_project(task) else task.check.effective().function or "solution"
-        )
-        values = {
-            "name": str(name),
-            "purpose": purpose[:MOST_PURPOSE] or "It is not said.",
-            "facts": task.statement,
-        }
+        own = task.check.effective().function or "solution"
+        name = str(task.metadata["original"] if _of_project(task) else own)
+        purpose = purpose[:MOST_PURPOSE] or "It is not said."
+        values = {"name": name, "purpose": purpose, "facts": task.statement}
         return self._server.ask("issue", task.id, 1, self._seed, values)
 
     def _settled(self, task: Task, purpose: str, response: "Future[Response]") -> Task:

@@ -1,4 +1,4 @@
-"""`bugs_of_project` turns a project with tests into verified repair tasks.
+"""`Factory` turns a project with tests into verified repair tasks.
 
 A bug is put into a function that tests reach and judged by those tests alone. It is kept when some of them fail, and
 
@@ -38,12 +38,10 @@ if TYPE_CHECKING:
 FAMILY = "repair"
 RERUNS = 1
 """Runs of the unrepaired project, as an answer is judged, after the one in which the bug was found and one more."""
-MOST_TASK = 400_000
-"""Characters of a task's files, names of tests and reference together."""
+MOST_TASK = 400_000  # characters of a task's files, names of tests and reference together
 WINDOW = 8
 """Bugs in progress in each of the two steps; the same on every machine, because the choice depends on it."""
-MOST_MISSED = 15
-"""Useless bugs in a row after which a function is skipped."""
+MOST_MISSED = 15  # useless bugs in a row after which a function is skipped
 HELD_OUT = 0.35
 _BROKEN = ("the test was not reported", "it does not build")
 
@@ -70,10 +68,8 @@ class _Found:
     fault: Fault
     failing: list[str]
     passing: list[str]
-    message: str
-    """Why the first failing test fails."""
-    statement: str = ""
-    """That of its task, once it was kept."""
+    message: str  # why the first failing test fails
+    statement: str = ""  # that of its task, once it was kept
 
 
 @dataclass
@@ -85,13 +81,12 @@ class _Pair(Target):
 
 @dataclass
 class _Waiting:
-    """A bug on its way through the second step."""
+    """A bug in the second step."""
 
     found: _Found
     task: Task
     unrepaired: list[Future[Verdict]]
-    again: "Future[dict[str, TestResult]]"
-    """The tests run with another hash seed."""
+    again: "Future[dict[str, TestResult]]"  # the tests run with another hash seed
     repaired: Future[Verdict]
 
 
@@ -206,7 +201,8 @@ class Factory:
             return "could not be verified"
         self.budget.count(None)
         failing, passing = _split(results, target.tests)
-        odd = next((r.outcome for r in results.values() if r.outcome not in _JUDGED), None)
+        judged = (Outcome.PASSED, Outcome.FAILED)
+        odd = next((r.outcome for r in results.values() if r.outcome not in judged), None)
         if odd is not None:
             return f"ends with {odd}"
         if not failing:
@@ -222,17 +218,10 @@ class Factory:
         here = check.effective().only(ProjectCheck).model_copy(update={"project": self.place.archive})
         broken = task.model_copy(update={"check": here.model_copy(update={"files": check.files})})
         edited = task.model_copy(update={"check": check.model_copy(update={"judge": here})})
-        return _Waiting(
-            found,
-            task,
-            [self.verifier.submit(broken, f"run {number}") for number in range(RERUNS)],
-            self.project.submit(
-                {found.target.path: found.fault.text},
-                [*found.failing, *found.passing],
-                hash_seed=1 if self.project.language == "python" else 0,
-            ),
-            self.verifier.submit(edited, task.reference),
-        )
+        tests, seed = [*found.failing, *found.passing], 1 if self.project.language == "python" else 0
+        unrepaired = [self.verifier.submit(broken, f"run {number}") for number in range(RERUNS)]
+        again = self.project.submit({found.target.path: found.fault.text}, tests, hash_seed=seed)
+        return _Waiting(found, task, unrepaired, again, self.verifier.submit(edited, task.reference))
 
     def _confirmed(self, waiting: _Waiting) -> Task | None:
         """The task, if every further run agrees."""
@@ -285,35 +274,23 @@ class Factory:
         statement = statement or project_issue(target.name, target.path, found.failing, message)
         check = EditCheck(format=self.format, files=files, oracle=dict(oracle), judge=judge)
         asked = check.model_copy(update={"judge": judge.model_copy(update={"project": ""})})
+        metadata = {"bug": list(fault.operators), "original": target.label, "lines": list(fault.lines)}
         return Task(
             id=content_hash([FAMILY, self.project.language, statement, asked.model_dump()]),
-            family=FAMILY,
-            language=self.project.language,
-            statement=statement,
+            family=FAMILY, language=self.project.language, statement=statement,
             reference=FORMATS[self.format].render(files, oracle),
-            check=check,
-            topic=self.place.name,
-            split=split_of(target.text),
-            source=source,
-            metadata={
-                "bug": list(fault.operators),
-                "original": target.label,
-                "lines": list(fault.lines),
-                **({"commit": target.commit} if target.commit else {}),
-            },
-        )
+            check=check, topic=self.place.name, split=split_of(target.text), source=source,
+            metadata=metadata | ({"commit": target.commit} if target.commit else {}),
+        )  # fmt: skip
 
 
 def judging(tally: Tally) -> tuple[dict[str, float], str]:
-    """Median and least number of tests a task, and tasks with fewer than `LEAST_TESTS`; the same in words."""
+    """Median and minimum number of tests per task, and tasks with fewer than `LEAST_TESTS`; and the same as text."""
     counts = [int(count) for count in tally.counts["tests"].elements()]
     few = sum(count < LEAST_TESTS for count in counts)
     told: dict[str, float] = {"median": median(counts), "least": min(counts), "few": few}
     more = f", fewer than {LEAST_TESTS} in {few} tasks" if few else ""
     return told, f"tests that judge a task: median {told['median']:g}, least {told['least']:g}{more}; "
-
-
-_JUDGED = (Outcome.PASSED, Outcome.FAILED)
 
 
 def split_of(text: str) -> Split:
@@ -327,13 +304,11 @@ def _parts(target: Target) -> tuple[_Found, ...]:
 
 
 def _hidden(one: _Found, results: Results) -> bool:
-    """Whether a bug no longer shows in its test as it did alone."""
+    """Whether a bug's test no longer fails as it did with this bug alone."""
     test = results.get(one.failing[0])
-    return (
-        test is None
-        or test.outcome is Outcome.PASSED
-        or same_message(one.message, test.message) != one.message
-    )
+    if test is None or test.outcome is Outcome.PASSED:
+        return True
+    return same_message(one.message, test.message) != one.message
 
 
 def _pairs(kept: list[_Found]) -> Iterator[tuple[Target, Fault]]:

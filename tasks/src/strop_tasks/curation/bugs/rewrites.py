@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from strop_tasks.curation.engine.paid_calls import Response
 
 OPERATOR = "rewrite"
-MOST_REWRITES = 10
-"""Maximum requests for one function of a project; for tasks the number of bugs limits them."""
-MOST_SHOWN = 8_000
-"""Longest function shown to a model, in characters."""
-MOST_ANSWER = 40_000
-"""Examined characters of an answer."""
+MOST_REWRITES = 10  # maximum requests for one function of a project; for tasks the number of bugs limits them
+MOST_SHOWN = 8_000  # longest function shown to a model, in characters
+MOST_ANSWER = 40_000  # examined characters of an answer
 KINDS = (
     "a boundary that is one off",
     "a condition that is too wide or too narrow",
@@ -50,7 +47,7 @@ class Subject:
     code: str
     """The function as the model sees it."""
     placed: Callable[[str], Fault]
-    """The bug that a response holds. Raises NoFault."""
+    """The bug in a response. Raises NoFault."""
 
 
 class RequestedFault:
@@ -75,8 +72,7 @@ class RequestedFault:
         return fault
 
 
-Offer = Fault | RequestedFault
-"""A bug, or a requested one."""
+Offer = Fault | RequestedFault  # a bug, or a requested one
 
 
 class Rewriter:
@@ -90,8 +86,8 @@ class Rewriter:
     ) -> Iterator[Offer]:
         """Bugs of a function by model and by operators, in an order that the seed decides, then the rest.
 
-        subject  None, or longer than `MOST_SHOWN`: nothing is asked
-        key      names the function among those of the build
+        subject  the model is not asked if it is None or longer than `MOST_SHOWN`
+        key      identifies the function in the build
         """
         random = rng("bugs", self._seed, key, "turns")
         seen: set[str] = set()
@@ -144,7 +140,7 @@ def python_subject(routine: Routine) -> Subject | None:
 
 
 def subject_of_text(text: str, name: str) -> Subject | None:
-    """The function of a Python text that has this name, else the last one; None where there is none."""
+    """The function of this name in a Python text, else its last function; None if there are none."""
     found = [r for r in routines(text) if r.usable]
     named = [r for r in found if r.name == name]
     return python_subject((named or found)[-1]) if found else None

@@ -1,27 +1,22 @@
-"""A model on an OpenAI-compatible server, with a synchronous interface; paid answers are kept in a folder.
-
-The calls and what is kept of them are `engine.paid_calls`: an answered question is read back, in this run and in any
-later one with the same folder.
+"""A model on an OpenAI-compatible server, with a synchronous interface. Paid answers are kept in a folder and reused by
+later runs; see `engine.paid_calls`.
 """
 
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from strop.policies.connection import Connection
-from strop.tasks import templates
-from strop_tasks.curation.engine.paid_calls import Calls, Question, QuestionRefused, Response, Stopped, opened
+from strop_tasks.curation.engine import paid_calls
+from strop_tasks.curation.engine.paid_calls import Calls, Question, QuestionRefused, Response, Stopped
 from strop_verify.core.errors import StropError
 from strop_verify.core.ids import content_hash, derive_seed
 
 _COMMAND = "strop build bugs"
 MAX_TOKENS, TEMPERATURE = 4096, 1.0
-AHEAD = 32
-"""Answers requested in advance; the same on every machine, because the choice depends on it."""
+AHEAD = 32  # answers requested in advance; the same on every machine, because the choice depends on it
 
 
 @contextmanager
@@ -31,7 +26,7 @@ def open_server(connection: Connection, model: str, path: Path) -> "Iterator[Ser
     At the end unsent calls are dropped; calls in flight get a few seconds to finish, and are kept.
     """
     connection = replace(connection, model=model, temperature=TEMPERATURE, max_tokens=MAX_TOKENS)
-    with opened(path, {"calls": _COMMAND}, _COMMAND), Calls(connection, path) as calls:
+    with paid_calls.opened(path, {"calls": _COMMAND}, _COMMAND), Calls(connection, path) as calls:
         yield Server(model, calls)
 
 
@@ -44,14 +39,13 @@ class Server:
     _asked: dict[str, "Future[Response]"] = field(default_factory=dict)
 
     def ask(self, stage: str, key: str, number: int, seed: int, values: dict[str, str]) -> "Future[Response]":
-        """Asks what the template `stage` says. `key` and `number`: which of this build's questions it is."""
+        """Asks the question of the template `stage`; `key` and `number` identify it in this build."""
         clean = {name: value.encode(errors="replace").decode() for name, value in values.items()}
-        filled = templates.messages(template(stage), clean)
-        messages = [{"role": m.role, "content": m.content} for m in filled]
+        asked = paid_calls.messages(paid_calls.template("bugs", stage), clean)
         drawn = derive_seed(seed, stage, key, number) % 2**31
-        known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, messages], length=32)
+        known = content_hash([self.model, TEMPERATURE, MAX_TOKENS, drawn, stage, number, asked], length=32)
         if known not in self._asked:
-            question = Question(known, stage, number, key, drawn, messages)
+            question = Question(known, stage, number, key, drawn, asked)
             self._asked[known] = self._calls.ask(question)
         return self._asked[known]
 
@@ -60,7 +54,7 @@ class Server:
         try:
             return response.result().text
         except QuestionRefused:
-            if self._calls.failure is not None:  # all are refused: the settings are wrong
+            if self._calls.failure is not None:  # all questions are refused: the settings are wrong
                 raise self._failure() from None
             return None
         except Stopped:
@@ -69,24 +63,13 @@ class Server:
     def usage(self) -> dict[str, int]:
         """Paid calls and their tokens over all runs with this folder."""
         paid = self._calls.usage
-        return {
-            "calls": paid.calls.total(),
-            "prompt_tokens": paid.tokens_in.total(),
-            "completion_tokens": paid.tokens_out.total(),
-        }
+        tokens = {"prompt_tokens": paid.tokens_in.total(), "completion_tokens": paid.tokens_out.total()}
+        return {"calls": paid.calls.total(), **tokens}
 
     def _failure(self) -> StropError:
-        """What ended the calls, with the options as this command has them."""
+        """What ended the calls, with the option names of this command."""
         failure = self._calls.failure or StropError("the calls were stopped")
         text = str(failure)
         for name in ("url", "model"):
             text = text.replace(f" --{name}", f" --rewrite-{name}")
         return type(failure)(text)
-
-
-@cache
-def template(name: str) -> str:
-    """The text of one of the templates."""
-    return (
-        resources.files("strop_tasks.curation.bugs").joinpath("templates", f"{name}.txt").read_text("utf-8")
-    )

@@ -25,18 +25,12 @@ if TYPE_CHECKING:
     from strop_verify.verification.project import Project
     from strop_verify.verification.project.runs import TestReach
 
-MOST_TESTS = 50
-"""Maximum tests that judge one function."""
-LEAST_TESTS = 3
-"""Functions with fewer come last."""
-MOST_CALLS = 2_000_000
-"""Maximum calls of the project's code by these tests together: a few seconds."""
-MOST_NAME = 400
-"""Maximum characters of a judging test's name."""
-MOST_FILE = 60_000
-"""Default maximum characters of a file, which a task holds twice."""
-BATCH = 32
-"""Functions whose tests are checked for steadiness together."""
+MOST_TESTS = 50  # maximum tests that judge one function
+LEAST_TESTS = 3  # functions with fewer come last
+MOST_CALLS = 2_000_000  # maximum calls of the project's code by these tests together: a few seconds
+MOST_NAME = 400  # maximum characters of a judging test's name
+MOST_FILE = 60_000  # default maximum characters of a file, which a task holds twice
+BATCH = 32  # functions whose tests are checked for steadiness together
 _EXAMPLES = frozenset(
     {"example", "examples", "demo", "demos", "sample", "samples", "benchmark", "benchmarks"}
 )
@@ -64,7 +58,7 @@ class Target:
 
     @property
     def label(self) -> str:
-        """How it is named in a task's source."""
+        """Its name in a task's source."""
         return f"{self.path}:{self.name}"
 
 
@@ -76,8 +70,7 @@ _Placed = tuple[tuple[str, int], Target]
 class _Spot:
     """Where bugs may be put: a function, or those that one fix changed."""
 
-    number: int
-    """The function's first line; below zero, which of the file's fixes."""
+    number: int  # the function's first line; below zero, which of the file's fixes
     places: list[RoutinePlace]
     undone: Undone | None = None
 
@@ -100,7 +93,7 @@ class Targets:
     tally: Tally
     max_file_chars: int | None = None
     rewriter: Rewriter | None = None
-    """A model that writes bugs too."""
+    """A model that also writes bugs."""
     enough: int = 200
     """Functions to find before the first bug is made."""
     undo: str = ""
@@ -166,7 +159,7 @@ class Targets:
     def _reached(
         self, files: Mapping[str, str], known: Mapping[str, list[_Spot]], given: set[tuple[str, int]]
     ) -> tuple[list[_Placed], list[_Placed]]:
-        """The functions that were not given yet: those with enough tests, and the others."""
+        """The new functions: those with enough tests, and the others."""
         by_place: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
         for test, reach in self.project.reached.items():
             if not reach.clock and len(test) <= MOST_NAME:

@@ -2,7 +2,7 @@
 
 A bug is put into the reference and kept if the task's own check fails it; the reference itself must pass. Bugs that
 fail every test come last; those that run out of time or memory are discarded. The choice depends on verdicts, not on
-their timing: the same tasks and seed give the same result. Of several faults at once each need not matter alone.
+their timing: the same tasks and seed give the same result. One fault of several in a bug may have no effect alone.
 """
 
 from collections import Counter
@@ -21,6 +21,7 @@ from strop_verify.core.bounded_map import Work, bounded_map
 from strop_verify.core.checks import AssertsCheck, CasesCheck, EditCheck, PytestCheck, StdioCheck
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
+from strop_verify.core.text import squeeze
 from strop_verify.core.verdict import Outcome, Verdict
 from strop_verify.edits import FORMATS
 from strop_verify.edits.lines import split
@@ -28,10 +29,8 @@ from strop_verify.edits.lines import split
 FAMILY = "repair"
 PER_TASK = 6
 PATH = "solution.py"
-IN_FLIGHT = 48
-"""Originals judged at a time."""
-MOST_TRIED = 3
-"""Bugs to try per wanted bug."""
+IN_FLIGHT = 48  # originals judged at a time
+MOST_TRIED = 3  # bugs to try per wanted bug
 _Trials = list[tuple[Fault, Future[Verdict]]]
 
 
@@ -42,22 +41,16 @@ class _Original:
     task: Task
     order: Iterator[Offer]
     kept: list[Task] = field(default_factory=list)
-    spare: list[Task] = field(default_factory=list)
-    """Bugs that fail every test."""
+    spare: list[Task] = field(default_factory=list)  # bugs that fail every test
     tried: int = 0
 
 
 def bugs_of_tasks(
-    tasks: Iterable[Task],
-    verifier: Verifier,
-    tally: Tally,
-    settings: BugSettings,
-    choice: TaskChoice | None = None,
-    *,
-    rewriter: Rewriter | None = None,
+    tasks: Iterable[Task], verifier: Verifier, tally: Tally, settings: BugSettings,
+    choice: TaskChoice | None = None, *, rewriter: Rewriter | None = None,
     done: Callable[[int], None] = lambda kept: None,
-) -> Iterator[Task]:
-    """Yields the tasks to repair, by original and in the order of the originals; at most `settings.per_task` of each.
+) -> Iterator[Task]:  # fmt: skip
+    """The repair tasks in the order of the originals, at most `settings.per_task` of each.
 
     A task is left out, and counted, when it is not Python, has no reference or its reference does not pass. `done`
     gets the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not
@@ -70,22 +63,20 @@ def bugs_of_tasks(
         yield from kept
 
 
+@dataclass
 class _BugMaker:
     """Has programs judged and makes tasks of those that fail."""
 
-    def __init__(
-        self,
-        verifier: Verifier,
-        tally: Tally,
-        settings: BugSettings,
-        choice: TaskChoice,
-        rewriter: Rewriter | None,
-    ) -> None:
-        self.verifier, self.tally, self.rewriter = verifier, tally, rewriter
-        self.settings, self.choice = settings, choice
-        self.per_task, self.at_once = settings.per_task or PER_TASK, settings.at_once()
-        self.seen: set[str] = set()
-        self.budget = ErrorBudget()
+    verifier: Verifier
+    tally: Tally
+    settings: BugSettings
+    choice: TaskChoice
+    rewriter: Rewriter | None
+    seen: set[str] = field(default_factory=set)
+    budget: ErrorBudget = field(default_factory=ErrorBudget)
+
+    def __post_init__(self) -> None:
+        self.per_task, self.at_once = self.settings.per_task or PER_TASK, self.settings.at_once()
 
     def made(self, task: Task) -> Work[list[Task]]:
         """The bugs of one original, those that fail every test last; none if it is unusable."""
@@ -116,7 +107,7 @@ class _BugMaker:
         return self.rewriter.offers(subject, task.id, drawn, MOST_TRIED * self.per_task)
 
     def _begun(self, original: _Original) -> Work[_Trials | None]:
-        """The next bugs for the verifier, a model's once they have arrived; None: no more."""
+        """The next bugs for the verifier, a model's once they have arrived; None if there are no more."""
         missing = self.per_task - len(original.kept)
         wanted = min(missing, MOST_TRIED * self.per_task - original.tried)
         offers = list(islice(original.order, max(wanted, 0)))
@@ -153,7 +144,7 @@ class _BugMaker:
             self.tally.drop(tuple(task.metadata["bug"]), "more than asked for")
         kept: list[Task] = []
         for task in made[: self.per_task]:
-            spelt = "".join(task.check.only(EditCheck).files[PATH].split())
+            spelt = squeeze(task.check.only(EditCheck).files[PATH])
             if spelt in self.seen:
                 self.tally.drop(tuple(task.metadata["bug"]), "another task has the same program")
                 continue

@@ -2,7 +2,7 @@
 
 SWE-smith's "PR mirroring" (Yang et al., arXiv 2504.21798), with these deviations:
 1. commits instead of pull requests, which a history lacks;
-2. hunks are reversed if the lines around them, three or else one, still occur once; there a model rewrites the file;
+2. a hunk is reversed if its three, or one, lines of context still occur once; SWE-smith has a model rewrite the file;
 3. the statement is that of other bugs, not the commit's message: today's tests show what fails.
 """
 
@@ -13,11 +13,10 @@ from tempfile import TemporaryDirectory
 
 from strop_tasks.curation.edits.history import MOST_LINES, is_packaging, is_test
 from strop_tasks.curation.edits.programs import same_program
-from strop_tasks.curation.edits.repository import Commit, Repository
+from strop_tasks.curation.edits.repository import Commit, Repository, gather
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.faults.draw import Fault
 from strop_tasks.curation.faults.routines import RoutinePlace, parsed
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.core.ids import content_hash
 from strop_verify.core.ranges import Range
@@ -25,10 +24,8 @@ from strop_verify.edits import FORMATS, LENIENT, Create, Delete, EditError, Pars
 from strop_verify.edits.minimal_diff import hunks
 
 OPERATOR = "undone"
-NEWEST = 10_000
-"""Maximum commits to examine."""
-_AROUND = (3, 1)
-"""Lines around a hunk by which it is found."""
+NEWEST = 10_000  # maximum commits to examine
+_AROUND = (3, 1)  # lines around a hunk by which it is found
 _DIFF = FORMATS["unified-diff"]
 
 
@@ -40,10 +37,10 @@ class Undone:
     text: str
     """The file's text without it."""
     lines: list[Range]
-    """The differing lines of today's text; for restored lines, the lines around their place."""
+    """The differing lines of today's text; where lines are restored, the lines around them."""
 
     def touches(self, place: RoutinePlace) -> bool:
-        """Whether some of the lines are a function's."""
+        """Whether some of the lines belong to a function."""
         last = place.node.end_lineno or place.first
         return any(a <= last and place.first <= b for a, b in self.lines)
 

@@ -10,20 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument, Exit, Option
 
-from strop.cli.options import (
-    AllowUnsafe,
-    Column,
-    CpuSeconds,
-    Jail,
-    MemoryMb,
-    RustVendor,
-    Workers,
-    columns_of,
-    folder_of_crates,
-    limits_of,
-    say,
-    usual_limits,
-)  # fmt: skip
+from strop.cli import options
 from strop_verify.core.errors import UserError
 from strop_verify.core.text import printable
 
@@ -32,22 +19,16 @@ if TYPE_CHECKING:
     from strop_tasks.curation.audit.record import Summary
     from strop_verify.core.task import Task
 
-_WIDTH = 140
-"""Columns of the table without a terminal."""
-_BAD_SHOWN = 20
-"""Maximum unreadable rows to name."""
+_WIDTH = 140  # columns of the table without a terminal
+_BAD_SHOWN = 20  # maximum unreadable rows to name
 
 
 def audit(
     tasks: Annotated[
         str,
-        Argument(
-            metavar="TASKS", help="a file of tasks, a built-in set, or FORMAT:PLACE; see docs/formats.md"
-        ),
+        Argument(metavar="TASKS", help="file of tasks, built-in set, or FORMAT:PLACE; see docs/formats.md"),
     ],
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="file for the audits, one JSON line per task")
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="file for the audits, JSON lines")] = None,
     keep: Annotated[Path | None, Option(help="file for the fit tasks, as task lines")] = None,
     fail_on: Annotated[
         Literal["fatal", "warning", "never"], Option(help="findings that make the exit code 1")
@@ -59,14 +40,14 @@ def audit(
     min_tests: Annotated[int, Option(min=1, help="minimum number of different tests per task")] = 5,
     mutants: Annotated[int, Option(min=0, help="maximum faulty versions of a reference; 0: none")] = 12,
     limit: Annotated[int | None, Option(min=1, help="read at most this many tasks")] = None,
-    column: Column = None,
+    column: options.Column = None,
     show: Annotated[int, Option(min=0, help="unfit tasks to list")] = 20,
-    workers: Workers = None,
-    cpu_seconds: CpuSeconds = None,
-    memory_mb: MemoryMb = None,
-    rust_vendor: RustVendor = None,
-    jail: Jail = "auto",
-    allow_unsafe: AllowUnsafe = False,
+    workers: options.Workers = None,
+    cpu_seconds: options.CpuSeconds = None,
+    memory_mb: options.MemoryMb = None,
+    rust_vendor: options.RustVendor = None,
+    jail: options.Jail = "auto",
+    allow_unsafe: options.AllowUnsafe = False,
 ) -> None:
     """Find tasks that teach the wrong thing: wrong, flaky or leaked references, tests that any answer passes.
 
@@ -77,7 +58,7 @@ def audit(
     from strop_tasks.curation.audit.journal import audits_beside, resumed
     from strop_tasks.curation.audit.record import Summary
 
-    limits = limits_of(cpu_seconds, memory_mb) or usual_limits()
+    limits = options.limits_of(cpu_seconds, memory_mb) or options.usual_limits()
     settings = AuditSettings(
         runs=runs, chance_runs=max(runs, chance_runs), min_tests=min_tests, mutants=mutants, quick=quick,
         ignore=_codes(ignore), cpu_seconds=limits.cpu_seconds, memory_bytes=limits.memory_bytes,
@@ -85,13 +66,9 @@ def audit(
     _refuse_early(output, keep)
     bad, place = [0], output or keep
     summary = Summary(show)
-    options: dict[str, Any] = {
-        "limits": limits,
-        "jail": jail,
-        "allow_unsafe": allow_unsafe,
-        "rust_vendor": folder_of_crates(rust_vendor),
-    }
-    audits = partial(_audits, settings=settings, workers=workers, options=options)
+    crates = options.folder_of_crates(rust_vendor)
+    opened = {"limits": limits, "jail": jail, "allow_unsafe": allow_unsafe, "rust_vendor": crates}
+    audits = partial(_audits, settings=settings, workers=workers, opened=opened)
     with ExitStack() as stack:
         memory = stack.enter_context(audits_beside(place)) if place else None
         source = islice(_tasks(tasks, column, bad), limit)
@@ -103,19 +80,15 @@ def audit(
 
 
 def _audits(
-    tasks: "Iterable[Task]", settings: "AuditSettings", workers: int | None, options: dict[str, Any]
+    tasks: "Iterable[Task]", settings: "AuditSettings", workers: int | None, opened: dict[str, Any]
 ) -> "Iterator[TaskAudit]":
-    """Audits tasks; opens the verifier, with `options`, at the first one."""
+    """Audits tasks; opens the verifier, with the options `opened`, at the first one."""
     from strop_tasks.curation.audit import audit_tasks
     from strop_verify.verification import open_verifier
 
-    with open_verifier(workers=workers, **options) as verifier:
-        yield from audit_tasks(
-            tasks,
-            verifier,
-            settings,
-            reseeded=lambda seed: open_verifier(workers=1, hash_seed=seed, **options),
-        )
+    with open_verifier(workers=workers, **opened) as verifier:
+        reseeded = partial(open_verifier, workers=1, **opened)
+        yield from audit_tasks(tasks, verifier, settings, reseeded=lambda seed: reseeded(hash_seed=seed))
 
 
 def _go(
@@ -131,9 +104,8 @@ def _go(
 
     with ExitStack() as stack:
         for path in filter(None, (output, keep)):
-            remove_parts(
-                path.parent, path.name
-            )  # no other audit runs: an unfinished file is from a killed one
+            # No other audit runs: an unfinished file is from a killed one.
+            remove_parts(path.parent, path.name)
         audited, kept = (stack.enter_context(whole_file(path)) if path else None for path in (output, keep))
         progress = stack.enter_context(Progress("audited"))
         stack.enter_context(closing(pairs))
@@ -160,7 +132,7 @@ def _tasks(source: str, column: list[str] | None, bad: list[int]) -> "Iterator[T
         if bad[0] <= _BAD_SHOWN:
             print(f"error: {printable(line)}", file=sys.stderr)
 
-    return iter_tasks(source, columns=columns_of(column), on_bad=report, on_guess=say)
+    return iter_tasks(source, columns=options.columns_of(column), on_bad=report, on_guess=options.say)
 
 
 def _refuse_early(*paths: Path | None) -> None:
@@ -190,7 +162,7 @@ def _report(summary: "Summary", bad: int, output: Path | None) -> None:
     for line in summary.lines():
         print(line)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
-    if summary.tasks and summary.found:
+    if summary.counts:
         console.print(summary.table())
     print(summary.verdict() + (f", {bad} rows could not be read" if bad else ""))
     if output is not None:

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from strop_tasks.curation.bugs.models import Models
     from strop_verify.core.task import Task
 
-FUNCTIONS_PER_TASK = 5
-"""Functions of a project to find per wanted task, before the first one is made."""
-TEST_SECONDS = 2.0
-"""Maximum CPU seconds of a project's test; slower tests are not used."""
+FUNCTIONS_PER_TASK = 5  # functions of a project to find per wanted task, before the first one is made
+TEST_SECONDS = 2.0  # maximum CPU seconds of a project's test; slower tests are not used
 CPU_SECONDS, WALL_SECONDS = 1.0, 12.0
 """Limits of the tests of one program; a bug that exceeds them makes no task."""
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", "PKG-INFO", "Cargo.toml")
@@ -70,8 +68,7 @@ def bugs(
     build.finish(
         told,
         f"{tally.tasks} repair tasks from {tally.originals} originals in {build.seconds():.0f} s, by {operators} "
-        f"operators; {said}left out: "
-        f"{tally.told('skipped', 'unusable')}",
+        f"operators; {said}left out: {tally.told('skipped', 'unusable')}",
         **({"tests_a_task": tests} if tests else {}),
         **asked.manifest(),
     )
@@ -117,12 +114,8 @@ def _from_tasks(
             tasks, verifier, build.tally, settings, task_choice, rewriter=models.rewriter, done=done
         )
         _write(build, models.told(made, lambda task: purposes[task.metadata["original"]]), source)
-    return {
-        "per_task": settings.per_task or PER_TASK,
-        "min_passing": task_choice.min_passing,
-        "max_lines": task_choice.max_lines,
-        **task_choice.filters(),
-    }
+    chosen = {"min_passing": task_choice.min_passing, "max_lines": task_choice.max_lines}
+    return {"per_task": settings.per_task or PER_TASK, **chosen, **task_choice.filters()}
 
 
 def _from_project(
@@ -139,9 +132,8 @@ def _from_project(
     from strop_verify.verification.project import open_project, pack
 
     tally = build.tally
-    final = build.path.resolve().with_name(
-        f"{build.path.name.removesuffix('.gz').removesuffix('.jsonl')}.project.tar.gz"
-    )
+    stem = build.path.name.removesuffix(".gz").removesuffix(".jsonl")
+    final = build.path.resolve().with_name(f"{stem}.project.tar.gz")
     files.check_writable(final)
     part = final.with_name(f".{final.name}.{os.getpid()}.part")
     wanted = project_choice.count + project_choice.pairs
@@ -150,15 +142,10 @@ def _from_project(
         digest = pack(Path(source), part)
         name = Path(source).resolve().name.removesuffix(".gz").removesuffix(".tgz").removesuffix(".tar")
         place = ProjectPlace(name, str(part), final.name, digest)
+        language, jail, many = project_choice.language or "", verifying.jail(), verifying.many
         with (
-            open_project(
-                part,
-                project_choice.language or "",
-                verifying.jail(),
-                workers=verifying.many,
-                test_seconds=TEST_SECONDS,
-            ) as project,
-            open_verifier(workers=verifying.many, allow_unsafe=verifying.allow_unsafe) as verifier,
+            open_project(part, language, jail, workers=many, test_seconds=TEST_SECONDS) as project,
+            open_verifier(workers=many, allow_unsafe=verifying.allow_unsafe) as verifier,
             Progress("tasks", wanted) as progress,
         ):
             stages: set[str] = set()
@@ -200,9 +187,8 @@ def _until_stopped(tasks: "Iterator[Task]") -> "Iterator[Task]":
     except (KeyboardInterrupt, SystemExit):
         if not passed_on:
             raise
-        signal.signal(
-            signal.SIGINT, signal.SIG_IGN
-        )  # a second signal, as to a process group, would lose them
+        # A second signal, as to a process group, would lose them.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         say(f"stopped: the {passed_on} tasks so far are written")
 
 

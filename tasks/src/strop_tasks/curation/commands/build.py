@@ -46,9 +46,7 @@ def rust_fix(
     ] = "rust-functions",
     seed: Annotated[int, Option(help="seed of the choice of faults")] = 0,
     per_task: Annotated[int, Option(min=1, max=100, help="maximum programs from one task")] = 6,
-    kinds: Annotated[
-        str | None, Option(help="only these kinds of fault, such as moves,types; default: all")
-    ] = None,
+    kinds: Annotated[str | None, Option(help="only these kinds of fault, such as moves,types")] = None,
 ) -> None:
     """Make repair tasks: put faults into references and keep the programs that fail as intended.
 
@@ -96,10 +94,7 @@ def _kinds(text: str | None) -> "list[Kind]":
 def demos(
     recipe: Annotated[
         list[str],
-        Argument(
-            metavar="NAME|RECIPE.yaml... [KEY=VALUE...]",
-            help="the recipe that will train on the demonstrations",
-        ),
+        Argument(metavar="NAME|RECIPE.yaml... [KEY=VALUE...]", help="recipe that will train on them"),
     ],
     output: Annotated[Path, Option("--output", "-o", help="file of demonstrations to write: .jsonl")],
     each: Annotated[int, Option(min=1, help="plays per task, with different random choices")] = 1,
@@ -166,7 +161,7 @@ def _misfit(recipe: "Recipe") -> "Callable[[Demo], str]":
     except StropError:
         files = tokenizer = None
     if files is None or tokenizer is None:
-        say(f"note: lengths are not looked at, since the tokenizer of {name} is not here")
+        say(f"note: lengths are not checked, because the tokenizer of {name} is not on this machine")
         return lambda demo: ""
     play = min(filter(None, (recipe.play.max_tokens, files.context)), default=None)
     prompt, answer = recipe.task_set.max_prompt_tokens, recipe.sampling.max_tokens
@@ -191,8 +186,7 @@ app.command("next-edit")(next_edit)
 app.command("preferences")(preferences)
 app.command("retrieval")(retrieval)
 app.command("rust-fix")(rust_fix)
-BUILDERS: Registry[Any] = Registry("builders", {})
-"""Builders that packages add, each a function for typer."""
+BUILDERS: Registry[Any] = Registry("builders", {})  # builders that packages add, each a function for typer
 for _name in BUILDERS:
     app.command(_name)(BUILDERS[_name])
 
@@ -201,12 +195,9 @@ for _name in BUILDERS:
 @grouped
 def rust(
     source: Annotated[
-        str,
-        Argument(help="prompts: python-functions, jsonl:PATH, parquet:PATH, hub:ID[@SPLIT], or a path"),
+        str, Argument(help="prompts: python-functions, jsonl:PATH, parquet:PATH, hub:ID[@SPLIT], or a path")
     ],
-    output: Annotated[
-        Path, Option("--output", "-o", help="folder for the build; an existing one is resumed")
-    ],
+    output: Annotated[Path, Option("--output", "-o", help="folder of the build; resumed if it exists")],
     settings: RustBuildSettings,
     dry_run: Annotated[bool, Option("--dry-run", help="print the expected cost, then stop")] = False,
 ) -> None:

@@ -28,9 +28,7 @@ def commits(
     split: HeldOut,
     verifying: Verifying,
     prompts: PromptLimit,
-    repositories: Annotated[
-        Path | None, Option(help="folder of clones, for a source of rows such as swe-bench:FILE")
-    ] = (None),
+    repositories: Annotated[Path | None, Option(help="folder of clones, for rows (swe-bench:FILE)")] = None,
 ) -> None:
     """Make repair tasks from commits that change programs and tests, judged by these tests.
 
@@ -40,7 +38,9 @@ def commits(
     Writes OUTPUT/tasks.jsonl.gz, the snapshots that the tasks name beside it, and OUTPUT/manifest.json, with counts and
     reasons. After a kill or an interrupt, the same command resumes. See docs/build.md.
     """
+    from strop.tasks.sources import iter_tasks
     from strop_tasks.curation.histories.build import manifest_of
+    from strop_tasks.curation.histories.issue_rows import IssueRows
     from strop_verify.core import files
 
     edit_format(settings.format)
@@ -54,7 +54,9 @@ def commits(
         output.mkdir(parents=True, exist_ok=True)
     build = Build(output / "tasks.jsonl.gz", LAYOUT, prompts, manifest=output / "manifest.json")
     tally = build.tally
-    rows = _rows(sources[0], repositories, tally) if repositories is not None else None
+    rows = None
+    if repositories is not None:
+        rows = IssueRows(iter_tasks(sources[0], on_bad=tally.bad_row), repositories, tally)
     made, stopped = list["Task"](), None
     try:
         for task in _made(sources, output, settings, verifying, tally, rows):
@@ -93,25 +95,10 @@ def _fit(tasks: "list[Task]", settings: HistorySettings, tally: Tally) -> "Itera
             yield task
 
 
-def _rows(source: str, clones: Path, tally: Tally) -> "IssueRows":
-    from strop.tasks.sources import iter_tasks
-    from strop_tasks.curation.histories.issue_rows import IssueRows
-
-    def bad(_: str) -> None:
-        tally.considered += 1
-        tally.left_out["a row that makes no task"] += 1
-
-    return IssueRows(iter_tasks(source, on_bad=bad), clones, tally)
-
-
 def _made(
-    sources: list[str],
-    output: Path,
-    settings: HistorySettings,
-    verifying: Verifying,
-    tally: Tally,
+    sources: list[str], output: Path, settings: HistorySettings, verifying: Verifying, tally: Tally,
     rows: "IssueRows | None",
-) -> "Iterator[Task]":
+) -> "Iterator[Task]":  # fmt: skip
     """The tasks, as they are found."""
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.histories.build import HistoryBuild
@@ -122,15 +109,9 @@ def _made(
         open_verifier(workers=verifying.many, allow_unsafe=verifying.allow_unsafe) as verifier,
         Progress("commits tried") as progress,
     ):
+        jail, workers = verifying.jail(), verifying.many
         build = HistoryBuild(
-            sources,
-            output,
-            settings,
-            verifier,
-            tally,
-            jail=verifying.jail(),
-            workers=verifying.many,
-            rows=rows,
+            sources, output, settings, verifier, tally, jail=jail, workers=workers, rows=rows
         )
 
         def show(now: "HistoryProgress") -> None:

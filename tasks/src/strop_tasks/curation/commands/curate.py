@@ -30,28 +30,19 @@ def _steps(wanted: bool) -> None:
 
 
 def curate(
-    pipeline: Annotated[
-        str, Argument(metavar="NAME|PIPELINE.yaml", help="sources and steps; see docs/audit.md")
-    ],
-    out: Annotated[
-        Path | None, Option("--output", "-o", help="folder for the tasks and the manifest")
-    ] = None,
+    pipeline: Annotated[str, Argument(metavar="NAME|PIPELINE.yaml", help="sources and steps: docs/audit.md")],
+    out: Annotated[Path | None, Option("--output", "-o", help="folder for tasks and manifest")] = None,
     source: Annotated[
-        list[str] | None,
-        Option("--source", "-s", help="replaces the pipeline's sources; repeatable"),
+        list[str] | None, Option("--source", "-s", help="replaces the pipeline's sources; repeatable")
     ] = None,
     seed: Annotated[int | None, Option(min=0, help="replaces the pipeline's seed")] = None,
     workers: VerifyWorkers = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="start over in a folder that holds another result")
-    ] = False,
+    overwrite: Annotated[bool, Option("--overwrite", help="start over in a folder that is used")] = False,
     dry_run: Annotated[
         bool, Option("--dry-run", help="check the pipeline, print it with every default, then stop")
     ] = False,
     allow_unsafe: AllowUnsafe = False,
-    steps: Annotated[
-        bool, Option("--steps", callback=_steps, is_eager=True, help="list all steps and stop")
-    ] = False,
+    steps: Annotated[bool, Option("--steps", callback=_steps, is_eager=True, help="list all steps")] = False,
 ) -> None:
     """Filter, clean and split tasks by a pipeline of steps.
 

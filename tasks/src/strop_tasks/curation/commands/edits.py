@@ -1,6 +1,6 @@
 """`strop build edits`: tasks whose answer is an edit, from commits, rows with a patch, broken programs, and pairs."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from itertools import islice
@@ -19,17 +19,13 @@ if TYPE_CHECKING:
     from strop_verify.core.task import Task
 
 Family = Literal["swe-rl", "patch", "fix-compile", "infill", "vulnerability"]
-FORMAT = {
-    "swe-rl": "search-replace",
+FORMAT = dict.fromkeys(("swe-rl", "fix-compile"), "search-replace") | {
     "patch": "unified-diff",
-    "fix-compile": "search-replace",
     "infill": "infill",
 }
 """The default edit format."""
-CPU_SECONDS, WALL_SECONDS = 5.0, 30.0
-"""Limits of one program of families fix-compile and infill."""
-UNTOLD = ("workers", "allow_unsafe", "repositories")
-"""Settings that the manifest omits."""
+CPU_SECONDS, WALL_SECONDS = 5.0, 30.0  # limits of one program of families fix-compile and infill
+UNTOLD = ("workers", "allow_unsafe", "repositories")  # settings that the manifest omits
 
 
 @grouped
@@ -47,6 +43,7 @@ def edits(
     Also writes OUTPUT.manifest.json, with counts and reasons. See docs/edits.md.
     """
     from strop.reports.terminal.progress import Progress
+    from strop.tasks.sources import iter_tasks
     from strop_tasks.curation.edits.program_pairs import pairs
 
     build = Build(output, LAYOUT, prompts)
@@ -59,12 +56,13 @@ def edits(
             known = total[0] if total else None
             progress.at(tally.considered, None, known, f"{tally.tasks} tasks made")
 
+        tally.done = done
         if family in ("swe-rl", "patch"):
-            made = _of_repositories(source, family, settings, tally, done, total)
+            made = _of_repositories(source, family, settings, tally, total)
         elif family == "vulnerability":
-            made = pairs(_reported(source, tally), tally, done)
+            made = pairs(iter_tasks(source, on_bad=tally.bad_row), tally)
         else:
-            made = _of_programs(source, family, settings, tally, done, stack)
+            made = _of_programs(source, family, settings, tally, stack)
         progress = stack.enter_context(Progress("looked at"))  # without reading the source
         build.write(islice(made, settings.limit), f"no task could be made from {source!r}", "it is empty")
     told = {name: value for name, value in asdict(settings).items() if name not in UNTOLD}
@@ -76,14 +74,10 @@ def edits(
 
 
 def _of_repositories(
-    source: str,
-    family: str,
-    settings: EditSettings,
-    tally: Tally,
-    done: Callable[[int], None],
-    total: list[int],
+    source: str, family: str, settings: EditSettings, tally: Tally, total: list[int]
 ) -> "Iterator[Task]":
-    """The tasks; sets `total` to the number of commits, if known."""
+    """The tasks; adds the number of commits to `total`, if known."""
+    from strop.tasks.sources import iter_tasks
     from strop_tasks.curation.edits.file_pairs import of_history, of_rows
     from strop_tasks.curation.edits.repository import Repository
 
@@ -96,21 +90,16 @@ def _of_repositories(
         repository = Repository(folder)
         commits = repository.commits(settings.newest)
         total.append(len(commits))
-        return of_history(repository, commits, family, settings, tally, done)
+        return of_history(repository, commits, family, settings, tally)
     if family != "swe-rl":
         raise UserError(f"--repositories is for --family swe-rl, not {family}")
     if not clones.is_dir():
         raise UserError(f"--repositories {clones}: no such folder")
-    return of_rows(_reported(source, tally), clones, settings, tally, done)
+    return of_rows(iter_tasks(source, on_bad=tally.bad_row), clones, settings, tally)
 
 
 def _of_programs(
-    source: str,
-    family: str,
-    settings: EditSettings,
-    tally: Tally,
-    done: Callable[[int], None],
-    stack: ExitStack,
+    source: str, family: str, settings: EditSettings, tally: Tally, stack: ExitStack
 ) -> "Iterator[Task]":
     from strop.tasks import load_tasks
     from strop_tasks.curation.edits.program_pairs import fix_compile, infill
@@ -121,18 +110,7 @@ def _of_programs(
     limits = Limits(cpu_seconds=CPU_SECONDS, wall_seconds=WALL_SECONDS)
     verifier = stack.enter_context(open_verifier(limits=limits, **settings.verifying()))
     make = infill if family == "infill" else fix_compile
-    return make(tasks, verifier, settings, tally, done)
-
-
-def _reported(source: str, tally: Tally) -> "Iterable[Task]":
-    """The tasks of a source; rows without a task are counted."""
-    from strop.tasks.sources import iter_tasks
-
-    def bad(_: str) -> None:
-        tally.considered += 1
-        tally.left_out["a row that makes no task"] += 1
-
-    return iter_tasks(source, on_bad=bad)
+    return make(tasks, verifier, settings, tally)
 
 
 def _format(name: str, family: str) -> str:

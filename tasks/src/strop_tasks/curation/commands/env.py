@@ -25,8 +25,7 @@ def env(
     rev: Annotated[str, Option(help="revision; default: HEAD")] = "",
     container: Annotated[Path | None, Option(help="also write a Containerfile to this file")] = None,
     with_agent: Annotated[
-        str,
-        Option(metavar="MODEL", help="model to ask where the rules fail, written as for strop eval"),
+        str, Option(metavar="MODEL", help="model to ask where the rules fail, written as for strop eval")
     ] = "",
     allow_unsafe: AllowUnsafe = False,
 ) -> None:
@@ -53,25 +52,19 @@ def env(
     if container is not None:
         with atomic(container) as file:
             file.write(containerfile(lock).encode())
-    count = len(lock.installed)
-    packages = (
-        f"{count} packages in {lock.packages}" if lock.packages else "no packages besides this Python's"
-    )
+    own = "no packages besides this Python's"
+    packages = f"{len(lock.installed)} packages in {lock.packages}" if lock.packages else own
     odd = f", {len(lock.flaky)} are flaky, {len(lock.failing)} fail" if lock.flaky or lock.failing else ""
-    print(
-        printable(
-            f"{lock.repository}@{lock.revision[:12]}: {len(lock.passing)} tests pass twice{odd}; {packages}; {path}"
-        )
-    )
+    tests = f"{len(lock.passing)} tests pass twice{odd}"
+    print(printable(f"{lock.repository}@{lock.revision[:12]}: {tests}; {packages}; {path}"))
 
 
 def _lock(source: str, rev: str, output: Path, agent: str, allow_unsafe: bool) -> "EnvironmentLock":
     import tempfile
 
-    from strop_tasks.curation.edits.repository import Repository
+    from strop_tasks.curation.edits.repository import Repository, gather
     from strop_tasks.curation.histories.environment import environment_of
     from strop_tasks.curation.histories.installation import installation_of
-    from strop_tasks.curation.retrieval.trees import gather
     from strop_verify.verification.settings import Settings
 
     with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 @grouped
 def implement(
     source: Annotated[
-        str,
-        Argument(help="Python sources: a folder, a .py file, a .tar.gz, or a data set that holds files"),
+        str, Argument(help="Python sources: a folder, a .py file, a .tar.gz, or a data set that holds files")
     ],
     output: File,
     settings: ImplementSettings,
@@ -51,16 +50,11 @@ def implement(
         progress = stack.enter_context(Progress("files"))
         if settings.tests:
             workers = verifying.workers or os.cpu_count() or 1
-            project = stack.enter_context(
-                open_project(Path(source).expanduser(), "python", verifying.jail(), workers=workers)
-            )
-            made = _tested(project, archive, source, settings, tally, progress)
+            opened = open_project(Path(source).expanduser(), "python", verifying.jail(), workers=workers)
+            made = _tested(stack.enter_context(opened), archive, source, settings, tally, progress)
         else:
-            found = stack.enter_context(
-                closing(
-                    read_sources(source, tally, max_chars=settings.max_file_chars, column=settings.column)
-                )
-            )
+            found = read_sources(source, tally, max_chars=settings.max_file_chars, column=settings.column)
+            stack.enter_context(closing(found))
             made = islice(tasks(_shown(found, tally, progress), settings, tally), settings.limit)
         build.write(map(tally.keep, made), f"no function of {source!r} makes a task", "there is none")
     build.finish(
@@ -75,9 +69,9 @@ def _tested(
     progress: "Progress",
 ) -> "Iterator[Task]":  # fmt: skip
     """Tasks judged by the project's tests. Its snapshot is written after the last one."""
-    from strop_tasks.curation.implement.archive import stem
     from strop_tasks.curation.implement.build import tasks
     from strop_tasks.curation.implement.project import judged, project_files
+    from strop_tasks.curation.implement.sources import stem
     from strop_verify.core import files
     from strop_verify.core.snapshots import archive as packed
 

@@ -47,9 +47,8 @@ def next_edit(
 
 def _states(sources: list[str], settings: NextEditSettings, tally: Tally) -> "Iterator[Task]":
     """The tasks of all sources, without splits."""
-    from strop_tasks.curation.edits.repository import Repository
+    from strop_tasks.curation.edits.repository import Repository, gather
     from strop_tasks.curation.next_edit.states import of_commits
-    from strop_tasks.curation.retrieval.trees import gather
 
     with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
         store = Path(folder) / "histories.git"

@@ -19,12 +19,10 @@ def preferences(
     runs: Annotated[list[Path], Argument(metavar="RUN...", help="run folders of strop train and strop eval")],
     output: Annotated[Path, Option("--output", "-o", help="file of preferences to write: .jsonl")],
     held_out: Annotated[
-        float | None,
-        Option(min=0.01, max=0.9, help="hold out this share of the tasks; each run's own split by default"),
+        float | None, Option(min=0.01, max=0.9, help="share of tasks to hold out; default: each run's split")
     ] = None,
     pairs: Annotated[
-        Path | None,
-        Option(help="also write the training pairs for TRL, a line {prompt, chosen, rejected} each"),
+        Path | None, Option(help="also write the training pairs for TRL, as lines {prompt, chosen, rejected}")
     ] = None,
 ) -> None:
     """Collect answers of runs: each answer that passed is preferred to each that failed its task.

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 @grouped
 def retrieval(
     sources: Annotated[
-        list[str],
-        Argument(
-            help="git repositories and bundles, and files of tasks that `strop build bugs` made of a project"
-        ),
+        list[str], Argument(help="repositories, bundles, and tasks that `strop build bugs` made of a project")
     ],
     output: File,
     settings: RetrievalSettings,
@@ -63,10 +60,10 @@ def _made(
     """The tasks of all sources, without splits."""
     from strop.reports.terminal.progress import Progress
     from strop.tasks.sources import iter_tasks
-    from strop_tasks.curation.edits.repository import Repository
-    from strop_tasks.curation.retrieval.commits import of_commits, read_issues
+    from strop_tasks.curation.edits.history import read_issues
+    from strop_tasks.curation.edits.repository import Repository, gather
+    from strop_tasks.curation.retrieval.commits import of_commits
     from strop_tasks.curation.retrieval.function_tasks import of_bugs, of_docstrings
-    from strop_tasks.curation.retrieval.trees import gather
 
     issues = read_issues(settings.issues or [])
     files = [source for source in sources if source.endswith((".jsonl", ".jsonl.gz"))]
@@ -77,13 +74,14 @@ def _made(
     names = [history.name for history in histories]
     if unknown := next((name for name in issues if name not in names), ""):
         raise UserError(
-            f"--issues {unknown}=...: no source is called so; there are {', '.join(names) or 'none'}"
+            f"--issues {unknown}=...: no source has this name; there are {', '.join(names) or 'none'}"
         )
     with Progress("looked at") as progress:
 
         def done(_: int) -> None:
             progress.at(tally.considered, None, None, "commits and bugs")
 
+        tally.done = done
         for history in histories:
             assert repository is not None
             commits = repository.commits(settings.newest, history.ref) if settings.newest else []
@@ -91,7 +89,7 @@ def _made(
             tally.considered += merges
             tally.left_out.update({"a merge": merges} if merges else {})
             texts = issues.get(history.name, {})
-            yield from of_commits(repository, commits, history, store, settings, texts, tally, done)
+            yield from of_commits(repository, commits, history, store, settings, texts, tally)
             yield from of_docstrings(repository, history, store, settings.docstrings, settings.seed, tally)
         for file in files:
-            yield from of_bugs(iter_tasks(file), Path(file), tally, done)
+            yield from of_bugs(iter_tasks(file), Path(file), tally)

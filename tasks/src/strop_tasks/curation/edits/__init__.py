@@ -31,9 +31,7 @@ LAYOUT = TallyLayout(
 class EditLimits:
     """Limits of an edit."""
 
-    context: Annotated[
-        int, Option(min=0, max=20, help="swe-rl: maximum number of unchanged files to show")
-    ] = 1
+    context: Annotated[int, Option(min=0, max=20, help="swe-rl: maximum unchanged files to show")] = 1
     max_files: Annotated[int, Option(min=1, help="maximum number of files that an edit changes")] = 5
     max_chars: Annotated[int, Option(min=100, help="maximum characters in all shown files together")] = 60_000
 
@@ -42,9 +40,7 @@ class EditLimits:
 class EditSettings(Verifying, EditLimits):
     """Options of a build of edits."""
 
-    repositories: Annotated[Path | None, Option(help="folder of clones that hold the files of the rows")] = (
-        None
-    )
+    repositories: Annotated[Path | None, Option(help="folder of clones with the files of the rows")] = None
     format: Annotated[
         str, Option(help="how the edit must be written; default: search-replace, for patch unified-diff")
     ] = ""

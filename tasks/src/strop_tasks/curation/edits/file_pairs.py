@@ -8,15 +8,7 @@ from typing import Any
 
 from strop.tasks.edit_prompts import reference
 from strop.tasks.edit_tasks import TOLERANCE
-from strop_tasks.curation.edits import EditSettings
-from strop_tasks.curation.edits.history import (
-    MOST_LINES,
-    akin,
-    mended_programs,
-    names_a_bug,
-    only_programs,
-    says_enough,
-)
+from strop_tasks.curation.edits import EditSettings, history
 from strop_tasks.curation.edits.programs import same_program
 from strop_tasks.curation.edits.repository import Commit, Repository
 from strop_tasks.curation.engine.tally import LeftOut, Tally
@@ -28,29 +20,18 @@ from strop_verify.edits import FORMATS, EditError, Tolerance, apply_answer
 from strop_verify.edits.languages import language_of
 from strop_verify.edits.lines import split
 
-Done = Callable[[int], None]
-"""Gets the number of tasks after each commit or row."""
-
 
 def edit_task(
-    family: str,
-    statement: str,
-    before: Mapping[str, str],
-    after: Mapping[str, str | None],
-    format: str,
+    family: str, statement: str, before: Mapping[str, str], after: Mapping[str, str | None], format: str,
     **fields: Any,
-) -> Task:
+) -> Task:  # fmt: skip
     """A task that the oracle's files solve. `after`: of changed files, None = deleted. Raises LeftOut.
 
     Verified: applying the reference, the oracle's edit in its format, gives the oracle's files.
     """
     placed = format in ("search-replace", "unified-diff")
-    check = EditCheck(
-        format=format,
-        files=dict(sorted(before.items())),
-        oracle=dict(sorted(after.items())),
-        tolerance=TOLERANCE if placed else [],
-    )
+    files, oracle = dict(sorted(before.items())), dict(sorted(after.items()))
+    check = EditCheck(format=format, files=files, oracle=oracle, tolerance=TOLERANCE if placed else [])
     text = reference(check)
     wanted = {path: t for path, t in {**before, **after}.items() if t is not None}
     try:
@@ -64,42 +45,36 @@ def edit_task(
 
 
 def of_history(
-    repository: Repository,
-    commits: Iterable[Commit],
-    family: str,
-    settings: EditSettings,
-    tally: Tally,
-    done: Done,
+    repository: Repository, commits: Iterable[Commit], family: str, settings: EditSettings, tally: Tally
 ) -> Iterator[Task]:
     """One task per commit: family "patch" takes the message as an instruction, "swe-rl" as a report."""
     for commit in commits:
-        yield from _one(partial(_of_commit, repository, commit, family, settings), tally, done)
+        yield from _one(partial(_of_commit, repository, commit, family, settings), tally)
 
 
-def of_rows(
-    tasks: Iterable[Task], clones: Path, settings: EditSettings, tally: Tally, done: Done
-) -> Iterator[Task]:
+def of_rows(tasks: Iterable[Task], clones: Path, settings: EditSettings, tally: Tally) -> Iterator[Task]:
     """One task of family "swe-rl" per row of SWE-bench, SWE-smith or similar sets, with files from local clones."""
     opened: dict[str, Repository | None] = {}
     for task in tasks:
-        yield from _one(partial(_of_row, task, clones, opened, settings), tally, done)
+        yield from _one(partial(_of_row, task, clones, opened, settings), tally)
 
 
-def _one(make: Callable[[], Task], tally: Tally, done: Done) -> Iterator[Task]:
+def _one(make: Callable[[], Task], tally: Tally) -> Iterator[Task]:
     tally.considered += 1
-    with tally.leaving_out("left_out", done):
+    with tally.leaving_out("left_out"):
         task = make()
-        done(1)
+        tally.done(1)
         yield tally.keep(task)
 
 
 def _of_commit(repository: Repository, commit: Commit, family: str, settings: EditSettings) -> Task:
-    message = says_enough(commit)
+    message = history.says_enough(commit)
     if not commit.parent:
         raise LeftOut("the first commit")
     if family == "swe-rl":
-        names_a_bug(message)
-    changes = (mended_programs if family == "swe-rl" else only_programs)(repository.changes(commit))
+        history.names_a_bug(message)
+    chosen = history.mended_programs if family == "swe-rl" else history.only_programs
+    changes = chosen(repository.changes(commit))
     if len(changes) > settings.max_files:
         raise LeftOut("changes too many files")
     old = [c.path for c in changes if c.status != "A"]
@@ -151,15 +126,9 @@ def _hunks(before: str, after: str) -> str:
 
 
 def _shown(
-    repository: Repository,
-    commit: str,
-    family: str,
-    statement: str,
-    before: dict[str, str],
-    after: Mapping[str, str | None],
-    settings: EditSettings,
-    where: dict[str, Any],
-) -> Task:
+    repository: Repository, commit: str, family: str, statement: str, before: dict[str, str],
+    after: Mapping[str, str | None], settings: EditSettings, where: dict[str, Any],
+) -> Task:  # fmt: skip
     """The task, with context files. Raises LeftOut if it is empty or too large."""
     room = settings.max_chars - sum(map(len, before.values()))
     if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:
@@ -170,7 +139,7 @@ def _shown(
     lines = sum(line[:1] in "+-" and line[:4] != "+++ " for line in patch.split("\n") if line)
     if not lines:
         raise LeftOut("changes nothing")
-    if lines > MOST_LINES:
+    if lines > history.MOST_LINES:
         raise LeftOut("changes too many lines")
     if all(same_program(path, before.get(path), text) for path, text in after.items()):
         raise LeftOut("changes only comments, docstrings or layout")
@@ -178,7 +147,7 @@ def _shown(
     if settings.context and family == "swe-rl":
         known = {path: before.get(path, "") for path in after}
         paths = repository.paths(commit)
-        names = akin(paths, known, statement, settings.context, room, settings.seed, where["commit"])
+        names = history.akin(paths, known, statement, settings.context, room, settings.seed, where["commit"])
         more = repository.texts(commit, names)
     return edit_task(
         family, statement, {**before, **more}, after, settings.format,

@@ -6,31 +6,26 @@ version bumps and the like dropped, an issue about a bug linked, programming fil
    of the fix than an issue would.
 2. A commit counts as linked to an issue by a word ("fix", "bug", "closes", ...) or a number (#123) in the message.
 3. The numbers of lines and words are ours; the paper gives none.
-
-Unchanged files are shown too, so not every shown file has to be changed. SWE-RL has a model name
-them; here they are drawn, seeded, from the files closest to the changed ones: in the same folder, or with names that
-the issue or a changed file mentions.
+4. The unchanged files that are also shown, which a model names in SWE-RL, are drawn by a seed from the files closest to
+   the changed ones: in the same folder, or with names that the issue or a changed file mentions.
 """
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from strop_tasks.curation.edits.repository import Commit, CommitFile
 from strop_tasks.curation.engine.tally import LeftOut
+from strop_verify.core.errors import UserError
 from strop_verify.core.ids import rng
 from strop_verify.edits.languages import LANGUAGES
 
-MOST_LINES = 400
-"""Lines that a commit adds and removes."""
-FEWEST_WORDS = 3
-"""Of a message."""
-MOST_MESSAGE = 6000
-"""Characters of a message."""
-POOL = 4
-"""Number of closest files to draw each wanted one from."""
-SMALLEST = 40
-"""Smallest file worth showing, in bytes."""
+MOST_LINES = 400  # lines that a commit adds and removes
+FEWEST_WORDS = 3  # of a message
+MOST_MESSAGE = 6000  # characters of a message
+POOL = 4  # number of closest files to draw each wanted one from
+SMALLEST = 40  # smallest file worth showing, in bytes
 _WORD = re.compile(r"[A-Za-z_]\w{2,60}")
 _BOT = re.compile(
     r"\[bot\]|\bbot\b|-bot\b|bot@|dependabot|renovate|greenkeeper|github-actions|pre-commit-ci|pyup|snyk|"
@@ -66,6 +61,28 @@ _PACKAGING = re.compile(
 _CLOSES = re.compile(
     r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):? +(?:issue +)?#([0-9]{1,9})\b", re.IGNORECASE
 )
+
+
+def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
+    """Texts of issues by repository and number. `words`: such as flask=issues.json, a file with a JSON array of objects
+    with number, title and body. Raises UserError.
+    """
+    found: dict[str, dict[int, str]] = {}
+    for word in words:
+        name, equals, path = word.partition("=")
+        if not (name and equals and path):
+            raise UserError(f"--issues {word}: write REPOSITORY=FILE.json")
+        try:
+            rows = json.loads(Path(path).read_text(encoding="utf-8"))
+            texts = {int(row["number"]): f"{row['title']}\n\n{row.get('body') or ''}".strip() for row in rows}
+        except OSError as error:
+            raise UserError(f"--issues {word}: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UserError(
+                f"--issues {word}: not a list of issues; gh issue list --json number,title,body writes one"
+            ) from None
+        found.setdefault(name, {}).update(texts)
+    return found
 
 
 def said_of(commit: Commit, issues: Mapping[int, str]) -> tuple[str, int]:
@@ -104,7 +121,7 @@ def is_program(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    """Whether a name is that of a test, or of what tests need."""
+    """Whether a name is that of a test, or of a file that tests need."""
     return _TEST.search(path) is not None
 
 

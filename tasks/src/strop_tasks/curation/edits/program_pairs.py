@@ -1,18 +1,17 @@
-"""Faulty programs and their repairs: programs that do not build, with the compiler's message; programs with removed
-lines; pairs of a vulnerable and a fixed function.
+"""Faulty programs and their repairs, of three kinds:
 
-The first come from tasks with a reference and a broken program (`metadata.broken`): those of `strop build rust-fix`,
-and any whose check has a build stage, such as C by a command check with `gcc`, and are judged by their own check.
-Verified: the broken program fails in the build stage, and the oracle's edit passes. Lines are removed from references
-as in HumanEval-Infilling (Bavarian et al., arXiv 2207.14255: single-line and multi-line); verified: the rest fails
-and the lines pass. The pairs are neighbouring rows of PrimeVul's paired files.
+1. programs that do not build, with the compiler's message: from tasks with a reference and a broken program
+   (`metadata.broken`) whose check has a build stage. Verified: the broken program fails in it, the edit passes;
+2. programs with removed lines, as in HumanEval-Infilling (Bavarian et al., arXiv 2207.14255: single-line and
+   multi-line). Verified: the rest fails, and the lines pass;
+3. pairs of a vulnerable and a fixed function: neighbouring rows of PrimeVul's paired files.
 """
 
 import random
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from strop.tasks.adapters import ADAPTERS
 from strop.tasks.edit_tasks import Unfit, as_edit
@@ -25,12 +24,9 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Verdict
 
 FAMILY = "fix-compile"
-IN_FLIGHT = 64
-"""Programs judged at a time."""
-MOST_LINES = 4
-"""Of a hole."""
-LONGEST_MESSAGE = 4000
-"""Shown characters of a compiler's message."""
+IN_FLIGHT = 64  # programs judged at a time
+MOST_LINES = 4  # of a hole
+LONGEST_MESSAGE = 4000  # shown characters of a compiler's message
 
 
 class _Work(NamedTuple):
@@ -41,42 +37,30 @@ class _Work(NamedTuple):
 
 
 def fix_compile(
-    tasks: Iterable[Task],
-    verifier: Verifier,
-    settings: EditSettings,
-    tally: Tally,
-    done: Callable[[int], None],
+    tasks: Iterable[Task], verifier: Verifier, settings: EditSettings, tally: Tally
 ) -> Iterator[Task]:
     """The tasks, in order. Raises TooManyErrors when more than 5 % of the programs could not be verified."""
-    return _verified(((task, _broken(task)) for task in tasks), _uncompiled, verifier, settings, tally, done)
+    broken = ((task, task.metadata.get("broken")) for task in tasks)
+    return _verified(broken, _uncompiled, verifier, settings, tally)
 
 
-def infill(
-    tasks: Iterable[Task],
-    verifier: Verifier,
-    settings: EditSettings,
-    tally: Tally,
-    done: Callable[[int], None],
-) -> Iterator[Task]:
+def infill(tasks: Iterable[Task], verifier: Verifier, settings: EditSettings, tally: Tally) -> Iterator[Task]:
     """Up to `settings.holes` tasks of each, in order; as `fix_compile`."""
-    cut = ((hole, _around(hole)) for task in tasks for hole in _holes(task, settings))
-    return _verified(cut, lambda work, broken: work.edit, verifier, settings, tally, done)
+    holes = (hole for task in tasks for hole in _holes(task, settings))
+    cut = ((hole, f"{hole.metadata['prefix']}{hole.metadata['suffix']}") for hole in holes)
+    return _verified(cut, lambda work, broken: work.edit, verifier, settings, tally)
 
 
 def _verified(
-    pairs: Iterable[tuple[Task, str]],
-    made: Callable[[_Work, Verdict], Task],
-    verifier: Verifier,
-    settings: EditSettings,
-    tally: Tally,
-    done: Callable[[int], None],
-) -> Iterator[Task]:
+    pairs: Iterable[tuple[Task, Any]], made: Callable[[_Work, Verdict], Task], verifier: Verifier,
+    settings: EditSettings, tally: Tally,
+) -> Iterator[Task]:  # fmt: skip
     """Makes tasks from pairs of a task and a program that fails it; `made` may raise LeftOut."""
     budget = ErrorBudget()
-    for work in ahead(_all_begun(pairs, verifier, settings, tally, done), IN_FLIGHT):
+    for work in ahead(_all_begun(pairs, verifier, settings, tally), IN_FLIGHT):
         broken, mended = work.broken.result(), work.mended.result()
         budget.see(broken if mended.scored else mended)
-        with tally.leaving_out("left_out", done):
+        with tally.leaving_out("left_out"):
             if not (broken.scored and mended.scored):
                 raise LeftOut("could not be verified")
             if broken.passed:
@@ -84,36 +68,23 @@ def _verified(
             if not mended.passed:
                 raise LeftOut("the reference does not pass")
             task = made(work, broken)
-            done(1)
+            tally.done(1)
             yield tally.keep(task)
 
 
 def _all_begun(
-    pairs: Iterable[tuple[Task, str]],
-    verifier: Verifier,
-    settings: EditSettings,
-    tally: Tally,
-    done: Callable[[int], None],
+    pairs: Iterable[tuple[Task, Any]], verifier: Verifier, settings: EditSettings, tally: Tally
 ) -> Iterator[_Work]:
     for task, broken in pairs:
         tally.considered += 1
-        with tally.leaving_out("left_out", done):
-            if not broken.strip():
+        with tally.leaving_out("left_out"):
+            if not (isinstance(broken, str) and broken.strip()):
                 raise LeftOut("no broken program")
             try:
                 edit = as_edit(task, settings.format)
             except Unfit as error:
                 raise LeftOut(str(error)) from error
             yield _Work(task, edit, verifier.submit(task, broken), verifier.submit(edit, edit.reference))
-
-
-def _broken(task: Task) -> str:
-    broken = task.metadata.get("broken")
-    return broken if isinstance(broken, str) else ""
-
-
-def _around(hole: Task) -> str:
-    return str(hole.metadata["prefix"]) + str(hole.metadata["suffix"])
 
 
 def _holes(task: Task, settings: EditSettings) -> Iterator[Task]:
@@ -153,15 +124,11 @@ def _uncompiled(work: _Work, broken: Verdict) -> Task:
 def _statement(task: Task, message: str) -> str:
     text = message.strip("\n")[:LONGEST_MESSAGE].rstrip()
     purpose = (task.statement or task.prompt or "").strip()
-    parts = [
-        "This program does not compile. Mend it.",
-        purpose,
-        f"The compiler says:\n\n{text}" if text else "",
-    ]
-    return "\n\n".join(filter(None, parts))
+    said = f"The compiler says:\n\n{text}" if text else ""
+    return "\n\n".join(filter(None, ["This program does not compile. Mend it.", purpose, said]))
 
 
-def pairs(tasks: Iterable[Task], tally: Tally, done: Callable[[int], None]) -> Iterator[Task]:
+def pairs(tasks: Iterable[Task], tally: Tally) -> Iterator[Task]:
     """Both tasks of each pair, with numbered lines and the lines of the fix; see `strop_tasks.formats.vulnerability`.
 
     A pair is two neighbouring rows, one vulnerable and one not, of one commit and one weakness, with different code.
@@ -173,30 +140,26 @@ def pairs(tasks: Iterable[Task], tally: Tally, done: Callable[[int], None]) -> I
         if waiting is not None and task is not None and _belong(waiting, task):
             two = (task, waiting) if task.metadata["vulnerable"] else (waiting, task)
             waiting = None
-            done(1)
+            tally.done(1)
             yield from map(tally.keep, _pair(*two))
             continue
         if waiting is not None:
             tally.left_out["no neighbour of the other kind"] += 1
-            done(0)
+            tally.done(0)
         known = (
             task is not None and _code(task) is not None and isinstance(task.metadata.get("vulnerable"), bool)
         )
         waiting = task if known else None
         if task is not None and not known:
             tally.left_out["not of the format primevul (pairs of SVEN are read as vulnerability:PLACE)"] += 1
-            done(0)
+            tally.done(0)
 
 
 def _pair(vulnerable: Task, fixed: Task) -> Iterator[Task]:
     row = {
-        "pair": vulnerable.id,
-        "cwe": vulnerable.metadata["cwe"],
-        "language": vulnerable.language,
-        "vulnerable": _code(vulnerable),
-        "fixed": _code(fixed),
-        "label_set": "primevul",
-    }
+        "pair": vulnerable.id, "cwe": vulnerable.metadata["cwe"], "language": vulnerable.language,
+        "vulnerable": _code(vulnerable), "fixed": _code(fixed), "label_set": "primevul",
+    }  # fmt: skip
     for task in tasks_of(ADAPTERS["vulnerability"], [(vulnerable.id, row)]):
         yield task.model_copy(update={"metadata": {**task.metadata, "pair": vulnerable.metadata["pair"]}})
 
@@ -208,7 +171,7 @@ def _belong(a: Task, b: Task) -> bool:
 
 
 def _code(task: Task) -> str | None:
-    """The function that a task of the format primevul asks about."""
+    """The function in a task of the format primevul."""
     row = task.metadata.get("original")
     code = row.get("func") if isinstance(row, dict) else None
     return code if isinstance(code, str) and "pair" in task.metadata else None

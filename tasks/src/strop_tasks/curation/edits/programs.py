@@ -33,7 +33,7 @@ def same_program(path: str, before: str | None, after: str | None) -> bool:
 
 
 def _code(text: str) -> list[str]:
-    """The text in words and signs, without comments and white space."""
+    """The text as words and punctuation, without comments and white space."""
     return _WORDS.findall(_PART.sub(lambda found: found["kept"] or " ", text))
 
 
@@ -59,7 +59,7 @@ def _statements(text: str) -> list[tuple[ast.stmt, str]]:
 
 
 def _shape(tree: ast.stmt) -> str:
-    """The tree without positions and docstrings; a statement that is only a text counts as one."""
+    """The tree without positions and docstrings, including other statements that are only a string."""
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED):
             node.body = [part for part in node.body if not _is_text(part)]

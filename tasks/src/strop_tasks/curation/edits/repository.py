@@ -1,10 +1,12 @@
-"""A local git repository as data: its commits, and the exact texts of its files at any of them. Nothing is checked out.
+"""A local git repository as data: its commits, and the exact texts of its files at each. Nothing is checked out.
 
-Made for foreign repositories: their configuration is not read (`strop_verify.sandbox.foreign_git`), and their
-attributes do not change what is read.
+The repository is not trusted: its configuration is not read (`strop_verify.sandbox.foreign_git`), and its attributes
+do not change what is read. `gather` copies several histories into one bare repository; git shares and packs the
+objects, so thousands of commits take little more space than the histories.
 """
 
 import re
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -16,14 +18,12 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.snapshots import Files
 from strop_verify.core.text import plain_text
 from strop_verify.sandbox.foreign_git import ForeignGit
-from strop_verify.sandbox.git import GitError
+from strop_verify.sandbox.git import Git, GitError
 from strop_verify.verification.project.snapshot import unpack
 
-SECONDS = 600.0
-"""That reading a history may take."""
+SECONDS, COPY_SECONDS = 600.0, 1800.0  # time limits of one git command, and of copying a history
 _REGULAR = ("100644", "100755", "100664")
-_AT_ONCE = 100
-"""Files asked for in one command, whose line has a bounded length."""
+_AT_ONCE = 100  # files or commits per git command, to bound the length of its command line
 
 
 class Commit(NamedTuple):
@@ -65,7 +65,7 @@ class Repository:
         self._empty = self._call("hash-object", "-t", "tree", "/dev/null")
 
     def resolve(self, name: str) -> str:
-        """The id of a commit; "" if there is none of that name, not even as a branch of the remote."""
+        """The id of a commit; "" if neither a revision nor a remote branch has that name."""
         for spelt in (name, f"refs/remotes/origin/{name}"):
             try:
                 commit = f"{spelt}^{{commit}}"
@@ -99,9 +99,7 @@ class Repository:
         return list(_changes(words.split("\0")))
 
     def diffs(self, commits: Sequence[Commit], around: int = 0) -> Iterator[tuple[Commit, str]]:
-        """Each commit with what it changes, with so many lines around it and renames detected; bytes that are no UTF-8
-        are replaced.
-        """
+        """Each commit with its diff: `around` lines of context, renames detected, invalid UTF-8 replaced."""
         for at in range(0, len(commits), _AT_ONCE):
             some = commits[at : at + _AT_ONCE]
             ids = [commit.id for commit in some]
@@ -132,7 +130,7 @@ class Repository:
             return unpack(out)
 
     def texts(self, commit: str, paths: Collection[str]) -> dict[str, str]:
-        """The texts of files at a commit; those that are not there, or no UTF-8, are left out."""
+        """The texts of files at a commit, without missing files and files that are not UTF-8 text."""
         wanted = sorted(paths)
         found: dict[str, str] = {}
         for at in range(0, len(wanted), _AT_ONCE):
@@ -171,7 +169,7 @@ def _commit(record: str) -> Commit:
 
 
 def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
-    """Of `:MODE MODE ID ID STATUS`, path (and a second one for renamed and copied files), ..."""
+    """`words`: `:MODE MODE ID ID STATUS`, path (and a second path for renamed and copied files), and so on."""
     at = 0
     while at + 1 < len(words):
         described = words[at].split()
@@ -181,3 +179,82 @@ def _changes(words: Sequence[str]) -> Iterator[CommitFile]:
         modes = {described[0].removeprefix(":"), described[1]} - {"000000"}
         at += 3 if status in "RC" else 2
         yield CommitFile(status, words[at - 1], modes <= set(_REGULAR))
+
+
+class SourceHistory(NamedTuple):
+    """A source's history in the repository of trees."""
+
+    name: str
+    """Of the source, without its folder and ending."""
+    ref: str
+
+
+def gather(sources: Sequence[str], store: Path) -> list[SourceHistory]:
+    """Copies the histories of git folders and bundles into a new bare repository. Raises UserError.
+
+    Their configurations and hooks are not read. An existing `store` is replaced.
+    """
+    names = [_name(source) for source in sources]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise UserError(
+            f"two sources are called {twice!r}; rename one, so that their tasks can be told apart"
+        )
+    shutil.rmtree(store, ignore_errors=True)
+    git = Git(own=True)
+    found: list[SourceHistory] = []
+    kept = ""
+    try:
+        for name, source in zip(names, sources, strict=True):
+            history = SourceHistory(name, f"refs/heads/{name}")
+            with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
+                bundle = _bundle(source, Path(folder) / "history.bundle")
+                head, objects = _head(git, bundle, source)
+                if not kept:
+                    git("init", "--quiet", "--bare", f"--object-format={objects}", str(store))
+                elif objects != kept:
+                    raise UserError(
+                        f"{source}: its git object format is {objects}, that of {sources[0]} is {kept}; build them "
+                        "separately"
+                    )
+                kept, wanted = objects, [str(bundle), f"+{head}:{history.ref}"]
+                git(f"--git-dir={store}", "fetch", "--quiet", "--no-tags", *wanted, seconds=COPY_SECONDS)
+            found.append(history)
+        if found:
+            (store / "HEAD").write_text(f"ref: {found[0].ref}\n")
+    except GitError as error:
+        raise UserError(f"{source}: git cannot read it: {error}") from error
+    return found
+
+
+def _name(source: str) -> str:
+    path = Path(source).expanduser()
+    name = path.name.removesuffix(".bundle") if path.is_file() else path.resolve().name.removesuffix(".git")
+    return re.sub(r"[^A-Za-z0-9._-]+|\.\.+|^[.-]+|\.(?:lock)?$", "-", name) or "repository"
+
+
+def _bundle(source: str, made: Path) -> Path:
+    path = Path(source).expanduser()
+    if path.is_file():
+        return path.resolve()
+    if not path.is_dir():
+        raise UserError(f"{source!r} is neither a git repository nor a bundle")
+    git = ForeignGit(path)
+    if not git("rev-list", "--max-count=1", "--all"):
+        raise UserError(f"{source}: it has no commit to build from")
+    if git("rev-parse", "--is-shallow-repository") == "true":
+        raise UserError(
+            f"{source}: a shallow clone, without its older commits; complete it: git fetch --unshallow"
+        )
+    git("bundle", "create", "--quiet", str(made), "HEAD", seconds=COPY_SECONDS)
+    return made
+
+
+def _head(git: Git, bundle: Path, source: str) -> tuple[str, str]:
+    """(HEAD or the first branch, the format of its objects) of a bundle."""
+    listed = git("bundle", "list-heads", str(bundle)).split("\n")
+    names = {name: objects for objects, _, name in (line.partition(" ") for line in listed)}
+    branches = [name for name in names if name == "HEAD" or name.startswith("refs/heads/")]
+    if not branches:
+        raise UserError(f"{source}: the bundle holds no branch")
+    head = "HEAD" if "HEAD" in branches else branches[0]
+    return head, "sha256" if len(names[head]) == 64 else "sha1"

@@ -37,7 +37,7 @@ def held(path: Path, command: str, ours: Callable[[], bool]) -> Iterator[None]:
 
 
 def refuse_other(path: Path, before: Mapping[str, Any], now: Mapping[str, Any], remedy: str) -> None:
-    """Raises UserError where the folder was made with other settings; names the first difference."""
+    """Raises UserError if the folder was made with other settings; names the first difference."""
     for place, old, new in _differences(before, now, ""):
         raise UserError(
             f"{path} holds another result: {place} was {_short(old)}, now {_short(new)}; {remedy}"
@@ -45,7 +45,7 @@ def refuse_other(path: Path, before: Mapping[str, Any], now: Mapping[str, Any], 
 
 
 def read_object(path: Path) -> dict[str, Any] | None:
-    """The JSON object of a file; None where there is no file. Raises UserError for one that cannot be read."""
+    """The JSON object of a file; None if there is no file. Raises UserError if it cannot be read."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -9,16 +9,16 @@ from strop_verify.core.journal import Appender, JournalReader, LinePlace, scan
 
 
 class Memory(Mapping[str, Any]):
-    """A JSON value by key, in an append-only file of lines {"id", "value"}; in memory are keys and places alone.
+    """A JSON value by key, in an append-only file of lines {"id", "value"}; memory holds only keys and offsets.
 
-    A context manager. A value counts once its whole line is in the file; a torn last line is cut off on opening. Of two
-    values under one key the later counts. Any thread may read, one at a time may write.
+    A context manager. A value counts when its whole line is in the file; a torn last line is cut off on opening. The
+    last value of a key counts. Any thread may read; only one at a time may write.
     """
 
     def __init__(self, path: Path, *, durable: bool = False) -> None:
-        """Opens or creates the file. Raises UserError where that fails or a line in its middle is damaged.
+        """Opens or creates the file. Raises UserError if that fails or a line in its middle is damaged.
 
-        durable  a value is on the disk when its assignment ends
+        durable  an assignment returns when the value is on disk
         """
         self._places: dict[str, LinePlace] = {line["id"]: place for place, line in scan(path)}
         self._writer = Appender(path, durable=durable)

@@ -15,20 +15,27 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.text import printable
 
 if TYPE_CHECKING:
+    from strop.config.model import ModelConfig
     from strop.reports.terminal.progress import Progress
     from strop_verify.core.task import Task
     from strop_verify.verification.settings import Settings
 
 File = Annotated[Path, Option("--output", "-o", help="file of task lines to write; .gz compresses")]
+Issues = Annotated[
+    list[str] | None,
+    Option(
+        metavar="REPOSITORY=FILE.json",
+        help="its issues, as gh issue list --json number,title,body writes them; a commit that closes one takes its "
+        "text instead of the message; repeatable",
+    ),
+]
 
 
 @dataclass(frozen=True)
 class Verifying:
     """Settings of verification."""
 
-    workers: Annotated[
-        int | None, Option(min=1, help="batches verified at a time; one per core by default")
-    ] = None
+    workers: Annotated[int | None, Option(min=1, help="batches verified at a time; default: cores")] = None
     allow_unsafe: AllowUnsafe = False
 
     def verifying(self) -> dict[str, Any]:
@@ -65,12 +72,10 @@ class ChosenTasks:
 class HeldOut:
     """Selection of held-out tasks."""
 
-    held_out: Annotated[
-        list[str] | None, Option(help="hold out all tasks of this repository; repeatable")
-    ] = None
+    held_out: Annotated[list[str] | None, Option(help="hold out this repository; repeatable")] = None
     newest_share: Annotated[
         float,
-        Option(min=0.0, max=1.0, help="share of the newest commits of every other repository to hold out"),
+        Option(min=0.0, max=1.0, help="share of the newest commits of each other repository to hold out"),
     ] = 0.2
 
     def sides(self, tasks: "Sequence[Task]") -> "list[Task]":
@@ -83,12 +88,10 @@ class PromptLimit:
     """The limit on prompt length."""
 
     max_prompt_tokens: Annotated[
-        int | None,
-        Option(min=1, help="leave out tasks whose chat prompt has more tokens, counted by --tokenizer"),
+        int | None, Option(min=1, help="leave out tasks whose chat prompt has more tokens, by --tokenizer")
     ] = None
     tokenizer: Annotated[
-        str | None,
-        Option(metavar="MODEL", help="model name or folder whose tokenizer --max-prompt-tokens uses"),
+        str | None, Option(metavar="MODEL", help="model or folder whose tokenizer --max-prompt-tokens uses")
     ] = None
 
     def fits(self) -> "Callable[[Task], bool] | None":
@@ -99,23 +102,17 @@ class PromptLimit:
         if most is None or name is None:
             raise UserError("--max-prompt-tokens N and --tokenizer MODEL belong together: give both")
         from strop.config.model import ModelConfig
-        from strop_tasks.curation.engine.prompt_length import token_counter
 
         count = token_counter(ModelConfig(name=name))
         return lambda task: count(task) <= most
 
 
 class Build:
-    """One build: what it counts, its file of tasks and its manifest. Raises UserError where these cannot be written."""
+    """One build: its counts, its file of tasks and its manifest. Raises UserError if these cannot be written."""
 
     def __init__(
-        self,
-        path: Path,
-        layout: TallyLayout,
-        prompts: PromptLimit,
-        *beside: Path,
-        manifest: Path | None = None,
-    ) -> None:
+        self, path: Path, layout: TallyLayout, prompts: PromptLimit, *beside: Path, manifest: Path | None = None,
+    ) -> None:  # fmt: skip
         """`beside`: further files that the build writes. The manifest's name is PATH.manifest.json by default."""
         from strop_verify.core import files
 
@@ -126,25 +123,26 @@ class Build:
         for each in (path, self._manifest, *beside):
             files.check_writable(each)
         self._prompts, self._fits = prompts, prompts.fits()
-        self.too_long: set[str] = set()
-        """Ids of the tasks that were left out for their prompts."""
+        self.too_long: set[str] = set()  # Ids of the tasks that were left out for their prompts
         self._started = time.monotonic()
 
     def write(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> None:
-        """Writes the tasks, without those whose prompts are too long. Raises UserError where there is none: `nothing`,
-        and the reasons or `otherwise`.
+        """Writes the tasks, without those whose prompts are too long. Raises UserError if none is left: `nothing`, and
+        the reasons or `otherwise`.
         """
         from strop.tasks import write_tasks
 
-        write_tasks(self.tally.some(self._fitting(made), nothing, otherwise), self.path)
+        write_tasks(self._fitting(made, nothing, otherwise), self.path)
 
-    def _fitting(self, made: "Iterable[Task]") -> "Iterator[Task]":
+    def _fitting(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> "Iterator[Task]":
         for task in made:
             if self._fits is None or self._fits(task):
                 yield task
             else:
                 self.too_long.add(task.id)
                 self.tally.take_back(task, "too long")
+        if not self.tally.tasks:
+            raise UserError(f"{nothing}: {self.tally.reasons() or otherwise}")
 
     def shown(self, progress: "Progress", originals: int) -> Callable[[int], None]:
         """A callback that takes the number of tasks made from each original and shows progress."""
@@ -162,7 +160,7 @@ class Build:
         return time.monotonic() - self._started
 
     def finish(self, settings: Mapping[str, Any], line: str, **more: Any) -> None:
-        """Writes the manifest, settings, counts and `more`, and prints a line."""
+        """Writes settings, counts and `more` to the manifest, and prints a line."""
         from strop_verify.core import files
 
         told = {**settings, **(asdict(self._prompts) if self._fits else {})}
@@ -178,3 +176,23 @@ def edit_format(name: str) -> str:
     if name not in FORMATS:
         raise unknown("--format", name, FORMATS)
     return name
+
+
+def token_counter(
+    model: "ModelConfig", style: str = "chat", template: str | None = None
+) -> "Callable[[Task], int]":
+    """Counts the tokens of a task's prompt, with what the model's chat template adds. Raises UserError."""
+    from strop.config.schema import Recipe
+    from strop.policies.open import tokenizer_of
+    from strop.rollouts.encoding import opening_ids
+    from strop.tasks.prompts import render
+    from strop_verify.core.play import Opening
+
+    tokenizer = tokenizer_of(Recipe(model=model))
+
+    def count(task: "Task") -> int:
+        asked = render(task, style, template)
+        opening = Opening(asked.text, tuple(asked.messages), asked.prefill, sections=asked.sections)
+        return len(opening_ids(opening, tokenizer))
+
+    return count

@@ -1,7 +1,6 @@
 """Calls of a model's server, each paid for once: a response is stored before it is used, and read back on resuming.
 
-Limit: killing the build loses the calls in flight. They are sent again with the same `Idempotency-Key`, by which a
-server that supports it recognises them.
+A killed build loses the calls in flight. They are sent again with the same `Idempotency-Key`, for servers that use it.
 """
 
 import asyncio
@@ -9,20 +8,22 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from strop.policies.connection import Connection, ModelCaller, Usage, explain, one_line, refusals
+from strop.tasks import templates
 from strop_tasks.curation.engine.folder import held, read_object, refuse_other
 from strop_tasks.curation.engine.memory import Memory
 from strop_verify.core.errors import StropError, UserError
 from strop_verify.core.files import write_json
 
 CALLS, BUILD = "calls.jsonl", "build.json"
-FINISH_SECONDS = 15.0
-"""How long an interrupted build waits for calls in flight."""
+FINISH_SECONDS = 15.0  # how long an interrupted build waits for calls in flight
 MOST_REFUSED = 8
-"""Number of refusals without an answer that ends a build: the settings are wrong, not the prompts."""
+"""A build ends after this many refusals and no answer: then the settings are wrong, not the prompts."""
 
 
 class Question(NamedTuple):
@@ -44,11 +45,11 @@ class Response(NamedTuple):
 
     text: str
     finish: str
-    """Of the server: "length" when the response was cut."""
+    """The server's finish reason; "length" if the response was cut."""
 
 
 class QuestionRefused(Exception):
-    """The server will not answer this question, such as one that is too long; says why."""
+    """The server refuses this question, for example because it is too long; says why."""
 
 
 class Stopped(Exception):
@@ -67,8 +68,7 @@ class Calls:
         self.usage = Usage()
         for line in self._paid.values():
             self.usage.add(line)
-        self.failure: StropError | None = None
-        """What stopped the calls, or None."""
+        self.failure: StropError | None = None  # what stopped the calls, or None
         self.out_of_money = self._closing = False
         self._refused = 0
         self._guard = threading.Lock()
@@ -81,7 +81,7 @@ class Calls:
         return min(len(self._asked), self._server.concurrency)
 
     def ask(self, question: Question) -> "Future[Response]":
-        """The response, from the disk where it is there. The future may raise QuestionRefused and Stopped."""
+        """The response, from disk if it is there. The future may raise QuestionRefused and Stopped."""
         if question.key in self._paid:
             known: Future[Response] = Future()
             known.set_result(_response(self._paid[question.key]))
@@ -123,12 +123,9 @@ class Calls:
                 raise Stopped
             try:
                 answer = await self._caller.ask(
-                    max_tokens=self._server.max_tokens,
-                    messages=question.messages,
-                    temperature=self._server.temperature,
-                    seed=question.seed,
-                    extra_headers={"Idempotency-Key": question.key},
-                )
+                    max_tokens=self._server.max_tokens, temperature=self._server.temperature, seed=question.seed,
+                    messages=question.messages, extra_headers={"Idempotency-Key": question.key},
+                )  # fmt: skip
                 line = self._paid[question.key] = _line(question, answer)
             except refusals() as error:
                 refused = f"the server refuses it ({one_line(error)})"
@@ -149,7 +146,7 @@ class Calls:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Gives up what is not sent yet, and waits `FINISH_SECONDS` at most for calls in flight."""
+        """Drops unsent calls, and waits at most `FINISH_SECONDS` for calls in flight."""
         self._closing = True
         if self._loop is not None:
             wait(list(self._asked), FINISH_SECONDS)
@@ -174,8 +171,20 @@ def _line(question: Question, answer: Any) -> dict[str, Any]:
 
 
 def _response(line: Mapping[str, Any]) -> Response:
-    text = line["text"].encode(errors="replace").decode()  # half of a surrogate pair is no text
+    text = line["text"].encode(errors="replace").decode()  # replaces lone surrogates
     return Response(text, line["finish"])
+
+
+@cache
+def template(builder: str, name: str) -> str:
+    """The text of a template of a builder, such as "rust_build"."""
+    folder = resources.files(f"strop_tasks.curation.{builder}")
+    return folder.joinpath("templates", f"{name}.txt").read_text("utf-8")
+
+
+def messages(text: str, values: Mapping[str, str]) -> list[dict[str, str]]:
+    """The messages of a template's text, filled in, as a server takes them."""
+    return [{"role": m.role, "content": m.content} for m in templates.messages(text, values)]
 
 
 @contextmanager

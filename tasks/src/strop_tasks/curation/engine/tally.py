@@ -1,6 +1,5 @@
-"""Counts of what a build examined, left out and made; and the limit on *error* verdicts.
-
-All tasks of a build: each once (`once`), and their split by repository, and by date within one (`split_of`).
+"""Counts of what a build examined, left out and made; the limit on *error* verdicts; and for all tasks of a build,
+duplicates removed (`once`) and a split by repository, and by date within one (`split_of`).
 """
 
 from collections import Counter, defaultdict
@@ -21,13 +20,13 @@ class TallyLayout:
     """What one kind of build counts, in the order of its manifest."""
 
     names: Sequence[str]
-    """Of `Tally`'s numbers and counts; "operators": a row for each, see `fates`."""
+    """Names of `Tally`'s numbers and counts; "operators": a row for each operator, see `fates`."""
     marks: "Callable[[Task], Iterable[tuple[str, str]]]"
-    """(name, key) of what a task that was made counts under."""
+    """(name, key) of each count that a task adds to."""
     fates: Sequence[str] = ()
-    """Counts by operator that have a column; the first one names the rows. Reasons of those dropped come last."""
+    """Counts that are a column of an operator's row; the first one names the rows. Reasons for dropping come last."""
     order: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
-    """How the keys of a name are sorted, where it is not by spelling."""
+    """Sort keys of the names that are not sorted alphabetically."""
 
 
 class LeftOut(Exception):
@@ -40,21 +39,19 @@ class Tally:
     def __init__(self, layout: TallyLayout) -> None:
         self._layout = layout
         self.tasks = self.originals = self.considered = self.files = self.functions = 0
-        """Tasks that were made, and what was looked at: tasks or functions; commits, rows or programs; files; functions
+        """Tasks made, and what was examined: original tasks or functions; commits, rows or programs; files; functions
         with a docstring."""
-        self.counts: dict[str, Counter[str]] = defaultdict(Counter)
-        """By name and key."""
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # by name and key
         self.dropped: dict[str, Counter[str]] = defaultdict(Counter)
         """Judged and not kept, by operator and reason."""
-        self.unusable = self.counts["unusable"]
+        self.unusable, self.left_out = self.counts["unusable"], self.counts["left_out"]
         """What makes no task, by reason."""
-        self.left_out = self.counts["left_out"]
-        self.skipped = self.counts["skipped"]
-        """Files and rows left out, by reason."""
-        self.filtered = self.counts["filtered"]
-        """Functions refused, by the name of the first filter that did."""
+        self.skipped = self.counts["skipped"]  # files and rows left out, by reason
+        self.filtered = self.counts["filtered"]  # functions, by the first filter that refused them
         self.made, self.tried, self.kept = (self.counts[name] for name in ("made", "tried", "kept"))
-        """By operator. What changes several things at once counts under each of its operators."""
+        """By operator; a fault of several operators counts under each."""
+        self.done: Callable[[int], None] = lambda made: None
+        """Gets the number of tasks made of each candidate, to show progress."""
 
     def keep(self, task: "Task") -> "Task":
         """Counts a task and returns it."""
@@ -68,6 +65,10 @@ class Tally:
         self.tasks -= 1
         for name, key in self._layout.marks(task):
             self.counts[name] -= Counter({key: 1})
+        self.refuse(reason)
+
+    def refuse(self, reason: str) -> None:
+        """Counts a candidate that makes no task."""
         self.counts["left_out" if "left_out" in self._layout.names else "unusable"][reason] += 1
 
     def drop(self, operators: Iterable[str], reason: str) -> None:
@@ -76,19 +77,18 @@ class Tally:
             self.dropped[name][reason] += 1
 
     @contextmanager
-    def leaving_out(self, name: str, done: Callable[[int], None] = lambda made: None) -> Iterator[None]:
+    def leaving_out(self, name: str) -> Iterator[None]:
         """Counts a LeftOut under `name` by its reason, and tells `done` that no task came of it."""
         try:
             yield
         except LeftOut as reason:
             self.counts[name][str(reason)] += 1
-            done(0)
+            self.done(0)
 
-    def some(self, made: "Iterable[Task]", nothing: str, otherwise: str) -> "Iterator[Task]":
-        """The tasks. Raises UserError where there is none: `nothing`, and the reasons, else `otherwise`."""
-        yield from made
-        if not self.tasks:
-            raise UserError(f"{nothing}: {self.reasons() or otherwise}")
+    def bad_row(self, _: str) -> None:
+        """Counts a row of a source that cannot be read as a task."""
+        self.considered += 1
+        self.left_out["a row that makes no task"] += 1
 
     def reasons(self) -> str:
         """Why something makes no task, the most frequent reason first."""
@@ -120,11 +120,7 @@ class Tally:
 
 
 class ErrorBudget:
-    """Limits the share of what could not be verified.
-
-    share   that is too large when it is passed
-    fewest  seen before the share counts
-    """
+    """Stops a build when more than `share` of its verdicts are errors, once it has seen `fewest`."""
 
     def __init__(
         self, share: float = 0.05, *, fewest: int = 100, what: str = "programs could not be verified"
@@ -138,7 +134,7 @@ class ErrorBudget:
         return verdict
 
     def count(self, error: str | None) -> None:
-        """Counts one thing, with the cause where it could not be verified. Raises TooManyErrors."""
+        """Counts one verdict, with the cause if it is an error. Raises TooManyErrors."""
         self._seen += 1
         if error is None:
             return
@@ -159,27 +155,27 @@ def _sorted(counts: Mapping[str, int], order: Callable[[str], Any] | None = None
 
 
 def once(tasks: "Iterable[Task]", tally: Tally) -> "Iterator[Task]":
-    """The tasks without those that were made before, as of a repository and its copy."""
+    """The tasks without repeated ones, such as those of a repository's copy."""
     ids: set[str] = set()
     for task in tasks:
         if task.id in ids:
-            tally.left_out["made before"] += 1
+            tally.refuse("made before")
             continue
         ids.add(task.id)
         yield task
 
 
 def split_of(tasks: "Sequence[Task]", held_out: Sequence[str], share: float) -> "Iterator[Task]":
-    """The tasks with their side: held out are those of some repositories, and the newest of each other.
+    """The tasks with their side: some repositories are held out, and the newest commits of each other one.
 
-    share  of a repository's commits, the newest, that are held out, whole days; where that would be all of them, just
-           so many. Of what has no date nothing is
+    share  of a repository's newest commits to hold out, in whole days; in exact numbers if that would be all of them.
+           Tasks without a date are not held out by it
     Raises UserError for a repository that has no task.
     """
     names = {task.topic for task in tasks}
     if unknown := next((name for name in held_out if name not in names), ""):
         raise UserError(
-            f"--held-out {unknown}: no task is of it; there are {', '.join(sorted(names)) or 'none'}"
+            f"--held-out {unknown}: no task comes from it; there are {', '.join(sorted(names)) or 'none'}"
         )
     late = set[str]()
     for name in names:

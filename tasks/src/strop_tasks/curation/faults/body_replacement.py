@@ -1,7 +1,7 @@
-"""Replaces the original's body by that of a function that a model wrote.
+"""Replaces a function's body by the one that a model wrote.
 
-Head, docstring and decorators stay the original's; name and parameters must match. Indentation is fitted, and comments
-that the original lacks are dropped: they reveal the bug. Answers are hostile text: they are parsed, never run here.
+Head, docstring and decorators stay the original's; name and parameters must match. Indentation is adjusted, and new
+comments are dropped because they reveal the bug. Answers are hostile text: they are parsed, never run here.
 """
 
 from textwrap import dedent
@@ -15,7 +15,7 @@ _COMMENTS = ("comment", "line_comment", "block_comment")
 
 
 class NoFault(Exception):
-    """Why an answer is of no use, in a few words that do not depend on it."""
+    """Why an answer cannot be used, in a few words that do not depend on it."""
 
 
 def shown(source: Source, node: Node) -> str:
@@ -46,7 +46,7 @@ def fitted(source: Source, node: Node, code: str) -> tuple[int, int, str]:
 
 
 def _function(code: str, language: str) -> tuple[Source, Node]:
-    """The one function of an answer."""
+    """The only function of an answer. Raises NoFault."""
     source = Source(dedent(code), language)
     if source.too_long:
         raise NoFault("the answer is too long")
@@ -88,7 +88,7 @@ def _white(source: Source, offset: int) -> str | None:
 
 
 def _without_comments(source: Source, kept: set[str]) -> str:
-    """The text without comments that are not in `kept`, and without the lines that this empties."""
+    """The text without comments that are not in `kept`, and without lines that become empty."""
     data = source.data
     for node in sorted(source.all(*_COMMENTS), key=lambda n: n.start_byte, reverse=True):
         said = source.string(node)

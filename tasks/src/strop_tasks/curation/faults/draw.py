@@ -1,4 +1,4 @@
-"""Which faults a text gets, in which order: drawn by the seed; functions, kinds and operators in their turns."""
+"""Which faults a text gets, in which order: drawn by the seed; functions, kinds and operators take turns."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,12 +17,12 @@ from strop_verify.code.python.source import UNPARSABLE
 from strop_verify.code.rust.items import RustItems
 from strop_verify.code.trees import Source, Span, span, well_formed
 from strop_verify.core.ids import rng
+from strop_verify.core.text import squeeze
 
 T = TypeVar("T")
-_PARTNERS = 8
-"""Second faults that are looked at for one first."""
+_PARTNERS = 8  # faults that are tried as partners of one fault
 RARE: frozenset[Kind] = frozenset({"borrows", "moves", "mutability", "lifetimes", "matches"})
-"""Kinds that few programs can have; they come first where they can."""
+"""Kinds that few programs allow; they come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Fault:
 
     operators: tuple[str, ...]
     function: str
-    """Dotted name; of Rust with the modules around it."""
+    """Dotted name; in Rust with its modules."""
     lines: tuple[int, int]
     """First and last changed line of the original, from 1."""
     text: str
@@ -73,7 +73,7 @@ class Pool(Generic[Text]):
 
 
 def both_changes(text: str, one: str, other: str) -> str | None:
-    """The text with what was changed in two others, each in one place; None where the places touch."""
+    """The text with the changes of two others, each in one place; None if the places touch."""
     (a, b, new), (c, d, more) = sorted(_change(text, changed) for changed in (one, other))
     return text[:a] + new + text[b:c] + more + text[d:] if b < c else None
 
@@ -99,19 +99,14 @@ def in_turns(lists: Iterable[Iterator[T]]) -> Iterator[T]:
 
 
 def faults(
-    source: str,
-    function: str | None = None,
-    *,
-    seed: int = 0,
-    key: str = "",
-    at_once: tuple[int, int] = (1, 1),
+    source: str, function: str | None = None, *, seed: int = 0, key: str = "", at_once: tuple[int, int] = (1, 1),
     operators: Collection[str] | None = None,
-) -> Iterator[Fault]:
+) -> Iterator[Fault]:  # fmt: skip
     """The faults of one function (its dotted name) or of all functions of a Python text, each once.
 
-    The order depends on the text, `seed` and `key` alone; operators take turns, and so do functions. `at_once`: how
-    many faults are put in together, least and most. Every text compiles, and neither two of them nor one and the
-    source have the same tree. Empty for what does not parse.
+    The order depends on the text, `seed` and `key` alone; operators take turns, and so do functions. `at_once`: the
+    least and most faults put in together. Every text compiles and has a different tree, which is not the source's.
+    Empty if the source does not parse.
     """
     chosen = [r for r in routines(source) if function is None or r.name == function]
     return in_turns(
@@ -140,7 +135,7 @@ def routine_faults(
 def _with_others(
     change: Change, count: int, by_operator: Mapping[str, list[Change]], random: Random
 ) -> list[Change]:
-    """The fault with others of other operators, apart from it."""
+    """The fault and others of other operators that do not touch."""
     together = [change]
     for _ in range(_PARTNERS):
         others = [name for name in by_operator if name not in {c.operator for c in together}]
@@ -176,13 +171,13 @@ class Faults:
         self.made = self._pool.made
 
     def drawn(self) -> Iterator[tuple[Change, str]]:
-        """(fault, the program that has it), each of which parses and differs from the others and from the program."""
-        seen = {_spelt(self._source.text)}
+        """(fault, program with it); each parses and differs from the others and from the original."""
+        seen = {squeeze(self._source.text)}
         for fault in self._pool.drawn():
             data = applied(self._source.data, [fault])
             text = data.decode("utf-8", "surrogatepass")
-            if _spelt(text) not in seen and well_formed(data, "rust"):
-                seen.add(_spelt(text))
+            if squeeze(text) not in seen and well_formed(data, "rust"):
+                seen.add(squeeze(text))
                 yield fault, text
 
 
@@ -191,7 +186,7 @@ class RustFunction:
     """One `fn` with a body, outside of tests."""
 
     name: str
-    """With the modules around it: `module::name`."""
+    """With its modules: `module::name`."""
     span: Span
     """In bytes."""
     first: int
@@ -211,7 +206,7 @@ def rust_functions(text: str) -> list[RustFunction]:
 
 
 def rust_faults(text: str, function: RustFunction, *, seed: int, key: str) -> Iterator[Fault]:
-    """One fault each that builds, as far as can be seen, in an order that depends on the function, `seed` and `key`."""
+    """Faults that should build, in an order that depends on the function, `seed` and `key`."""
     data = text.encode("utf-8", "surrogatepass")
     start, end = function.span
     inner = data[start:end].decode("utf-8", "surrogatepass")
@@ -221,9 +216,4 @@ def rust_faults(text: str, function: RustFunction, *, seed: int, key: str) -> It
         first, last = (function.first + lines for lines in above)
         whole = data[:start] + program.encode("utf-8", "surrogatepass") + data[end:]
         file = whole.decode("utf-8", "surrogatepass")
-        yield Fault((fault.operator,), function.name, (first, last), file, _spelt(program))
-
-
-def _spelt(text: str) -> str:
-    """The text without its white space, by which programs count as the same."""
-    return "".join(text.split())
+        yield Fault((fault.operator,), function.name, (first, last), file, squeeze(program))

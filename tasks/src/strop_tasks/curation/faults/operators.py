@@ -1,9 +1,9 @@
 """Kinds of faults that people write, and one table per language of the operators that make them.
 
-An operator is a function from a parsed text to the edits that would each put one fault there, or rules of the form
-"where this query of tree-sitter holds, write that". An edit replaces one span, all else stays byte for byte. An
-operator of Rust names the kinds of error that its faults may end in; which one it was is decided by the compiler's
-first error, or by the tests for the kinds without codes. Faults of Python have no kinds.
+An operator is a function from a parsed text to edits, each of which makes one fault, or a set of rules "replace what
+this tree-sitter query finds". An edit replaces one span; the rest stays byte for byte. A Rust operator names the kinds
+of error that its faults may cause; the compiler's first error says which it was, or the tests for kinds without codes.
+Python faults have no kinds.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -34,13 +34,12 @@ CODES: dict[Kind, frozenset[str]] = {
     "returns": frozenset({"E0069", "E0277", "E0308", "E0317"}),
     "matches": frozenset({"E0004", "E0023", "E0026", "E0027", "E0063"}),
 }
-"""Codes of rustc that make up a kind. Kinds that are not here build, and fail a test."""
+"""rustc's error codes by kind. Faults of the other kinds build and fail a test."""
 BEHAVIOUR: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in CODES)
 
 
 Text = TypeVar("Text", Routine, Source)
-Edit = tuple[int, int, str]
-"""Start, end (bytes) and what takes the place of that span."""
+Edit = tuple[int, int, str]  # start and end of a span in bytes, and its replacement
 Finder = Callable[[Text], Iterator[Edit]]
 
 
@@ -65,7 +64,7 @@ class Operator(Generic[Text]):
         return sorted(changing, key=lambda c: (c.start, c.end, c.after))
 
     def kind_of(self, code: str) -> Kind | None:
-        """The kind that an error with this code is, None for one that this operator is not to cause."""
+        """The kind of an error with this code; None if this operator should not cause it."""
         return next((kind for kind in self.kinds if code in CODES.get(kind, ())), None)
 
 
@@ -73,7 +72,7 @@ class OperatorTable(dict[str, Operator[Text]]):
     """Operators by name."""
 
     def add(self, name: str, *kinds: Kind) -> Callable[[Finder[Text]], Finder[Text]]:
-        """Registers a finder under a name, with the kinds that its faults may end in, the likeliest first."""
+        """Registers a finder under a name, with the kinds of error that its faults may cause, the likeliest first."""
 
         def register(find: Finder[Text]) -> Finder[Text]:
             assert name not in self, name
@@ -87,11 +86,10 @@ class OperatorTable(dict[str, Operator[Text]]):
     ) -> None:
         """Registers a rule of an operator, which may have several.
 
-        at   a query of tree-sitter
-        cut  what is replaced: a capture, or all between two places, such as "^at a$" from the start of `at` to the end
-             of `a`
-        to   what takes its place; {a}: the text of the capture `a`
-        line whether the rest of its line goes, too, if nothing else is on it
+        at   a tree-sitter query
+        cut  what is replaced: a capture, or a span such as "^at a$", from the start of `at` to the end of `a`
+        to   its replacement; {a}: the text of the capture `a`
+        line whether to remove the rest of the line too, if nothing else is on it
         """
         first, last = cut.split() if " " in cut else (f"^{cut}", f"{cut}$")
 
@@ -106,7 +104,7 @@ class OperatorTable(dict[str, Operator[Text]]):
         self._extend(name, kinds, find)
 
     def words(self, name: str, *kinds: Kind, at: str, others: Mapping[str, str | tuple[str, ...]]) -> None:
-        """Registers a rule that writes other texts for those of the capture `at`."""
+        """Registers a rule that replaces the text of the capture `at` by `others` of it."""
 
         def find(text: Text) -> Iterator[Edit]:
             for found in matches(text, at):
@@ -136,7 +134,7 @@ def _position(found: Mapping[str, Node], place: str) -> int:
 
 
 def matches(text: Routine | Source, query: str) -> Iterator[dict[str, Node]]:
-    """The captures of each place that a query finds; of a routine those whose `at` may be changed."""
+    """The captures of each match of a query; in a routine, of matches whose `at` may be changed."""
     source, top = (text.source, text.node) if isinstance(text, Routine) else (text, text.root)
     for found in found_by(query, top, source.language) if top is not None else ():
         if not isinstance(text, Routine) or text.is_open(found["at"]):

@@ -1,6 +1,5 @@
-"""The functions of a Python text, each as a small separate text that operators inspect and change.
-
-A function is cut out by its lines, so the cost is that of the functions, and unchanged text stays byte for byte.
+"""The functions of a Python text, each cut out by its lines as a small text that operators inspect and change. Text
+outside of a function stays byte for byte.
 """
 
 import ast
@@ -12,10 +11,8 @@ from functools import cached_property
 from strop_verify.code.python.source import UNPARSABLE, Function, functions, tree_of
 from strop_verify.code.trees import Node, Regions, Source, span
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-"""Lines as Python's parser counts them."""
-_WRAP = "if 1:\n"
-"""The header put above an indented function."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")  # lines as Python's parser counts them
+_WRAP = "if 1:\n"  # the header put above an indented function
 _UNTOUCHED = ("decorator", "type", "import_statement", "import_from_statement")
 
 
@@ -23,10 +20,8 @@ class Routine:
     """One function or method with what is nested in it. Positions are bytes of `source.data`."""
 
     def __init__(self, name: str, first: int, lines: list[str], node: Function) -> None:
-        self.name = name
-        """Dotted, from the top of the file: `Class.method`."""
-        self.first = first
-        """Line of the `def` in the file, from 1; decorators are above it."""
+        self.name = name  # dotted, from the top of the file: `Class.method`
+        self.first = first  # line of the `def` in the file, from 1; decorators are above it
         self.last = node.end_lineno or first
         self._head, self._tail = "".join(lines[: first - 1]), "".join(lines[self.last :])
         self._wrap = _WRAP if node.col_offset else ""
@@ -34,7 +29,7 @@ class Routine:
         found = self.source.all("function_definition")
         self.node = min(found, key=lambda n: n.start_byte) if found else None
         self.usable = self.node is not None and not (self.source.too_long or self.source.root.has_error)
-        """False for what cannot be read: nothing is changed in it."""
+        """False if it cannot be parsed; then nothing in it is changed."""
 
     @property
     def data(self) -> bytes:
@@ -43,7 +38,7 @@ class Routine:
 
     @cached_property
     def shape(self) -> str:
-        """The key by which a change counts as no change."""
+        """The function's `shape`: a change with the same one changes nothing."""
         return shape(self.tree)
 
     @cached_property
@@ -60,7 +55,7 @@ class Routine:
         return Regions([*docstrings, *(span(n) for n in self.source.all(*_UNTOUCHED))])
 
     def all(self, *kinds: str) -> list[Node]:
-        """Every node of these kinds that may be changed: no docstrings, annotations, imports and decorators."""
+        """Every node of these kinds that may be changed, not in docstrings, annotations, imports or decorators."""
         inside = self.source.inner(self.node, *kinds) if self.node is not None else []
         return [n for n in inside if self.is_open(n)]
 
@@ -95,7 +90,7 @@ class Routine:
 
 @dataclass(frozen=True)
 class RoutinePlace:
-    """Where a function stands in a file; read as a `Routine` when it is asked for."""
+    """A function's position in a file; `routine` parses it."""
 
     name: str
     """Dotted, from the top of the file: `Class.method`."""
@@ -109,7 +104,7 @@ class RoutinePlace:
         return self.node.lineno
 
     def holds(self, line: int) -> bool:
-        """Whether code that begins at this line is the function's own or stands in its body."""
+        """Whether code that begins at this line is the function's head or in its body."""
         head = min([self.first, *(decorator.lineno for decorator in self.node.decorator_list)])
         return line == head or self.node.body[0].lineno <= line <= (self.node.end_lineno or self.first)
 
@@ -124,7 +119,7 @@ def routines(text: str) -> list[Routine]:
 
 
 def places(text: str) -> list[RoutinePlace]:
-    """Where they stand."""
+    """The positions of the outermost functions and methods of a file; empty for a text that does not parse."""
     try:
         found = functions(parsed(text))
     except UNPARSABLE:
@@ -134,7 +129,7 @@ def places(text: str) -> list[RoutinePlace]:
 
 
 def parsed(text: str) -> ast.Module:
-    """The tree of a text that compiles; else SyntaxError or ValueError. Warnings are not shown."""
+    """The tree of a text, without warnings. Raises SyntaxError or ValueError if it does not compile."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = tree_of(text)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from strop_tasks.curation.engine.output import Issues
 from strop_tasks.curation.engine.tally import TallyLayout
 
 if TYPE_CHECKING:
@@ -38,14 +39,7 @@ class HistorySettings:
     min_noticed: Annotated[
         int, Option(min=0, help="minimum planted faults that a task's tests catch, if some were tried")
     ] = 0
-    issues: Annotated[
-        list[str] | None,
-        Option(
-            metavar="REPOSITORY=FILE.json",
-            help="its issues, as gh issue list --json number,title,body writes them: the statement of "
-            "commits that close one; may be repeated",
-        ),
-    ] = None
+    issues: Issues = None
 
 
 def _marks(task: "Task") -> Iterator[tuple[str, str]]:

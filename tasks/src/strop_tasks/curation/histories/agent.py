@@ -1,8 +1,6 @@
-"""For projects where the rules fail: a policy examines the project in a workspace and states its needs, and the tests
-judge them.
-
-It has tools in a jailed folder without a network. Its answer is a file, `environment.json`: packages, which are
-installed after the play as for the rules, and texts of files that an installation would write. Nothing else counts.
+"""For projects where the rules fail: a policy examines the project in a jailed workspace without a network, and writes
+its needs to `environment.json`: packages, which are installed after the play as the rules install them, and files that
+an installation would write. The project's tests judge the result.
 """
 
 from collections.abc import Callable
@@ -48,17 +46,13 @@ def by_agent(
     recipe: Recipe, tree: Files, install: ProjectInstall, why: str, prove: Callable[[ProjectInstall], EnvironmentLock],
     say: Callable[[str], None],
 ) -> EnvironmentLock:  # fmt: skip
-    """The environment that a policy finds in `TRIES` plays, each told why the one before failed. Raises StropError."""
+    """The environment that a policy finds in `TRIES` plays; each gets the last one's error. Raises StropError."""
     with ExitStack() as stack:
         policy = open_policy(recipe, prompts=lambda tokenizer: {NAME: ()})
         stack.callback(getattr(policy, "close", lambda: None))
         verifier = stack.enter_context(open_configured(recipe.sandbox, recipe.verifier))
         dispatcher = dispatcher_of(recipe, policy, verifier, played_by(recipe))
-        params = SamplingParams(
-            max_tokens=recipe.sampling.max_tokens,
-            temperature=recipe.sampling.temperature,
-            top_p=recipe.sampling.top_p,
-        )
+        params = SamplingParams(**recipe.sampling.model_dump(include={"max_tokens", "temperature", "top_p"}))
         for number in range(TRIES):
             task = _task(tree, install.language, why)
             (rollout,) = dispatcher.play([task], 1, params, seed=recipe.seed + number, tag=NAME)

@@ -11,7 +11,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from strop_tasks.curation.edits.repository import Repository
+from strop_tasks.curation.edits.history import read_issues
+from strop_tasks.curation.edits.repository import Repository, gather
 from strop_tasks.curation.engine.tally import ErrorBudget, LeftOut, Tally
 from strop_tasks.curation.histories import HistorySettings
 from strop_tasks.curation.histories.commits import HistoryCommit, candidate
@@ -19,8 +20,6 @@ from strop_tasks.curation.histories.environment import PackageFolders
 from strop_tasks.curation.histories.issue_rows import IssueRows
 from strop_tasks.curation.histories.runs import HistoryRuns
 from strop_tasks.curation.histories.trial import CommitTrial
-from strop_tasks.curation.retrieval.commits import read_issues
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.core.bounded_map import ahead
 from strop_verify.core.checks import ProjectCheck
 from strop_verify.core.errors import UserError, VerificationError
@@ -46,7 +45,7 @@ class HistoryProgress:
 
 
 class HistoryBuild:
-    """One build in its folder. Raises UserError if another one runs there, or one with other settings did."""
+    """One build in its folder. Raises UserError if another build runs there, or used other settings."""
 
     def __init__(
         self, sources: Sequence[str], folder: Path, settings: HistorySettings, verifier: Verifier, tally: Tally,
@@ -65,7 +64,7 @@ class HistoryBuild:
         self._journal = Appender(folder / JOURNAL)
 
     def tasks(self, show: Callable[[HistoryProgress], None]) -> Iterator[Task]:
-        """The tasks of all repositories, each newest first, without splits."""
+        """The tasks of all repositories, newest commits of each first, without splits."""
         with tempfile.TemporaryDirectory(prefix="strop-histories-") as folder:
             store = Path(folder) / "histories.git"
             if self.rows is not None:
@@ -132,12 +131,9 @@ class HistoryBuild:
         os.close(self._lock)
 
     def _begun(
-        self,
-        threads: ThreadPoolExecutor,
-        trial: CommitTrial,
-        found: Sequence[HistoryCommit],
+        self, threads: ThreadPoolExecutor, trial: CommitTrial, found: Sequence[HistoryCommit],
         futures: "list[Future[dict[str, Any]]]",
-    ) -> "Iterator[tuple[HistoryCommit, Future[dict[str, Any]]]]":
+    ) -> "Iterator[tuple[HistoryCommit, Future[dict[str, Any]]]]":  # fmt: skip
         """The commits with their pending outcomes, started on demand."""
         for one in found:
             futures.append(threads.submit(self._outcome, trial, one))
@@ -162,24 +158,20 @@ class HistoryBuild:
 
     def _taken(self, one: HistoryCommit, future: "Future[dict[str, Any]]") -> Task | None:
         """Records the outcome; returns the task, if any."""
-        outcome = future.result()
-        self._budget.count(outcome.get("error"))
-        if "error" in outcome:  # tried again by the next run
-            self._tally.left_out["could not be judged"] += 1
-            self._done += 1
-            if self.rows is not None:
-                self.rows.left_out[one.instance] = f"could not be judged: {outcome['error']}"
-            return None
+        outcome, error = future.result(), future.result().get("error")
+        self._budget.count(error)
         if one.key not in self._known:
-            self._journal.append(outcome)
-            self._known[one.key] = outcome
             self._done += 1
-        if "task" not in outcome:
-            self._tally.left_out[outcome["left_out"]] += 1
-            if self.rows is not None:
-                self.rows.left_out[one.instance] = outcome["left_out"]
-            return None
-        return Task.model_validate(outcome["task"])
+            if error is None:  # else the next run tries it again
+                self._journal.append(outcome)
+                self._known[one.key] = outcome
+        if "task" in outcome:
+            return Task.model_validate(outcome["task"])
+        reason = outcome.get("left_out", "could not be judged")
+        self._tally.left_out[reason] += 1
+        if self.rows is not None:
+            self.rows.left_out[one.instance] = reason if error is None else f"{reason}: {error}"
+        return None
 
     def _key(self) -> str:
         """Digest of the settings on which a commit's outcome depends."""
@@ -197,7 +189,7 @@ class HistoryBuild:
                 journal.append({"settings": key})
         elif lines[0].get("settings") != key:
             raise UserError(
-                f"{path.parent} was begun with other settings; name another folder or remove that one"
+                f"{path.parent} was begun with other settings; name another folder or remove this one"
             )
         return {line["commit"]: line for line in lines[1:]}
 

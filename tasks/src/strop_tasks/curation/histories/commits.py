@@ -1,5 +1,4 @@
-"""Selects commits that may become tasks: those that change programs and tests, with a usable message. Runs
-nothing."""
+"""Selects commits that may become tasks: those that change programs and tests, with a usable message."""
 
 import ast
 import re
@@ -32,7 +31,7 @@ class HistoryCommit:
     issue: int
     """Number of that issue; 0 if it is the message."""
     lines: Mapping[str, list[Range]]
-    """Changed file to its new lines in the commit."""
+    """Changed file to its changed lines, as numbered after the commit."""
     tests: Sequence[str] = ()
     """For a row of SWE-bench, the tests that its patch fixes, as pytest names them without parameters."""
     instance: str = ""
@@ -45,19 +44,14 @@ class HistoryCommit:
 
 
 def judges(path: str, language: str = "python") -> bool:
-    """Whether both sides have the commit's version of a file: tests, what they need, what configures them."""
+    """Whether both sides have the commit's version of a file: a test, or a file that tests need or configures them."""
     return is_test(path) or is_protected(path, language)
 
 
 def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, str], dict[str, str | None]]:
     """The programs that differ between two trees, as texts: before, and after (None: gone). Raises LeftOut."""
-    changed = [
-        path
-        for path in sorted(before.keys() | after.keys())
-        if before.get(path) != after.get(path)
-        and path.endswith(_ENDINGS[language])
-        and not judges(path, language)
-    ]
+    differing = (p for p in sorted(before.keys() | after.keys()) if before.get(p) != after.get(p))
+    changed = [p for p in differing if p.endswith(_ENDINGS[language]) and not judges(p, language)]
     try:
         texts = {path: before[path].decode() for path in changed if path in before}
         new = {path: after[path].decode() if path in after else None for path in changed}
@@ -67,15 +61,9 @@ def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, s
 
 
 def candidate(
-    repository: str,
-    commit: Commit,
-    diff: str,
-    settings: HistorySettings,
-    issues: Mapping[int, str],
-    *,
-    row: Task | None = None,
-    tests: Sequence[str] = (),
-) -> HistoryCommit:
+    repository: str, commit: Commit, diff: str, settings: HistorySettings, issues: Mapping[int, str],
+    *, row: Task | None = None, tests: Sequence[str] = (),
+) -> HistoryCommit:  # fmt: skip
     """The commit as a candidate; `diff`: what it changes, without lines around it. Raises LeftOut.
 
     For a commit made from a row, the issue is used as it is.
@@ -100,10 +88,9 @@ def candidate(
 
 
 def new_lines(diff: str) -> tuple[dict[str, list[Range]], dict[str, int]]:
-    """For a diff without context: path to its changed lines afterwards, and to the numbers of added and removed
-    lines.
+    """(path to changed lines, path to number of added and removed lines) of a diff without context, after the change.
 
-    For pure deletions the lines on both sides count. Binary files have none.
+    Of a pure deletion the lines around it count. Binary files have none.
     """
     found: dict[str, list[Range]] = {}
     count: dict[str, int] = {}
@@ -129,9 +116,8 @@ def new_lines(diff: str) -> tuple[dict[str, list[Range]], dict[str, int]]:
 
 
 def touched_tests(path: str, text: str, spans: Collection[Range]) -> list[str]:
-    """The tests of a Python file that lie in changed lines, as pytest names them without parameters.
-
-    A class if other parts of it change, the file if only its top level does.
+    """The tests of a Python file in changed lines, as pytest names them without parameters; the class if only other
+    parts of it change, the file if only its top level does.
     """
     try:
         tree = tree_of(text)

@@ -1,7 +1,7 @@
 """A project's environment: its packages in a folder, its tests run twice, and a lock that reproduces it.
 
-A folder of packages is named after the requirements and the Python; commits with the same requirements share it.
-There is none if the Python that runs Strop has everything.
+A package folder is named by a hash of the requirements and the Python, so commits with the same requirements share it.
+There is none if the Python that runs Strop has all packages.
 """
 
 import hashlib
@@ -31,8 +31,7 @@ from strop_verify.verification.project.needs import copies_in, project_names
 from strop_verify.verification.project.runs import ProjectRun, RunRequest
 from strop_verify.verification.settings import Settings
 
-TEST_SECONDS = 5.0
-"""CPU seconds of one test."""
+TEST_SECONDS = 5.0  # CPU seconds of one test
 _FORM = 1
 _ORDER = 48
 
@@ -75,8 +74,7 @@ class PackageFolders:
         self._lock = threading.Lock()
         self._failed: dict[str, str] = {}
         self._alone: dict[str, bool] = {}
-        self.built = 0
-        """Folders that were newly made."""
+        self.built = 0  # folders that were newly made
 
     @property
     def failures(self) -> list[str]:
@@ -89,9 +87,9 @@ class PackageFolders:
         If they cannot be installed together, their newest versions are, else those that can be installed alone; the
         tests decide whether that is enough.
 
-        day   YYYY-MM-DD of the commit: packages are those of the first of its month, else of the day, else of the
-              first year after it with wheels for this Python; where what installs knows no dates, those of today
-        tree  the project's files: what is the project itself in whatever release is taken out of the folder
+        day   YYYY-MM-DD of the commit: versions are those of the first of its month, else of the day, else of the first
+              later year with wheels for this Python, else of today; of today if the installer knows no dates
+        tree  the project's files; installed releases of the project itself are removed from the folder
         """
         cause: UserError | None = None
         with self._lock:  # one at a time: other requests for it wait
@@ -142,16 +140,13 @@ def _days(day: str) -> list[str]:
     """Days to try for package versions, best first; "" is today."""
     if not day or not knows_dates():
         return [""]
-    later = (f"{int(day[:4]) + years}{day[4:8]}01" for years in range(1, _YEARS + 1))
+    later = (f"{int(day[:4]) + years}{day[4:8]}01" for years in range(1, 6))
     now = date.today().isoformat()
     return [f"{day[:8]}01", day, *(one for one in later if one < now), ""]
 
 
-_YEARS = 5
-
-
 def _take_out(paths: Sequence[Path], folder: Path) -> None:
-    """Removes files of a folder, and the folders that are empty then."""
+    """Removes files of a folder, and folders that become empty."""
     for path in paths:
         path.unlink()
         for above in path.parents:
@@ -176,9 +171,9 @@ def rebuilt(path: Path, folder: Path) -> str:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError) as error:
-        raise UserError(f"{path} is no lock of strop build env") from error
+        raise UserError(f"{path} is not a lock of strop build env") from error
     if not re.fullmatch(r"packages-[0-9a-f]{12}|", name):
-        raise UserError(f"{path} is no lock of strop build env")
+        raise UserError(f"{path} is not a lock of strop build env")
     if name and not (folder / name).is_dir():
         install_wheels([f"{one}=={which}" for one, which in installed.items()], folder / name)
     return str(name)
@@ -195,16 +190,10 @@ def _is_here(requirement: str) -> bool:
 
 
 def environment_of(
-    tree: Files,
-    installation: ProjectInstall,
-    name: str,
-    revision: str,
-    folder: Path,
-    settings: Settings,
+    tree: Files, installation: ProjectInstall, name: str, revision: str, folder: Path, settings: Settings,
     day: str = "",
-) -> EnvironmentLock:
-    """The environment of a tree, built and tested. UserError if it cannot be installed, StropError if no test
-    passes."""
+) -> EnvironmentLock:  # fmt: skip
+    """The environment of a tree, built and tested. Raises UserError if installing fails, StropError without a pass."""
     if installation.refused:
         raise UserError(f"{name}: {installation.refused}")
     packages = ""
@@ -230,27 +219,18 @@ def environment_of(
 def _proved(lock: EnvironmentLock, tree: Files, settings: Settings, lacks: str) -> EnvironmentLock:
     first = _all_tests(open_backend(lock.language, tree, settings, TEST_SECONDS), 0)
     second = _all_tests(open_backend(lock.language, tree, settings, TEST_SECONDS, hash_seed=1), _ORDER)
-    passed = [
+    one, other = (
         {name for name, test in run.results.items() if test.outcome is Outcome.PASSED}
         for run in (first, second)
-    ]
-    names = sorted(first.results.keys() | second.results.keys())
-    passing = [name for name in names if name in passed[0] and name in passed[1]]
-    if not passing:
+    )
+    if not one & other:
         failed = next((f"{n}: {t.message}" for n, t in first.results.items() if t.message), "")
-        why = (
-            first.tampered
-            or uncollected(first)
-            or first.uncollected
-            or (first.stop[1] if first.stop else "")
-            or failed
-            or "none was found"
-        )
+        stop = first.stop[1] if first.stop else ""
+        why = first.tampered or uncollected(first) or first.uncollected or stop or failed or "none was found"
         said = " ".join(f"{why}{f' ({lacks})' if lacks else ''}".split())[:300]
         raise StropError(f"{lock.repository}: no test of it passes here: {said}")
-    flaky = [name for name in names if (name in passed[0]) != (name in passed[1])]
-    failing = [name for name in names if name not in passed[0] and name not in passed[1]]
-    return replace(lock, passing=passing, flaky=flaky, failing=failing)
+    failing = (first.results.keys() | second.results.keys()) - one - other
+    return replace(lock, passing=sorted(one & other), flaky=sorted(one ^ other), failing=sorted(failing))
 
 
 def _all_tests(backend: Backend, order: int) -> ProjectRun:

@@ -1,9 +1,8 @@
-"""How a project is installed, read from its files by rules. Nothing of it is run, neither setup.py nor a build
-backend.
+"""How a project is installed, read from its files by rules; neither setup.py nor a build backend is run.
 
-The tests' imports come from the declared dependencies, and from extras, groups and files for tests. Programs that
-lint, build or publish are left out, and so are pytest and its plugins, which the jail's pytest does not load. Files
-that an installation would write and a checkout lacks, the version and the metadata, are written too.
+Its requirements are the declared dependencies, and those of extras, groups and files for tests, without linters, build
+tools, and pytest and its plugins, which the jail's pytest does not load. Files that only an installation writes, with
+version and metadata, are added.
 """
 
 import ast
@@ -35,10 +34,8 @@ _TOOLS = (
     "python", "readme-renderer", "towncrier", "prek",
 )  # fmt: skip
 _VERSION = re.compile(r"^__version__\s*(?::\s*\w+\s*)?=\s*[\"']([^\"'\n]+)[\"']", re.MULTILINE)
-_NUMBER = re.compile(r"[0-9]{1,18}")
-"""Maximum digits read as a number: Python refuses 4,300 and more."""
-_LONGEST = 1000
-"""Maximum characters of a requirement."""
+_NUMBER = re.compile(r"[0-9]{1,18}")  # maximum digits read as a number: Python refuses 4,300 and more
+_LONGEST = 1000  # maximum characters of a requirement
 _UNKNOWN = "0.0.0"
 _VERSION_FILE = '__version__ = version = "{}"\n__version_tuple__ = version_tuple = {!r}\n'
 _COMPILED = ("maturin", "scikit_build_core", "mesonpy", "setuptools_rust")
@@ -153,7 +150,7 @@ class _InstallReading:
         )  # fmt: skip
 
     def _written(self) -> dict[str, str]:
-        """Version files and metadata that are not there."""
+        """Missing version files and metadata."""
         version = self.version or self._told() or _UNKNOWN
         numbers = tuple(int(part) if _NUMBER.fullmatch(part) else part for part in version.split("."))
         texts = {path: _VERSION_FILE.format(version, numbers) for path in self.version_files if _inside(path)}
@@ -311,7 +308,7 @@ def _bounds(part: str) -> str:
 
 
 def _listed(text: str) -> list[str]:
-    """The requirements of a requirements file: no options, no other files, no factors of tox."""
+    """The requirements of a requirements file, without options, other files and tox's factors."""
     lines = (line.strip() for line in text.splitlines())
     return [
         line
@@ -321,7 +318,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _arguments_of_setup(text: str) -> dict[str, Any]:
-    """The arguments of the call of `setup` that are literals, or names of the module for such; the others as None."""
+    """The arguments of the call of `setup`: literals, or names that the module assigns a literal; others are None."""
     try:
         tree = tree_of(text)
     except UNPARSABLE:

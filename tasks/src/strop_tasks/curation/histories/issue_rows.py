@@ -1,6 +1,5 @@
-"""Rows of SWE-bench and similar sets as commits: each becomes a commit on its base commit, with its tests and its
-patch, in a new repository, and is then tried like any commit. Its issue is the message; its FAIL_TO_PASS tests run
-first.
+"""Rows of SWE-bench and similar sets as commits in a new repository: each, with its tests and patch, becomes a child of
+its base commit and is tried like any commit. Its issue is the message; its FAIL_TO_PASS tests run first.
 """
 
 import tempfile
@@ -10,11 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from strop_tasks.curation.edits.file_pairs import clone_of
-from strop_tasks.curation.edits.repository import Repository
+from strop_tasks.curation.edits.repository import Repository, gather
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.histories import HistorySettings
 from strop_tasks.curation.histories.commits import HistoryCommit, candidate
-from strop_tasks.curation.retrieval.trees import gather
 from strop_verify.core.checks import WorkspaceCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
@@ -26,8 +24,7 @@ class IssueRows:
 
     def __init__(self, tasks: Iterable[Task], clones: Path, tally: Tally) -> None:
         self._tally = tally
-        self.left_out: dict[str, str] = {}
-        """Instance to why it makes no task."""
+        self.left_out: dict[str, str] = {}  # instance to why it makes no task
         self._rows: dict[str, list[Task]] = defaultdict(list)
         self._clones: dict[str, Path] = {}
         if not clones.is_dir():
@@ -84,7 +81,7 @@ def _candidate(
 
 
 def _commit(git: Git, repository: Repository, base: str, task: Task, check: WorkspaceCheck) -> str:
-    """The id of a commit on `base` with the row's tests and its patch; the same each time."""
+    """The id of a commit on `base` with the row's tests and its patch; the same in every run."""
     where, day = f"--git-dir={repository.folder}", str(task.metadata.get("date") or repository.date(base))
     with tempfile.TemporaryDirectory(prefix="strop-git-") as folder:
         file = Path(folder) / "text"

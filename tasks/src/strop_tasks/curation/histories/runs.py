@@ -1,11 +1,12 @@
-"""Runs of tests on many trees: one warm jailed process for each folder of packages and hash seed, and a fresh tree each
-time. Each thread has its own. Runs share compiled files of sources with equal path and content, and imports from
-outside the project are done once, by a restarted process.
+"""Runs of tests on many trees: each thread has one warm jailed process per package folder and hash seed, with a fresh
+tree for each run. Runs share compiled files of sources with equal path and content; imports from outside the project
+are done once, by a restarted process.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 
 from strop_verify.core.errors import WorkerDied
@@ -24,19 +25,14 @@ from strop_verify.verification.project.runs import (
 )
 from strop_verify.verification.settings import Settings
 
-TEST_SECONDS = 2.0
-"""CPU seconds of one test; the wall time is ten times that, as for imports."""
+TEST_SECONDS = 2.0  # CPU seconds of one test; the wall time is ten times that, as for imports
 _PATIENCE = 3
 _LOADING = 6.0
-_WALL = 10.0
-"""Wall seconds of a run per CPU second, so a busy machine does not matter."""
+_WALL = 10.0  # wall seconds of a run per CPU second, so a busy machine does not matter
 _OPEN = 4
-_COMPILED = 3_000
-"""Maximum sources with kept compiled files."""
-_HEAVY = 30
-"""Number of new outside modules at which a process restarts."""
-_REFUSED = (3, 4)
-"""pytest's exit statuses: interrupted, and usage error."""
+_COMPILED = 3_000  # maximum sources with kept compiled files
+_HEAVY = 30  # a process restarts to import this many new modules from outside the project
+_REFUSED = (3, 4)  # pytest's exit statuses: interrupted, and usage error
 DAY = "strop_another_day"
 ANOTHER_DAY = """import datetime
 import time
@@ -94,30 +90,26 @@ class HistoryRuns:
         self._closed = False
         self._compiled: OrderedDict[tuple[str, bytes], dict[str, bytes]] = OrderedDict()
         """By path and content of a source."""
-        self._modules: dict[str, tuple[str, ...]] = {}
-        """From outside of the projects, by folder of packages."""
+        self._modules: dict[str, tuple[str, ...]] = {}  # modules from outside the projects, by package folder
 
     def run(
         self, tree: Files, request: RunRequest, *, language: str = "python", packages: str = "", seed: int = 0,
         room: float = 30.0, another_day: bool = False,
     ) -> ProjectRun:  # fmt: skip
-        """One run. `seed`: PYTHONHASHSEED; `room`: CPU seconds of it. WorkerDied when our process broke twice.
+        """One run. `seed`: PYTHONHASHSEED; `room`: its CPU seconds; `keep` in the request speeds up later runs.
 
-        With `keep` in the request it also speeds up later runs.
+        Raises WorkerDied if the jailed process dies twice.
         """
         if language == "rust":
-            backend = open_backend("rust", tree, self._settings, TEST_SECONDS)
-            try:
+            with closing(open_backend("rust", tree, self._settings, TEST_SECONDS)) as backend:
                 return backend.run(request)
-            finally:
-                backend.close()
         request = replace(request, seconds=TEST_SECONDS, loading=_LOADING, patience=_PATIENCE)
         limits = with_room(Limits(cpu_seconds=1.0, wall_seconds=5.0), cpu=room, wall=_WALL * room)
         run = ProjectRun()
         for options in (PLAIN, BARE):
             try:
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
-            except WorkerDied:  # such as one that did not start in time on a busy machine
+            except WorkerDied:  # for example, it did not start in time on a busy machine
                 run = self._once(tree, request, limits, options, packages, seed, another_day)
             if run.status not in _REFUSED or run.results or run.collected or run.uncollected:
                 break
@@ -183,11 +175,8 @@ class HistoryRuns:
 
 def passed(run: ProjectRun) -> set[str]:
     """The tests that passed."""
-    return (
-        {name for name, test in run.results.items() if test.outcome is Outcome.PASSED}
-        if not run.tampered
-        else set()
-    )
+    results = {} if run.tampered else run.results
+    return {name for name, test in results.items() if test.outcome is Outcome.PASSED}
 
 
 def message(run: ProjectRun, test: str) -> str:

@@ -1,15 +1,15 @@
 """`CommitTrial` decides whether a commit makes a task by running its tests on both sides of it.
 
-The tree is the parent's, with the commit's tests, what they need and what configures them; the oracle is the commit's
-change of programs. First only tests in changed lines run: most commits end there. For the others
+The tree is the parent's, with the commit's tests and the files that they need or that configure them; the oracle is the
+commit's change of programs. First only tests in changed lines run: most commits end there. For the others
 
-1. failing are tests of the changed files that fail in each of three runs without the oracle and pass in each with it;
-   passing are others that pass in all of them, of changed files first, then drawn ones of other files;
+1. failing tests are those of changed files that fail in each of three runs without the oracle and pass in each with it;
+   passing tests pass in all of them: those of changed files first, then some drawn from other files;
 2. the runs differ: one in the project's order, one with another hash seed, one in another order, and with the oracle
    one on another day. A test that is not the same in all is quarantined, and judges nothing;
-3. no test passes without the oracle and fails with it, as far as the tests run in `WHOLE_SECONDS`;
-4. as an answer is judged, the oracle passes and the unchanged files fail. Tests that the oracle does not pass there
-   are quarantined, too, once.
+3. no test passes without the oracle and fails with it, among the tests that run in `WHOLE_SECONDS`;
+4. judged like an answer, the oracle passes and the unchanged files fail. Tests that the oracle fails there are
+   quarantined, once.
 """
 
 import re
@@ -40,16 +40,12 @@ from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome
 from strop_verify.verification.project.runs import ProjectRun, RunRequest
 
-WHOLE_SECONDS = 15.0
-"""CPU seconds for tests of other files."""
+WHOLE_SECONDS = 15.0  # CPU seconds for tests of other files
 MOST_FAILING, MOST_PASSING, MOST_OTHERS = 60, 40, 30
 """Tests that judge a task: failing, passing ones of the changed files, and of others."""
-SLOW = 0.5
-"""CPU seconds above which a test judges only if it is in changed lines."""
-MOST_TASK = 600_000
-"""Characters of a task's files, names of tests and reference together."""
-_WALL = 10.0
-"""Wall seconds of a commit's runs per CPU second."""
+SLOW = 0.5  # CPU seconds above which a test judges only if it is in changed lines
+MOST_TASK = 600_000  # characters of a task's files, names of tests and reference together
+_WALL = 10.0  # wall seconds of a commit's runs per CPU second
 _ORDER = 48
 _UNKNOWN = 4
 """pytest's exit status for a requested test that does not exist, or whose file cannot be imported."""
@@ -61,8 +57,7 @@ class _NothingFails(LeftOut):
 
 
 class _JudgedWrong(LeftOut):
-    """Tests that pass with the oracle do not pass as an answer is judged, for example because one leaves something
-    behind."""
+    """Tests that pass with the oracle fail when it is judged like an answer, for example because of left-over files."""
 
     def __init__(self, tests: Sequence[str]) -> None:
         super().__init__("the commit's own change does not pass: failed")
@@ -70,7 +65,7 @@ class _JudgedWrong(LeftOut):
 
 
 class _TrialBudget:
-    """The time that a commit's runs have."""
+    """The CPU and wall time left for a commit's runs."""
 
     def __init__(self, seconds: float) -> None:
         self.left, self._until = seconds, time.monotonic() + _WALL * seconds
@@ -83,15 +78,14 @@ class _TrialBudget:
 
 @dataclass(frozen=True)
 class _Sides:
-    """A commit's trees and what is known of them."""
+    """A commit's trees and data about them."""
 
     before: dict[str, str]
     after: dict[str, str | None]
     tree: Files
     solved: Files
     language: str
-    packages: str
-    """Name of the folder."""
+    packages: str  # name of the folder
     budget: _TrialBudget
 
 
@@ -105,10 +99,10 @@ class CommitTrial:
         self.repository, self.runs, self.folders, self.verifier = repository, runs, folders, verifier
         self.settings = settings
         self.overdue: dict[str, frozenset[str]] = {}
-        """Tests by repository that took too long with an oracle; other commits do not wait for them."""
+        """Tests by repository that timed out with an oracle; other commits skip them."""
 
     def task(self, candidate: HistoryCommit) -> Task:
-        """The task, after writing its snapshot. Raises LeftOut, and VerificationError if our processes broke."""
+        """The task, after writing its snapshot. Raises LeftOut, and VerificationError if the jail failed."""
         sides = self._sides(candidate)
         said = cleaned(candidate.said, sides.before, sides.after)
         files = [path for path in candidate.lines if _holds_tests(path, sides)]
@@ -123,11 +117,8 @@ class CommitTrial:
         try:
             wanted = self._sieved(sides, touched, files)
         except _NothingFails:
-            if (
-                candidate.tests
-                or not files
-                or all(path in files for path in candidate.lines if is_test(path))
-            ):
+            others = [path for path in candidate.lines if is_test(path) and path not in files]
+            if candidate.tests or not files or not others:
                 raise
             files = []  # files that tests need have changed too, such as data: any test may show it
             wanted = self._sieved(sides, files, files, room=WHOLE_SECONDS)
@@ -180,7 +171,7 @@ class CommitTrial:
         return _Sides(before, after, tree, applied(tree, after), language, packages, budget)
 
     def _sieved(self, sides: _Sides, touched: list[str], files: list[str], **more: object) -> set[str]:
-        """Tests in changed lines that pass only with the oracle; of these files if pytest has no such test."""
+        """Tests in changed lines that pass only with the oracle; tests of `files` if pytest finds none there."""
         request = RunRequest(within=touched, keep=True)
         without = self.run(sides, request, right=False, **more)
         if touched and without.status == _UNKNOWN and not without.results:
@@ -263,21 +254,19 @@ class CommitTrial:
         return task
 
     def _confirm(self, task: Task, path: Path, sides: _Sides) -> None:
-        """As an answer is judged: the oracle passes, and the unchanged files fail."""
+        """Judged like an answer, the oracle must pass and the unchanged files must fail. Raises LeftOut."""
         edit = task.check.only(EditCheck)
         where = str(self.folders.folder / sides.packages) if sides.packages else ""
-        here = (
-            edit.effective().only(ProjectCheck).model_copy(update={"project": str(path), "packages": where})
-        )
+        judge = edit.effective().only(ProjectCheck)
+        here = judge.model_copy(update={"project": str(path), "packages": where})
         broken = task.model_copy(update={"check": here.model_copy(update={"files": edit.files})})
         edited = task.model_copy(update={"check": edit.model_copy(update={"judge": here})})
         verdicts = [self.verifier.submit(edited, task.reference), self.verifier.submit(broken, "unchanged")]
         right, wrong = (future.result() for future in verdicts)
         if not (right.scored and wrong.scored):
             raise WorkerDied(right.detail if not right.scored else wrong.detail)
-        if right.outcome is Outcome.FAILED and (
-            odd := [test.id for test in right.tests if test.outcome is not Outcome.PASSED]
-        ):
+        odd = [test.id for test in right.tests if test.outcome is not Outcome.PASSED]
+        if right.outcome is Outcome.FAILED and odd:
             raise _JudgedWrong(odd)
         if not right.passed:
             raise LeftOut(f"the commit's own change does not pass: {right.outcome}")
@@ -365,11 +354,12 @@ class _JudgingTests:
             raise LeftOut("its tests are not steady")
 
     def _chosen(self, tests: list[str]) -> RunRequest:
-        """If a changed file cannot be imported without the oracle, pytest refuses to select single tests of it."""
+        """A request for these tests. Whole changed files run beside them: pytest cannot select single tests of a file
+        that only the oracle makes importable."""
         return RunRequest(tests=tests, beside=self.files)
 
     def _tells_time(self) -> bool:
-        """Whether a clock may matter; not if tests set their own."""
+        """Whether a clock may matter; not if the tests freeze it."""
         texts = [
             self.sides.solved[path] for path in (*self.sides.after, *self.files) if path in self.sides.solved
         ]

@@ -1,7 +1,6 @@
-"""Implement tasks: a Python function is masked in its file, and its docstring describes it.
+"""Implement tasks: a Python function is masked in its file, and its docstring describes it. See docs/build.md.
 
 The form and the filters are those of the data set that CodeRepairRL was trained on (ASSERT-KTH/stack-smol-docstrings).
-Sources are only read and parsed, never run. See docs/build.md.
 """
 
 from dataclasses import dataclass
@@ -21,23 +20,19 @@ class ImplementSettings:
 
     format: Annotated[Format, Option(help="how the answer must write its edit")] = "search-replace"
     mask: Annotated[
-        Mask,
-        Option(help="part to mask: everything after the docstring, or the whole function, as published"),
+        Mask, Option(help="part to mask: everything after the docstring, or the whole function, as published")
     ] = "body"
     filters: Annotated[
         str, Option(help="which functions: published, sound, none, or names separated by commas")
     ] = "published"
     column: Annotated[str, Option(help="for a data set: the column that holds the files")] = "content"
     max_file_chars: Annotated[int, Option(min=1, help="longer files are left out")] = 20_000
-    per_file: Annotated[int | None, Option(min=1, help="maximum tasks from one file, chosen by the seed")] = (
-        None
-    )
+    per_file: Annotated[int | None, Option(min=1, help="maximum tasks per file, drawn by the seed")] = None
     limit: Annotated[int | None, Option(min=1, help="stop after this many tasks")] = None
     held_out: Annotated[float, Option(min=0.0, max=1.0, help="share of files to hold out")] = 0.35
     seed: Annotated[int, Option(help="seed for the split, and for the tasks that --per-file keeps")] = 0
     tests: Annotated[
-        bool,
-        Option("--tests", help="the source is a project; its tests, run in the jail, judge the answers"),
+        bool, Option("--tests", help="the source is a project, whose tests judge the answers in the jail")
     ] = False
 
 

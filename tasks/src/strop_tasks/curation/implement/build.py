@@ -10,8 +10,8 @@ mask "function":
 2. Line ends, a byte order mark and a missing last line end stay; the published program joins all lines anew by `\\n`,
    and counts form feeds and other separators as line ends.
 3. The comment is indented like the lines that it replaces; the published one is in the first column.
-4. Mask "body" also takes comments after the last statement that are indented like the body. They often are old code.
-5. A file that would not parse with the comment in it is no task: a class with nothing but the function, for example.
+4. Mask "body" also takes comments after the last statement that are indented like the body: they are often old code.
+5. A file that would not parse with the comment makes no task, such as a class that holds only the function.
 6. In format `infill` the hole `<FILL>` takes the comment's place; the last masked line's end is not part of it.
 """
 
@@ -20,21 +20,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from strop.tasks.edit_prompts import reference
-from strop_tasks.curation.engine.tally import Tally
+from strop_tasks.curation.engine.tally import Tally, once
 from strop_tasks.curation.implement import ImplementSettings, Mask
 from strop_tasks.curation.implement.filters import FILTERS, chosen
 from strop_tasks.curation.implement.sources import SourceFile
 from strop_verify.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop_verify.core.checks import EditCheck
 from strop_verify.core.ids import content_hash, rng, unit_interval
-from strop_verify.core.task import Split, Task
+from strop_verify.core.task import Task
 from strop_verify.edits import HOLE
 from strop_verify.edits.lines import split
 
 
 @dataclass(frozen=True)
 class Masked:
-    """What a mask leaves and what it takes; lines count from 1."""
+    """A masked file and the masked lines; lines count from 1."""
 
     text: str
     """The file with the comment."""
@@ -49,14 +49,11 @@ class Masked:
 
 
 def masked(text: str, lines: list[str], function: PythonFunction, kind: Mask) -> Masked:
-    """The file, whose lines are `lines`, with one function masked.
-
-    Raises Unreadable, with the reason, where this function cannot be masked.
-    """
+    """The file, whose lines are `lines`, with one function masked. Raises Unreadable if it cannot be masked."""
     first, last = _span(lines, function, kind)
     before, behind = "".join(lines[: first - 1]), "".join(lines[last:])
     taken = text[len(before) : len(text) - len(behind)]
-    end = _line_end(taken)
+    end = "\r\n" if taken.endswith("\r\n") else "\n" if taken.endswith("\n") else ""
     indent = _indent(lines[(function.node.body[0].lineno if kind == "body" else first) - 1])
     comment = f"# MASKED: {function.name} function (lines {first}-{last})"
     new = f"{before}{indent}{comment}{end}{behind}"
@@ -95,7 +92,7 @@ def _with_comments(lines: list[str], last: int, indent: str) -> int:
 
 
 def _goes_on(line: str) -> bool:
-    """Whether a line may be joined to the next one. If not, whole statements can be replaced by a comment."""
+    """Whether a line may continue on the next one, so that a comment in place of one of them may break the file."""
     return line.rstrip("\r\n").endswith("\\")
 
 
@@ -104,27 +101,16 @@ def _indent(line: str) -> str:
     return found.group() if found else ""
 
 
-def _line_end(text: str) -> str:
-    return "\r\n" if text.endswith("\r\n") else "\n" if text.endswith("\n") else ""
-
-
 FAMILY = "implement"
 
 
 def tasks(files: Iterable[SourceFile], settings: ImplementSettings, tally: Tally) -> Iterator[Task]:
-    """The tasks of some files, in their order; what is left out is counted.
+    """The tasks of the files, in order and each once; what is left out is counted.
 
-    All tasks of one text are on one side of the split, which a hash of the text decides. A task that was made before
-    is not made again.
+    A hash of a file's text decides the side of all its tasks.
     """
-    ids, filters = set[str](), chosen(settings.filters)
-    for file in files:
-        for task in _tasks_of(file, settings, filters, tally):
-            if task.id in ids:
-                tally.unusable["made before"] += 1
-                continue
-            ids.add(task.id)
-            yield task
+    filters = chosen(settings.filters)
+    yield from once((task for file in files for task in _tasks_of(file, settings, filters, tally)), tally)
 
 
 def _tasks_of(
@@ -163,17 +149,15 @@ def _task(file: SourceFile, function: PythonFunction, mask: Masked, settings: Im
         function.docstring.encode()
     except UnicodeEncodeError as error:
         raise Unreadable("half of a surrogate pair in the docstring") from error
-    check = EditCheck(
-        format=settings.format,
-        files={file.path: mask.holed if settings.format == "infill" else mask.text},
-        oracle={file.path: file.text},
-    )
+    files = {file.path: mask.holed if settings.format == "infill" else mask.text}
+    check = EditCheck(format=settings.format, files=files, oracle={file.path: file.text})
+    share = unit_interval("implement", settings.seed, content_hash(file.text))
     return Task(
         family=FAMILY,
         statement=_statement(file, function, mask, settings),
         reference=reference(check),
         check=check,
-        split=_split(file, settings),
+        split="held-out" if share < settings.held_out else "train",
         source=f"{file.origin}/{file.path}#{function.qualified_name}",
         metadata={
             "function_name": function.name,
@@ -200,8 +184,3 @@ def _statement(file: SourceFile, function: PythonFunction, mask: Masked, setting
         f"Implement the {kind} `{function.qualified_name}` in {file.path}: write all of it, in the place of {place}. "
         f"Its docstring is:\n\n{function.docstring}"
     )
-
-
-def _split(file: SourceFile, settings: ImplementSettings) -> Split:
-    share = unit_interval("implement", settings.seed, content_hash(file.text))
-    return "held-out" if share < settings.held_out else "train"

@@ -1,10 +1,10 @@
 """Which functions make tasks: the published filters, one function each, and one additional filter.
 
-Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program that made the data set stack-smol-docstrings. Its
-description leaves these terms open; here they have the meaning that they have in that program:
+Source: CodeRepairRL (ASSERT-KTH), `src/data/stack.py`, the program that made the data set stack-smol-docstrings. The
+data set's description leaves these terms open; here they mean what that program does:
 
-1. "docstring >= 50 characters": of the docstring without its indentation (`ast.get_docstring`); and 40 of them must
-   be left when quotes and blanks are taken off both ends.
+1. "docstring >= 50 characters": of the docstring without its indentation (`ast.get_docstring`); 40 of them must remain
+   without quotes and blanks at both ends.
 2. ">= 2 lines": lines that are not blank.
 3. "boilerplate": the four texts anywhere in the docstring, upper and lower case as written.
 4. "Args/Returns-like section": `Args:`, `Arguments:`, `Parameters:`, `Params:`, `Returns:`, `Yields:`, `Raises:` or the
@@ -32,8 +32,7 @@ from strop.tasks.rows import suggestion
 from strop_verify.code.python.source import PythonFunction
 from strop_verify.core.errors import UserError
 
-Filter = Callable[[PythonFunction], bool]
-"""Whether a function is kept."""
+Filter = Callable[[PythonFunction], bool]  # whether a function is kept
 
 SHORTEST_DOCSTRING, SHORTEST_CONTENT, FEWEST_LINES = 50, 40, 2
 BOILERPLATE = ("# noqa", ":rtype:", "Gets the", "Sets the")
@@ -51,76 +50,66 @@ _SQL_STATEMENT = re.compile(
 )
 
 
-def long_docstring(function: PythonFunction) -> bool:
-    """A docstring of 50 characters, 40 of them between quotes and blanks."""
+def _long_docstring(function: PythonFunction) -> bool:
     text = function.docstring
     return len(text) >= SHORTEST_DOCSTRING and len(text.strip("\"' \t\n")) >= SHORTEST_CONTENT
 
 
-def docstring_lines(function: PythonFunction) -> bool:
-    """At least two lines that are not blank."""
+def _docstring_lines(function: PythonFunction) -> bool:
     return sum(bool(line.strip()) for line in function.docstring.split("\n")) >= FEWEST_LINES
 
 
-def no_boilerplate(function: PythonFunction) -> bool:
-    """No boilerplate text."""
+def _no_boilerplate(function: PythonFunction) -> bool:
     return not any(text in function.docstring for text in BOILERPLATE)
 
 
-def no_property(function: PythonFunction) -> bool:
-    """Not decorated by `property`."""
+def _no_property(function: PythonFunction) -> bool:
     node = function.node
     return isinstance(node, ast.AsyncFunctionDef) or not any(
         isinstance(decorator, ast.Name) and decorator.id == "property" for decorator in node.decorator_list
     )
 
 
-def long_body(function: PythonFunction) -> bool:
-    """More than a docstring and one statement."""
+def _long_body(function: PythonFunction) -> bool:
     return isinstance(function.node, ast.AsyncFunctionDef) or len(function.node.body) > 2
 
 
-def describes(function: PythonFunction) -> bool:
-    """A section of arguments, results, errors or examples, or three sentences."""
+def _describes(function: PythonFunction) -> bool:
     pieces = re.split("[.!?]", function.docstring)
     sentences = sum(len(piece.strip()) > LONGER_THAN for piece in pieces)
     return sentences >= SENTENCES or _SECTION.search(function.docstring) is not None
 
 
-def no_sql(function: PythonFunction) -> bool:
-    """No word of SQL in any string, the docstring included."""
+def _no_sql(function: PythonFunction) -> bool:
     return not any(word in text.upper() for text in _strings(function.node) for word in SQL_WORDS)
 
 
-def no_sql_statement(function: PythonFunction) -> bool:
-    """No string but the docstring that begins with a statement of SQL."""
+def _no_sql_statement(function: PythonFunction) -> bool:
     body = function.node.body[bool(function.docstring) :]
     return not any(_SQL_STATEMENT.match(text) for statement in body for text in _strings(statement))
 
 
-def few_variables(function: PythonFunction) -> bool:
-    """At most 15 names that are parameters or bound."""
+def _few_variables(function: PythonFunction) -> bool:
     bound = {name for node in ast.walk(function.node) for name in _bound(node)}
     return len(bound | {arg.arg for arg in function.node.args.args}) <= MOST_VARIABLES
 
 
-def not_simple(function: PythonFunction) -> bool:
-    """Four statements, the docstring counted, or control flow."""
+def _not_simple(function: PythonFunction) -> bool:
     body = function.node.body
     return len(body) >= 4 or any(isinstance(statement, ast.If | ast.For | ast.While) for statement in body)
 
 
 FILTERS: dict[str, Filter] = {
-    "docstring-length": long_docstring,
-    "docstring-lines": docstring_lines,
-    "boilerplate": no_boilerplate,
-    "property": no_property,
-    "short-body": long_body,
-    "undescribed": describes,
-    "sql": no_sql,
-    "sql-statement": no_sql_statement,
-    "variables": few_variables,
-    "simple": not_simple,
+    "docstring-length": _long_docstring,
+    "docstring-lines": _docstring_lines,
+    "boilerplate": _no_boilerplate,
+    "property": _no_property,
+    "short-body": _long_body,
+    "undescribed": _describes,
+    "sql": _no_sql,
+    "sql-statement": _no_sql_statement,
+    "variables": _few_variables,
+    "simple": _not_simple,
 }
 """The filters by name, in the order in which they run."""
 
@@ -132,7 +121,7 @@ SETS: dict[str, list[str]] = {
 
 
 def chosen(text: str) -> list[str]:
-    """The names of the filters that a text names: a set, or names with commas between them. Raises UserError."""
+    """The filters in a text: the name of a set, or names of filters separated by commas. Raises UserError."""
     if text in SETS:
         return SETS[text]
     named = [word.strip() for word in text.split(",")]
@@ -153,7 +142,7 @@ def _strings(node: ast.AST) -> Iterator[str]:
 
 
 def _bound(node: ast.AST) -> Iterator[str]:
-    """The names that one statement binds, as far as they are counted."""
+    """The names that a statement binds, of those that filter 9 counts."""
     targets: list[ast.expr | None] = []
     if isinstance(node, ast.Assign):
         for target in node.targets:

@@ -16,10 +16,8 @@ from strop_verify.core.verdict import Outcome, TestResult
 from strop_verify.edits import HOLE
 from strop_verify.verification.project import Project
 
-MOST_TESTS = 50
-"""Maximum tests of one task; of more, the seed chooses."""
-_WINDOW = 16
-"""Tasks whose tests run at once."""
+MOST_TESTS = 50  # maximum tests of one task; of more, the seed chooses
+_WINDOW = 16  # tasks whose tests run at once
 
 
 def project_files(project: Project, origin: str, tally: Tally, max_chars: int) -> Iterator[SourceFile]:
@@ -39,10 +37,10 @@ def project_files(project: Project, origin: str, tally: Tally, max_chars: int) -
 def judged(
     tasks: Iterator[Task], project: Project, archive: str, tally: Tally, seed: int = 0
 ) -> Iterator[Task]:
-    """The tasks, in their order, that the project's tests can judge, with a check that runs these tests on the snapshot
-    that will be `archive`.
+    """The tasks, in order, that the project's tests can judge, with a check that runs these tests on the snapshot
+    `archive`, which is written later.
 
-    Raises UserError for a project without a test that passes, VerificationError when a jailed process broke.
+    Raises UserError if no test of the project passes, VerificationError if the jail fails.
     """
     reached: dict[str, dict[int, list[str]]] = {}
     for test, lines in project.coverage().items():
@@ -82,7 +80,7 @@ def _variants(task: Task) -> list[dict[str, str]]:
 def _check(
     tests: list[str], runs: Sequence[Mapping[str, TestResult]], archive: str, digest: str
 ) -> ProjectCheck | None:
-    """What judges the task; None where no test does."""
+    """The check that judges the task; None if no test can."""
     masked, again, oracle = ({test for test in tests if run[test].outcome is Outcome.PASSED} for run in runs)
     failing = [test for test in tests if test in oracle and test not in masked and test not in again]
     passing = [test for test in tests if test in oracle and test in masked and test in again]

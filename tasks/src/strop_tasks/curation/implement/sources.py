@@ -1,29 +1,36 @@
 """Python sources to read: a file, a folder, a packed tree (.tar.gz and the like), or rows that hold texts of files.
 
-Everything is hostile: sizes are bounded before a text is held, links are never followed, nothing is unpacked to disk.
-What is left out is counted by its reason.
+Sources are hostile: sizes are bounded before reading, links are not followed, nothing is unpacked to disk. What is left
+out is counted by reason.
 """
 
 import os
 import stat
+import tarfile
+import zlib
+from collections import Counter
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
 from strop.tasks import row_sources
 from strop_tasks.curation.engine.tally import LeftOut, Tally
-from strop_tasks.curation.implement import archive
 from strop_verify.core.errors import UserError
 from strop_verify.edits import EditError
 from strop_verify.edits.paths import check_path
 
-BYTES_PER_CHARACTER = 4
-"""Most that UTF-8 takes; a file of more bytes is not read."""
+SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+MOST_BYTES = 1 << 30  # of one archive, unpacked; the rest is cut off
+_LONGEST_HEADER = 1 << 20
+_HEADERS = (
+    tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK
+)  # fmt: skip
+BYTES_PER_CHARACTER = 4  # maximum in UTF-8; files with more bytes than this times `max_chars` are not read
 _NO_SOURCES = ("__pycache__", "node_modules", "site-packages")
-_NO_PATH = "source.py"
-"""The path of a row that names none."""
+_NO_PATH = "source.py"  # the path of a row without one
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class SourceFile:
     origin: str
     """Name of the tree or data set."""
     about: dict[str, Any] = field(default_factory=dict)
-    """What a row says about repository and licences."""
+    """A row's repository and licences."""
 
 
 def read_sources(
@@ -44,15 +51,15 @@ def read_sources(
 ) -> Generator[SourceFile, None, None]:
     """The files of a source, in the order of their paths, of the archive or of the rows.
 
-    source     a folder that holds .py files, somewhere; a .py file; a .tar, .tar.gz, .tgz, .tar.bz2 or .tar.xz; or any
-               place that rows come from (`strop.tasks.row_sources`)
+    source     a folder with .py files at any depth; a .py file; a .tar, .tar.gz, .tgz, .tar.bz2 or .tar.xz; or any
+               place of rows (`strop.tasks.row_sources`)
     max_chars  longer texts are left out
     column     the field of a row that holds the text of a file
 
-    Raises UserError for a source that is not there or holds nothing of all this.
+    Raises UserError if the source is missing or none of these.
     """
     path = Path(source).expanduser()
-    if archive.is_archive(path):
+    if is_archive(path):
         yield from _packed(path, tally, max_chars)
     elif path.suffix == ".py" and path.is_file():
         yield from _tree(path.parent, iter([path.name]), tally, max_chars)
@@ -76,8 +83,8 @@ def _tree(root: Path, paths: Iterator[str], tally: Tally, max_chars: int) -> Ite
 
 def _packed(path: Path, tally: Tally, max_chars: int) -> Iterator[SourceFile]:
     limit = max_chars * BYTES_PER_CHARACTER
-    origin = archive.stem(path)
-    for name, data in archive.members(path, ".py", limit, tally.skipped):
+    origin = stem(path)
+    for name, data in members(path, ".py", limit, tally.skipped):
         with tally.leaving_out("skipped"):
             inner = name.removeprefix("./").removeprefix(origin + "/")
             yield SourceFile(_checked(inner), _decoded(data, max_chars), origin)
@@ -110,7 +117,7 @@ def _checked(path: str) -> str:
 
 
 def _read(path: Path, max_chars: int) -> str:
-    """The text of a regular file. Opened without following a link, or waiting for a pipe."""
+    """The text of a regular file, opened without following a link or waiting for a pipe. Raises LeftOut."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -139,7 +146,7 @@ def _decoded(data: bytes, max_chars: int) -> str:
 
 
 def _walk(root: Path, tally: Tally) -> Iterator[str]:
-    """The .py files below a folder, links and hidden, installed and cached folders left out; a folder's files first."""
+    """The .py files below a folder, without links and hidden, installed or cached folders; a folder's files first."""
     waiting = [""]
     while waiting:
         folder = waiting.pop()
@@ -164,3 +171,66 @@ def _walk(root: Path, tally: Tally) -> Iterator[str]:
             elif entry.name.endswith(".py"):
                 yield path
         waiting += reversed(inner)
+
+
+class _Member(tarfile.TarInfo):
+    """A member whose extended header cannot fill the memory."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_Member":
+        """As for any member. Raises ReadError for an extended header of more than 1 MiB."""
+        member = super().frombuf(buf, encoding, errors)
+        if member.type in _HEADERS and member.size > _LONGEST_HEADER:
+            raise tarfile.ReadError("an extended header of more than 1 MiB")
+        return member
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file's name is that of a packed tree."""
+    return path.name.endswith(SUFFIXES)
+
+
+def stem(path: Path) -> str:
+    """The name without its suffix, as an sdist's folder is named."""
+    longest = max((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), key=len, default="")
+    return path.name.removesuffix(longest)
+
+
+def members(path: Path, suffix: str, limit: int, skipped: Counter[str]) -> Iterator[tuple[str, bytes]]:
+    """(name, content) of each regular file of at most `limit` bytes whose name ends in `suffix`, in order.
+
+    Others with that suffix are counted in `skipped`, and so is damage, which ends reading. Raises UserError if the file
+    is missing or is not an archive.
+    """
+    begun = False
+    try:
+        with tarfile.open(path, "r|*", tarinfo=_Member) as packed:
+            while (member := packed.next()) is not None:
+                begun = True
+                packed.members = []  # type: ignore[attr-defined]  # they would be kept, all of them
+                if member.offset > MOST_BYTES:
+                    skipped["archive too large: cut off"] += 1
+                    return
+                if member.name.endswith(suffix) and not member.isdir():
+                    content = _content(packed, member, limit, skipped)
+                    if content is not None:
+                        yield member.name, content
+    except FileNotFoundError as error:
+        raise UserError(f"no such file: {path}") from error
+    except (tarfile.TarError, EOFError, zlib.error, LZMAError, ValueError, OSError) as error:
+        if not begun:
+            raise UserError(f"cannot read {path}: {' '.join(str(error).split())[:200]}") from error
+        skipped["archive damaged: cut off"] += 1
+
+
+def _content(
+    packed: tarfile.TarFile, member: tarfile.TarInfo, limit: int, skipped: Counter[str]
+) -> bytes | None:
+    if not member.isreg():
+        skipped["symbolic link" if member.issym() or member.islnk() else "no regular file"] += 1
+        return None
+    if member.size > limit:
+        skipped["too long"] += 1
+        return None
+    file = packed.extractfile(member)
+    return file.read() if file else None

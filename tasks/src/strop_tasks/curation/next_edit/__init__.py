@@ -1,5 +1,6 @@
 """Next-edit tasks: states of a commit in progress, edit by edit. See docs/next-edit.md."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,29 +23,20 @@ class NextEditSettings:
     history: Annotated[int, Option(min=1, help="maximum past edits to show")] = 3
     chars: Annotated[int, Option(min=100, help="maximum characters of a prompt")] = 900
     answer_lines: Annotated[
-        int,
-        Option(
-            min=1,
-            help="maximum lines that a predicted edit adds; for larger ones the right answer is silence",
-        ),
+        int, Option(min=1, help="maximum lines that an edit adds; for a larger one the answer is silence")
     ] = 4
     answer_chars: Annotated[int, Option(min=8, help="maximum characters of an answer")] = 160
-    silence: Annotated[
-        float, Option(min=0.4, max=0.95, help="share of states whose right answer is silence")
-    ] = 0.5
+    silence: Annotated[float, Option(min=0.4, max=0.95, help="share of states answered by silence")] = 0.5
     seed: Annotated[int, Option(help="seed for the order of edits and where lines are cut")] = 0
 
 
-def _marks(task: "Task") -> list[tuple[str, str]]:
+def _marks(task: "Task") -> Iterator[tuple[str, str]]:
     from strop_verify.core.checks import NextEditCheck
 
-    due = task.check.only(NextEditCheck).due
-    return [
-        ("states", str(task.metadata.get("state"))),
-        ("right", "an edit" if due else "silence"),
-        ("splits", str(task.split)),
-        ("repositories", task.topic),
-    ]
+    yield "states", str(task.metadata.get("state"))
+    yield "right", "an edit" if task.check.only(NextEditCheck).due else "silence"
+    yield "splits", str(task.split)
+    yield "repositories", task.topic
 
 
 LAYOUT = TallyLayout(("tasks", "considered", "left_out", "states", "right", "splits", "repositories"), _marks)

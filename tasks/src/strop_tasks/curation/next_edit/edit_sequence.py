@@ -1,8 +1,8 @@
-"""A commit as the sequence of edits that a person may have made it by.
+"""A commit as a sequence of edits that a person may have made.
 
-A git history knows no order of edits, so one is made up, by a seed: a file that defines a name comes before those that
-use it, and so does an edit within a file; imports come last; else from top to bottom, beginning anywhere. Runs of as
-many old lines as new ones, each pair of which is alike, are edits of a line each.
+git records no order of edits, so a seed chooses one: a file that defines a name comes before files that use it, and so
+does an edit within a file; imports come last; otherwise top to bottom, from a random start. A run of as many new lines
+as old ones, similar pair by pair, becomes one edit per line.
 """
 
 import re
@@ -15,8 +15,7 @@ from rapidfuzz.distance import Indel
 
 from strop_verify.edits.lines import opcodes
 
-ALIKE = 0.5
-"""Similarity of two lines, from which on one is the other, edited."""
+ALIKE = 0.5  # minimum similarity at which a new line counts as the old one, edited
 _DEFINED = re.compile(r"^\s*(?:async +)?(?:def|class) +(\w+)|^(\w+)(?:: *[^=]+)? *=[^=]", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _HUNK = re.compile(r"(?m)^@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@.*\n((?:[-+ \\].*(?:\n|\Z))*)")
@@ -25,7 +24,7 @@ _IMPORT = re.compile(r"\s*(?:import|from) ")
 
 @dataclass(frozen=True)
 class HistoryEdit:
-    """Lines of a file before the commit, from 0, the last not included, and what comes in their place."""
+    """Lines of a file before the commit, from 0, `last` not included, and their replacement."""
 
     path: str
     first: int
@@ -38,15 +37,15 @@ class Changed(NamedTuple):
     """A file that a commit changes."""
 
     before: list[str]
-    """Its lines; empty where the diff does not show them."""
+    """Its lines; empty if the diff does not show them."""
     edits: list[HistoryEdit]
     """From top to bottom."""
 
 
 def files_of(diff: str) -> dict[str, Changed]:
-    """The files that a diff changes, by path, but for those that it adds, removes or renames.
+    """The files that a diff changes, by path, except those that it adds, removes or renames.
 
-    The diff has lines around its changes, as git writes it; the lines between those are not known.
+    Lines that the diff does not show, as context or change, are not known.
     """
     found: dict[str, Changed] = {}
     for part in re.split(r"(?m)^diff --git ", diff)[1:]:
@@ -70,7 +69,8 @@ def _edits_of(path: str, first: int, before: Sequence[str], after: Sequence[str]
         old, new = before[i:j], after[n:m]
         if equal:
             continue
-        if len(old) == len(new) and all(map(_alike, old, new)):
+        alike = (Indel.normalized_similarity(a.strip(), b.strip()) for a, b in zip(old, new, strict=False))
+        if len(old) == len(new) and all(one >= ALIKE for one in alike):
             for at, (a, b) in enumerate(zip(old, new, strict=True), first + i):
                 yield HistoryEdit(path, at, at + 1, (a,), (b,))
         else:
@@ -93,7 +93,7 @@ def ordered(edits: Mapping[str, Sequence[HistoryEdit]], random: Random) -> list[
 
 
 def place_of(edit: HistoryEdit, done: Sequence[HistoryEdit]) -> int:
-    """The line, from 0, at which an edit's first one stands, when the edits `done` of its file are made."""
+    """The first line of an edit, from 0, once the edits `done` of its file are made."""
     above = (one for one in done if (one.first, one.last) < (edit.first, edit.last))
     return edit.first + sum(len(one.new) - len(one.old) for one in above)
 
@@ -106,22 +106,18 @@ def made(lines: Sequence[str], edits: Sequence[HistoryEdit]) -> list[str]:
     return found
 
 
-def _alike(a: str, b: str) -> bool:
-    return Indel.normalized_similarity(a.strip(), b.strip()) >= ALIKE
-
-
 def _text(edit: HistoryEdit) -> str:
     return "\n".join(edit.new)
 
 
 def _by_names(texts: Sequence[str]) -> list[int]:
-    """Places of the texts: one that defines a name stands before those that use it, else as given."""
+    """Indices of the texts: one that defines a name comes before those that use it, otherwise in the given order."""
     defined = [{a or b for a, b in _DEFINED.findall(text)} for text in texts]
     used = [set(_NAME.findall(text)) - own for text, own in zip(texts, defined, strict=True)]
     left, found = list(range(len(texts))), list[int]()
     while left:
         free = (one for one in left if not any(used[one] & defined[other] for other in left if other != one))
-        chosen = next(free, left[0])  # where they use each other's names, the first
+        chosen = next(free, left[0])  # the first, if they use each other's names
         left.remove(chosen)
         found.append(chosen)
     return found

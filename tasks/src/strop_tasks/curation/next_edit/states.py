@@ -1,16 +1,14 @@
-"""Makes tasks from states of a commit in progress at which a person may pause: the answer is the next edit, or
-silence.
+"""Makes tasks from states of a commit at which a person may pause: the answer is the next edit, or silence.
 
     next     the next edit is in the window
     finish   a line has been begun: its rest is next
-    far      the next edit is not in the window, nor is any other that is left
+    far      no remaining edit is in the window
     large    the next edit is in the window, but too large to predict
     over     the commit is done
 
-Silence is right in the last three. Nothing is predicted before the first edit, so every state has one. A person
-pauses after an edit, and within a line at a place where editors are waited for: after an opening bracket, a comma, an
-operator or a space, seldom inside a word (weights as Zed's `split-commit` has them).
-`balanced` has silence be right in a share of the states.
+Silence is right in the last three. Nothing is predicted before the first edit. A person pauses after an edit, and
+within a line after an opening bracket, a comma, an operator or a space, rarely inside a word (weights as in Zed's
+`split-commit`). `balanced` makes silence right in a given share of the states.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,20 +28,14 @@ from strop_verify.core.task import Task
 from strop_verify.edits.languages import LANGUAGES
 from strop_verify.edits.lines import opcodes
 
-MOST_EDITS = 40
-"""Maximum edits of a commit; a commit with more was not typed by a person."""
-_AROUND = 2 * MOST_LINES
-"""Lines around a change that are read."""
+MOST_EDITS = 40  # maximum edits of a commit; a commit with more was not typed by a person
+_AROUND = 2 * MOST_LINES  # lines around a change that are read
 Edits = Sequence[HistoryEdit]
 SILENT = ("far", "large", "over")
-_SHORTEST = 12
-"""Characters of a line that is cut, without its indentation."""
-_WEIGHTS = {
-    **dict.fromkeys(",;:([{", 10),
-    **dict.fromkeys(")]}", 8),
-    " ": 6,
-    **dict.fromkeys("=+-*/%<>!&|^.", 5),
-}
+_SHORTEST = 12  # characters of a line that is cut, without its indentation
+_WEIGHTS = (
+    dict.fromkeys(",;:([{", 10) | dict.fromkeys(")]}", 8) | {" ": 6} | dict.fromkeys("=+-*/%<>!&|^.", 5)
+)
 
 
 def of_commits(
@@ -58,7 +50,7 @@ def of_commits(
             tally.considered += 1
             tally.left_out[f"commit: {reason}"] += 1
             continue
-        for make in _states(edits, texts, commit, name, settings):
+        for make in _CommitStates(commit, name, edits, texts, settings).all():
             tally.considered += 1
             with tally.leaving_out("left_out"):
                 task = make()
@@ -75,11 +67,10 @@ def _edits(
     says_enough(commit)
     if not commit.parent:
         raise LeftOut("the first one")
-    files = {
-        path: one
-        for path, one in files_of(diff).items()
-        if is_program(path) and not is_packaging(path) and one.edits
-    }
+    found = (
+        (path, one) for path, one in files_of(diff).items() if is_program(path) and not is_packaging(path)
+    )
+    files = {path: one for path, one in found if one.edits}
     if not files:
         raise LeftOut("changes no program that was there")
     if sum(len(one.edits) for one in files.values()) > MOST_EDITS:
@@ -89,25 +80,8 @@ def _edits(
     return edits, {path: one.before for path, one in files.items()}
 
 
-def _states(
-    edits: Edits,
-    texts: Mapping[str, Sequence[str]],
-    commit: Commit,
-    name: str,
-    settings: NextEditSettings,
-) -> Iterator[Callable[[], Task]]:
-    random = rng("next-edit-cuts", settings.seed, commit.id)
-    for done in range(1, len(edits) + 1):
-        following = edits[done] if done < len(edits) else None
-        yield partial(_paused, edits[:done], following, edits[done + 1 :], texts, commit, name, settings)
-        if following and (cut := _cut(following, random)):
-            yield partial(
-                _typing, edits[:done], following, cut, edits[done + 1 :], texts, commit, name, settings
-            )
-
-
 def _cut(edit: HistoryEdit, random: Random) -> tuple[int, int] | None:
-    """A line of an edit, and how many of its characters are typed; None where no line is long enough."""
+    """(index of a new line of an edit, number of its typed characters); None if no line is long enough."""
     lines = [at for at, line in enumerate(edit.new) if len(line.strip()) >= _SHORTEST]
     if not lines:
         return None
@@ -116,48 +90,6 @@ def _cut(edit: HistoryEdit, random: Random) -> tuple[int, int] | None:
     begin = len(line) - len(line.lstrip())
     places = range(begin + _SHORTEST // 3, len(line) - _SHORTEST // 3)
     return at, random.choices(places, [_WEIGHTS.get(line[place - 1], 1) for place in places])[0]
-
-
-def _paused(
-    done: Edits, following: HistoryEdit | None, later: Edits, texts: Mapping[str, Sequence[str]],
-    commit: Commit, name: str, settings: NextEditSettings,
-) -> Task:  # fmt: skip
-    """After an edit. Raises LeftOut."""
-    last = done[-1]
-    mine = [edit for edit in done if edit.path == last.path]
-    view = _View.around(texts[last.path], mine, place_of(last, mine) + max(0, len(last.new) - 1), settings)
-    left = [edit for edit in (following, *later) if edit and edit.path == last.path]
-    inside = {edit: moved for edit in left if (moved := view.moved(edit, mine))}
-    state, after = "far" if following else "over", view.window
-    if following in inside:
-        after = made(view.window, [inside[following]])
-        added = sum(m - n for equal, _, _, n, m in opcodes(view.window, after) if not equal)
-        large = added > settings.answer_lines or len(answer_for(view.window, after)) > settings.answer_chars
-        state, after = ("large", view.window) if large else ("next", after)
-    elif inside:
-        raise LeftOut("a later edit is in the window")
-    goal = made(view.window, list(inside.values()))
-    return _task(view, after, goal, state, done, commit, name, settings)
-
-
-def _typing(
-    done: Edits, edit: HistoryEdit, cut: tuple[int, int], later: Edits, texts: Mapping[str, Sequence[str]],
-    commit: Commit, name: str, settings: NextEditSettings,
-) -> Task:  # fmt: skip
-    """Within a line of an edit. Raises LeftOut."""
-    at, typed = cut
-    begun = replace(edit, new=(*edit.new[:at], edit.new[at][:typed].rstrip()))
-    mine = [one for one in (*done, begun) if one.path == edit.path]
-    line = place_of(begun, mine) + at
-    view = _View.around(texts[edit.path], mine, line, settings)
-    left = [one for one in later if one.path == edit.path]
-    inside = [moved for one in left if (moved := view.moved(one, mine))]
-    here = line - view.first
-    whole, rest = (
-        HistoryEdit(edit.path, here, here + 1, (), edit.new[at : at + 1 + n]) for n in (0, len(edit.new))
-    )
-    after, goal = made(view.window, [whole]), made(view.window, [rest, *inside])
-    return _task(view, after, goal, "finish", (*done, begun), commit, name, settings)
 
 
 @dataclass(frozen=True)
@@ -179,7 +111,7 @@ class _View:
         return cls(done[-1].path, now[first:last], first, cursor - first)
 
     def moved(self, edit: HistoryEdit, done: Edits) -> HistoryEdit | None:
-        """An edit that is left, in the window's lines; None where it is elsewhere. Raises LeftOut."""
+        """A remaining edit in the window's line numbers; None if it is outside. Raises LeftOut if it is partly in."""
         first = place_of(edit, done) - self.first
         last = first + len(edit.old)
         end = len(self.window)
@@ -190,50 +122,92 @@ class _View:
         return None
 
 
-def _task(
-    view: _View, after: list[str], goal: list[str], state: str, done: Edits, commit: Commit, name: str,
-    settings: NextEditSettings,
-) -> Task:  # fmt: skip
-    if (after == view.window) != (state in SILENT):
-        raise LeftOut("an edit that changes nothing")
-    past = [
-        PastEdit(path=one.path, old=list(one.old), new=list(one.new)) for one in done[-settings.history :]
-    ]
-    check = NextEditCheck(
-        path=view.path,
-        first=view.first + 1,
-        window=view.window,
-        cursor=view.cursor,
-        history=past,
-        next=after,
-        goal=goal,
-    )
-    text = as_text(sections(check.path, check.window, check.cursor, check.history))
-    if len(text) > settings.chars:
-        raise LeftOut("a long prompt")
-    return Task(
-        family=FAMILY,
-        language=LANGUAGES[view.path.rpartition(".")[2].lower()],
-        statement=text,
-        reference=answer_for(view.window, after),
-        check=check,
-        topic=name,
-        source=f"{name}@{commit.id[:12]}",
-        metadata={
-            "kind": "commit",
-            "state": state,
-            "repository": name,
-            "commit": commit.id,
-            "date": commit.date,
-            "edits": len(done),
-        },
-    )
+@dataclass(frozen=True)
+class _CommitStates:
+    """The states of one commit."""
+
+    commit: Commit
+    name: str  # of the repository
+    edits: Edits
+    texts: Mapping[str, Sequence[str]]  # the files' lines before the commit
+    settings: NextEditSettings
+
+    def all(self) -> Iterator[Callable[[], Task]]:
+        """Each makes a task, or raises LeftOut."""
+        random = rng("next-edit-cuts", self.settings.seed, self.commit.id)
+        for done in range(1, len(self.edits) + 1):
+            yield partial(self._paused, done)
+            if done < len(self.edits) and (cut := _cut(self.edits[done], random)):
+                yield partial(self._typing, done, *cut)
+
+    def _paused(self, count: int) -> Task:
+        """After this many edits."""
+        done, settings, last = self.edits[:count], self.settings, self.edits[count - 1]
+        mine = [edit for edit in done if edit.path == last.path]
+        view = _View.around(
+            self.texts[last.path], mine, place_of(last, mine) + max(0, len(last.new) - 1), settings
+        )
+        left = [edit for edit in self.edits[count:] if edit.path == last.path]
+        inside = {edit: moved for edit in left if (moved := view.moved(edit, mine))}
+        following = self.edits[count] if count < len(self.edits) else None
+        state, after = "far" if following else "over", view.window
+        if following in inside:
+            after = made(view.window, [inside[following]])
+            added = sum(m - n for equal, _, _, n, m in opcodes(view.window, after) if not equal)
+            large = (
+                added > settings.answer_lines or len(answer_for(view.window, after)) > settings.answer_chars
+            )
+            state, after = ("large", view.window) if large else ("next", after)
+        elif inside:
+            raise LeftOut("a later edit is in the window")
+        return self._task(view, after, made(view.window, list(inside.values())), state, done)
+
+    def _typing(self, count: int, at: int, typed: int) -> Task:
+        """Within line `at` of the edit after this many, `typed` characters of which are there."""
+        edit = self.edits[count]
+        begun = replace(edit, new=(*edit.new[:at], edit.new[at][:typed].rstrip()))
+        done = (*self.edits[:count], begun)
+        mine = [one for one in done if one.path == edit.path]
+        line = place_of(begun, mine) + at
+        view = _View.around(self.texts[edit.path], mine, line, self.settings)
+        left = [one for one in self.edits[count + 1 :] if one.path == edit.path]
+        inside = [moved for one in left if (moved := view.moved(one, mine))]
+        here = line - view.first
+        whole, rest = (
+            HistoryEdit(edit.path, here, here + 1, (), edit.new[at : at + 1 + n]) for n in (0, len(edit.new))
+        )
+        after, goal = made(view.window, [whole]), made(view.window, [rest, *inside])
+        return self._task(view, after, goal, "finish", done)
+
+    def _task(self, view: _View, after: list[str], goal: list[str], state: str, done: Edits) -> Task:
+        if (after == view.window) != (state in SILENT):
+            raise LeftOut("an edit that changes nothing")
+        recent = done[-self.settings.history :]
+        past = [PastEdit(path=one.path, old=list(one.old), new=list(one.new)) for one in recent]
+        check = NextEditCheck(
+            path=view.path, first=view.first + 1, window=view.window, cursor=view.cursor, history=past,
+            next=after, goal=goal,
+        )  # fmt: skip
+        text = as_text(sections(check.path, check.window, check.cursor, check.history))
+        if len(text) > self.settings.chars:
+            raise LeftOut("a long prompt")
+        return Task(
+            family=FAMILY,
+            language=LANGUAGES[view.path.rpartition(".")[2].lower()],
+            statement=text,
+            reference=answer_for(view.window, after),
+            check=check,
+            topic=self.name,
+            source=f"{self.name}@{self.commit.id[:12]}",
+            metadata={
+                "kind": "commit", "state": state, "repository": self.name, "commit": self.commit.id,
+                "date": self.commit.date, "edits": len(done),
+            },
+        )  # fmt: skip
 
 
 def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> list[Task]:
-    """The tasks of each side in their order, with as many left out, drawn by the seed, as make silence right in that
-    share of them.
-    """
+    """The tasks, in order, without some that the seed draws, so that silence is right in this share of each side."""
     kept: set[str] = set()
     for split in {task.split for task in tasks}:
         sides = {
@@ -249,7 +223,7 @@ def balanced(tasks: Sequence[Task], share: float, seed: int, tally: Tally) -> li
             gone = set(rng("next-edit-share", seed, str(split)).sample(ids, over))
             tally.left_out[f"to keep the share: {'an edit' if due else 'silence'} is right"] += over
             kept |= {*ids} - gone
-    tally.left_out += type(tally.left_out)()  # without those of which there are 0
+    tally.left_out += type(tally.left_out)()  # drops counts of 0
     return [task for task in tasks if task.id in kept]
 
 

@@ -18,13 +18,12 @@ FORMAT = "strop-curation-1"
 
 
 class CurationFolder:
-    """The output folder while this process holds it."""
+    """The output folder, locked by this process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.work = path / _WORK
-        self.carried: dict[Path, str] = {}
-        """Copied files and their names in the folder."""
+        self.carried: dict[Path, str] = {}  # copied files and their names in the folder
 
     def manifest(self) -> dict[str, Any] | None:
         """The manifest of a finished curation, or None."""
@@ -39,7 +38,7 @@ class CurationFolder:
         return hashed.entry()
 
     def carry(self, source: Path) -> str:
-        """Copies a file or folder into it, once, and returns its name there; a number makes names unique."""
+        """Copies a file or folder into the folder, once, and returns its name there; a number makes names unique."""
         if source not in self.carried:
             name, number = source.name, 1
             while name in self.carried.values():
@@ -71,7 +70,7 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
     folder = CurationFolder(path)
     try:
         with held(path, "strop curate", lambda: _ours(folder)):
-            before = _identity(folder)
+            before = (folder.manifest() or {}).get("identity") or read_object(folder.work / _PLAN)
             if overwrite:
                 _clear(folder)
             elif before is not None:
@@ -86,14 +85,6 @@ def opened(path: Path, identity: dict[str, Any], *, overwrite: bool = False) -> 
 def _ours(folder: CurationFolder) -> bool:
     """Whether it is the folder of a curation."""
     return (folder.work / _PLAN).exists() or (folder.manifest() or {}).get("format") == FORMAT
-
-
-def _identity(folder: CurationFolder) -> dict[str, Any] | None:
-    manifest = folder.manifest()
-    if manifest is not None and "identity" in manifest:
-        found: dict[str, Any] = manifest["identity"]
-        return found
-    return read_object(folder.work / _PLAN)
 
 
 def _clear(folder: CurationFolder) -> None:

@@ -16,8 +16,7 @@ from strop_verify.core.errors import StropError
 from strop_verify.core.task import Task
 
 _LEVEL = 1
-_HEAD = 4
-"""Bytes of a record's length."""
+_HEAD = 4  # bytes of a record's length
 
 
 class LineWriter:

@@ -70,7 +70,7 @@ class Pipeline(Section):
 
 
 STEPS: Registry[type[Step[Any]]] = Registry("steps", {})
-"""By name classes such as `Shuffle(Step[ShuffleConfig])`, with their settings; ours are added as everyone's are."""
+"""Step classes by name, such as `Shuffle(Step[ShuffleConfig])`; entry points of packages add them."""
 
 
 def settings_of(step: type[Step[Any]]) -> type[Section]:
@@ -103,7 +103,7 @@ def read_pipeline(word: FilePath | str, changes: dict[str, Any] | None = None) -
     except UnreadableRecipe as error:
         raise ConfigError([str(error)]) from None
     except FileNotFoundError:
-        raise UserError(f"{path}: there is no such file; name a pipeline, such as small") from None
+        raise UserError(f"{path}: no such file; name a pipeline, such as small") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as a pipeline: {error}") from None
     data, origins = layer.data, layer.origins
@@ -188,7 +188,7 @@ def _fault(
 
 
 def _fields(section: type[Section], path: Sequence[int | str]) -> list[str]:
-    """The keys of the section at a path below `section`; none if unknown."""
+    """The keys of the section at a path below `section`; none if it is unknown."""
     here: type[Section] | None = section
     for part in path:
         if isinstance(part, str) and here is not None and part in here.model_fields:

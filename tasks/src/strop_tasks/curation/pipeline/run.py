@@ -1,7 +1,7 @@
 """Runs a pipeline: one stage after the other, each on disk before the next begins, then the results and the manifest.
 
-A killed run resumes after the last finished stage, and inside a costly stage after its remembered results; its files
-equal those of an unbroken run, except for seconds.
+A killed run resumes after the last finished stage, or after the remembered results of a costly one; its files equal
+those of an uninterrupted run, except for seconds.
 """
 
 from collections.abc import Collection, Iterator
@@ -95,13 +95,8 @@ class _Runner:
     """The stages of one run."""
 
     def __init__(
-        self,
-        planned: Planned,
-        folder: CurationFolder,
-        options: RunOptions,
-        watcher: Watcher,
-        stack: ExitStack,
-    ) -> None:
+        self, planned: Planned, folder: CurationFolder, options: RunOptions, watcher: Watcher, stack: ExitStack,
+    ) -> None:  # fmt: skip
         self._planned, self._folder, self._options = planned, folder, options
         self._watcher, self._stack = watcher, stack
         self._verifier: OpenVerifier | None = None
@@ -143,18 +138,11 @@ class _Runner:
     def _context(self, number: int, size: int | None, books: StageLedger) -> Context:
         name = self._stages[number].name
         same = [n for n, (other, _) in enumerate(self._planned.steps, start=1) if other == name]
+        seed = derive_seed(self._planned.pipeline.seed, name, same.index(number))
         return Context(
-            seed=derive_seed(self._planned.pipeline.seed, name, same.index(number)),
-            folder=self._stages[number].scratch,
-            verifier=self._open,
-            reseeded=self._reseeded,
-            sandbox=self._box,
-            say=self._watcher.say,
-            progress=self._watcher.at,
-            size=size,
-            note=books.note,
-            totals=books.totals,
-        )
+            seed, self._stages[number].scratch, self._open, self._reseeded, self._box, self._watcher.say,
+            self._watcher.at, size, books.note, books.totals,
+        )  # fmt: skip
 
     def _open(self) -> OpenVerifier:
         if self._verifier is None:
@@ -166,12 +154,9 @@ class _Runner:
 
     @property
     def _box(self) -> SandboxConfig:
-        box = self._planned.pipeline.sandbox
-        changes = {
-            "workers": self._options.workers or box.workers,
-            "allow_unsafe": self._options.allow_unsafe or box.allow_unsafe,
-        }
-        return box.model_copy(update=changes)
+        box, options = self._planned.pipeline.sandbox, self._options
+        unsafe = options.allow_unsafe or box.allow_unsafe
+        return box.model_copy(update={"workers": options.workers or box.workers, "allow_unsafe": unsafe})
 
     def _reseeded(self, seed: int) -> OpenVerifier:
         from strop_verify.verification import open_verifier
@@ -179,13 +164,9 @@ class _Runner:
 
         box = self._box
         return open_verifier(
-            workers=1,
-            limits=limits_of(box),
-            jail=box.jail,
-            require=box.require,
-            allow_unsafe=box.allow_unsafe,
+            workers=1, limits=limits_of(box), jail=box.jail, require=box.require, allow_unsafe=box.allow_unsafe,
             hash_seed=seed,
-        )
+        )  # fmt: skip
 
     def _refuse_nothing(self, stage: StageFiles, entry: StageCounts) -> None:
         if not entry.taken:
@@ -201,12 +182,9 @@ class _Runner:
 
 
 def _write(
-    planned: Planned,
-    identity: dict[str, Any],
-    folder: CurationFolder,
-    entries: list[StageCounts],
+    planned: Planned, identity: dict[str, Any], folder: CurationFolder, entries: list[StageCounts],
     last: StageFiles,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """The result files, and last of all the manifest."""
     work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
     given = planned.pipeline.source
@@ -225,29 +203,22 @@ def _write(
         files[f"{part}.jsonl"] = folder.write(f"{part}.jsonl", result(part))
     files[DROPPED] = folder.write(DROPPED, (line for stage in work for line in copied(stage.dropped)))
     files[CHANGES] = folder.write(CHANGES, (line for stage in work for line in copied(stage.changes)))
+    named = zip(given, sources.names(given), strict=True)
     manifest = {
-        "format": FORMAT,
-        "version": __version__,
-        "about": planned.pipeline.about,
-        "seed": planned.pipeline.seed,
-        "sources": [
-            {"source": entry.source, "name": name}
-            for entry, name in zip(given, sources.names(given), strict=True)
-        ],
+        "format": FORMAT, "version": __version__, "about": planned.pipeline.about, "seed": planned.pipeline.seed,
+        "sources": [{"source": entry.source, "name": name} for entry, name in named],
         "tasks": entries[-1].kept,
         "steps": [entry.as_json() for entry in entries],
         "files": files,
         **({"carried": sorted(folder.carried.values())} if folder.carried else {}),
         "identity": identity,
-    }
+    }  # fmt: skip
     write_json(folder.path / MANIFEST, manifest)
     return manifest
 
 
 def _carried(name: str, folder: CurationFolder, homes: Collection[Path]) -> str:
-    """The name in the result's folder of a file that a task needs; unchanged if it is not a file here, or a folder
-    that is not beside a source.
-    """
+    """The name, in the result's folder, of a copied file or of a folder beside a source; other names are unchanged."""
     path = Path(name)
     if not path.is_absolute() or not (path.is_file() or (path.is_dir() and path.parent in homes)):
         return name

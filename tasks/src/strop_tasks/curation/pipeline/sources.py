@@ -17,7 +17,7 @@ _BLOCK = 1 << 20
 
 
 def names(given: Sequence[SourceEntry]) -> list[str]:
-    """A name for each source, all different: its own, or one made from where it comes from."""
+    """A unique name for each source: its own, or one made from its place."""
     found: list[str] = []
     for source in given:
         name, number = source.name or _made_name(source.source), 1

@@ -20,8 +20,7 @@ from strop_verify.core import files
 from strop_verify.core.errors import StropError
 from strop_verify.core.task import Task
 
-Index = dict[int, int]
-"""Hash of a task's id to the hash of its line: every input must come out."""
+Index = dict[int, int]  # hash of a task's id to the hash of its line: every input must come out
 
 
 @dataclass
@@ -124,19 +123,14 @@ class StageLedger:
         self.totals = self._entry.totals
 
     def enter(self, item: Task | Dropped) -> None:
-        """Writes a task or drop. Raises StropError for one that was no input, or came out before."""
+        """Writes a task or drop. Raises StropError for one that was not an input, or came out before."""
         if isinstance(item, Dropped):
             if self._left is not None:
                 self._take(item.task_id)
             self._entry.dropped += 1
             self._entry.reasons[item.reason] += 1
-            line = {
-                "id": item.task_id,
-                "source": item.source,
-                "step": self._entry.step,
-                "reason": item.reason,
-            }
-            self._dropped.write(files.json_line({**line, "detail": item.detail}))
+            line = {"id": item.task_id, "source": item.source, "step": self._entry.step}
+            self._dropped.write(files.json_line({**line, "reason": item.reason, "detail": item.detail}))
             return
         data = item.model_dump_json().encode()
         digest, key = _hash(data), _hash(item.id.encode())
@@ -154,7 +148,7 @@ class StageLedger:
         self._changes.write(files.json_line({"id": task_id, "step": self._entry.step, **what}))
 
     def close(self) -> StageCounts:
-        """The stage's entry. Raises StropError where a task has vanished."""
+        """The stage's entry. Raises StropError if a task has vanished."""
         if self._left:
             raise StropError(f"the step {self._entry.step} lost {len(self._left)} tasks without a reason")
         self._entry.taken = self._entry.kept + self._entry.dropped
@@ -165,7 +159,7 @@ class StageLedger:
         try:
             return self._left.pop(_hash(task_id.encode()))
         except KeyError:
-            fault = f"gave the task {task_id!r} twice, or did not get it"
+            fault = f"yielded the task {task_id!r} twice, or did not get it"
             raise StropError(f"the step {self._entry.step} {fault}") from None
 
 

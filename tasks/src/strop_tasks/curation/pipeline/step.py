@@ -20,8 +20,7 @@ from strop_verify.verification.config import SandboxConfig
 if TYPE_CHECKING:
     from strop_verify.verification.verifier import OpenVerifier
 
-Read = Callable[[], Iterator[Task]]
-"""Each call is a new pass over the tasks, in order."""
+Read = Callable[[], Iterator[Task]]  # each call is a new pass over the tasks, in order
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,6 @@ def part_of(task: Task) -> str:
     return str(task.metadata.get("split") or task.split or "")
 
 
-def _nothing(*_: Any) -> None:
-    return None
-
-
 def _no_verifier(*_: Any) -> "OpenVerifier":
     raise RuntimeError("this context has no verifier")
 
@@ -68,13 +63,13 @@ class Context:
     """Opens another verifier with one worker, whose Python answers run under this hash seed; close it."""
     sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     """The verifier's limits."""
-    say: Callable[[str], None] = _nothing
+    say: Callable[[str], None] = lambda text: None
     """Prints one line for the user."""
-    progress: Callable[[int, int | None], None] = _nothing
-    """(done, total), at any time; total None where it is not known."""
+    progress: Callable[[int, int | None], None] = lambda done, total: None
+    """(done, total), at any time; total None if it is not known."""
     size: int | None = None
     """Number of input tasks, if known."""
-    note: Callable[[str, Mapping[str, Any]], None] = _nothing
+    note: Callable[[str, Mapping[str, Any]], None] = lambda task_id, what: None
     """(task id, what was changed): a line of changes.jsonl. Only for tasks that are kept."""
     totals: Counter[str] = field(default_factory=Counter)
     """Further counts for the step's entry in the manifest, by name."""
@@ -106,7 +101,6 @@ class Step(ABC, Generic[Settings]):
 
         Called for every step before the first one runs.
         """
-        return None
 
     def inputs(self) -> Sequence[Path]:
         """Files and folders, besides the tasks, that the result depends on."""

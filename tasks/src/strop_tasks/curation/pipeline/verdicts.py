@@ -1,5 +1,5 @@
-"""New and earlier results. New ones come from costly work on each task, with a bound on tasks in progress. Earlier
-ones measure difficulty: JSON lines of verdicts, counts, pass rates or answers, by task id.
+"""Results of costly work on each task (`settle`), and earlier results, which measure difficulty (`Scores`): JSON lines
+of verdicts, counts, pass rates or answers, by task id.
 
 {"task_id": "t1", "outcome": "passed"}     a line of `strop verify`; outcomes "error" and "unjudged" do not count
 {"task_id": "t1", "n": 8, "c": 3}          of n answers c passed
@@ -23,21 +23,16 @@ from strop_verify.core.errors import UserError
 from strop_verify.core.task import Task
 from strop_verify.core.verdict import Outcome, Verdict
 
-IN_FLIGHT = 256
-"""Maximum tasks in progress."""
+IN_FLIGHT = 256  # maximum tasks in progress
 _BATCH, _BYTES = 2048, 128 * 2**20
 """Maximum tasks in memory, and maximum bytes of their tests, as far as known."""
-_FEWEST = 20
-"""Minimum verdicts before the share of errors counts."""
+_FEWEST = 20  # minimum verdicts before the share of errors counts
 
 
 def settle(
-    read: Read,
-    context: Context,
-    memory: Memory,
-    work: Callable[[Task], Work[Any]],
+    read: Read, context: Context, memory: Memory, work: Callable[[Task], Work[Any]],
     decided: Callable[[Any], bool],
-) -> None:
+) -> None:  # fmt: skip
     """Remembers the result of each task's work by id, many at a time; `decided` ones are not repeated."""
 
     def one(task: Task) -> Work[tuple[str, Any]]:
@@ -63,13 +58,8 @@ def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
 
 
 def error_budget(share: float) -> ErrorBudget:
-    """Of the verdicts of a step whose `max_error_rate` is `share`."""
+    """The budget of a step whose `max_error_rate` is `share`."""
     return ErrorBudget(share, fewest=_FEWEST, what="answers could not be verified (max_error_rate)")
-
-
-def again(answer: str, number: int) -> str:
-    """The same answer as a different text, so the verifier reruns it; number 0 is the answer itself."""
-    return answer + "\n" * number
 
 
 def known_answers(task: Task) -> list[str]:
@@ -114,13 +104,16 @@ class Scores:
     def __init__(self, path: Path) -> None:
         """Reads the file once. Raises UserError, with file and line, for invalid lines."""
         self.path = path
-        self.counts: dict[str, tuple[int, int]] = {}
-        """Task id -> (answers, passed)."""
+        self.counts: dict[str, tuple[int, int]] = {}  # task id -> (answers, passed)
         self.rates: dict[str, float] = {}
         self._answers: defaultdict[str, list[int]] = defaultdict(list)
+        offset = 0
         try:
-            for number, offset, line in _lines(path):
-                self._take(line, offset, f"{path}:{number}")
+            with path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    if line.strip():
+                        self._take(line, offset, f"{path}:{number}")
+                    offset += len(line)
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"scores={str(path)!r}: cannot be read ({error}); give a JSONL file") from error
 
@@ -133,10 +126,10 @@ class Scores:
                     file.seek(offset)
                     yield json.loads(file.readline())["answer"]
 
-    def add(self, task_id: str, passed: bool) -> None:
-        """Counts one more answer."""
+    def add(self, task_id: str, passed: int, answers: int = 1) -> None:
+        """Counts more answers."""
         n, c = self.counts.get(task_id, (0, 0))
-        self.counts[task_id] = n + 1, c + passed
+        self.counts[task_id] = n + answers, c + passed
 
     def _take(self, line: bytes, offset: int, where: str) -> None:
         try:
@@ -153,17 +146,6 @@ class Scores:
         elif score.pass_rate is not None:
             self.rates[score.task_id] = score.pass_rate
         elif score.n is not None:
-            n, c = self.counts.get(score.task_id, (0, 0))
-            self.counts[score.task_id] = n + score.n, c + (score.c or 0)
+            self.add(score.task_id, score.c or 0, score.n)
         else:
             self._answers[score.task_id].append(offset)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """(number, offset, line) of each line that is not blank."""
-    offset = 0
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, offset, line
-            offset += len(line)

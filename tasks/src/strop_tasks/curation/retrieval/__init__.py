@@ -1,10 +1,12 @@
 """Retrieval tasks: a request, and the relevant files and lines of a tree. See docs/search.md."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from strop_tasks.curation.engine.output import Issues
 from strop_tasks.curation.engine.tally import TallyLayout
 
 if TYPE_CHECKING:
@@ -19,35 +21,22 @@ class RetrievalSettings:
 
     newest: Annotated[int, Option(min=0, help="number of commits of a repository to consider")] = 10_000
     docstrings: Annotated[
-        int,
-        Option(
-            min=0, help="also make requests from docstrings, for at most this many functions of a repository"
-        ),
+        int, Option(min=0, help="also make requests from at most this many docstrings of a repository")
     ] = 0
     max_files: Annotated[int, Option(min=1, help="maximum relevant files per request")] = 5
     max_lines: Annotated[int, Option(min=1, help="maximum relevant lines per request")] = 200
     named: Annotated[bool, Option("--named", help="also use messages that name a relevant file")] = False
-    issues: Annotated[
-        list[str] | None,
-        Option(
-            metavar="REPOSITORY=FILE.json",
-            help="its issues, as gh issue list --json number,title,body writes them; where a commit closes "
-            "one, its text is the request; repeatable",
-        ),
-    ] = None
+    issues: Issues = None
     seed: Annotated[int, Option(help="seed for the choice of docstrings")] = 0
 
 
-def _marks(task: "Task") -> list[tuple[str, str]]:
+def _marks(task: "Task") -> Iterator[tuple[str, str]]:
     from strop_verify.core.checks import RetrievalCheck
 
-    truth = task.check.only(RetrievalCheck).truth
-    return [
-        ("kinds", str(task.metadata.get("kind"))),
-        ("splits", str(task.split)),
-        ("repositories", task.topic),
-        ("files_named", str(len(truth))),
-    ]
+    yield "kinds", str(task.metadata.get("kind"))
+    yield "splits", str(task.split)
+    yield "repositories", task.topic
+    yield "files_named", str(len(task.check.only(RetrievalCheck).truth))
 
 
 LAYOUT = TallyLayout(

@@ -1,31 +1,26 @@
 """Retrieval tasks from commits: the message is the request, and the lines that the commit changes are relevant.
 
-The relevant lines are those of the parent's tree that the commit removes or replaces (`git diff -U0`, without lines
-around them); for an insertion, the last line before it that is not blank. Renames are followed; new files do not
-count. Only program files count, without tests and build configuration.
-
-Where a message closes an issue whose text is known, that text is the request.
-
-What is left out is counted by reason: see docs/search.md.
+The relevant lines are those of the parent's tree that the commit removes or replaces (`git diff -U0`); for an
+insertion, the last line before it that is not blank. Renames are followed. Only program files of the parent count,
+without tests and build configuration. If the message closes an issue whose text is known, that text is the request.
+docs/search.md lists the reasons for which commits are left out.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 
 from strop.environments.search_pattern import words
 from strop_tasks.curation.edits.history import is_packaging, is_program, is_test, said_of
 from strop_tasks.curation.edits.programs import same_program
-from strop_tasks.curation.edits.repository import Commit, Repository
+from strop_tasks.curation.edits.repository import Commit, Repository, SourceHistory
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.retrieval import FAMILY, RetrievalSettings
-from strop_tasks.curation.retrieval.trees import SourceHistory
 from strop_verify.core.checks import RetrievalCheck
-from strop_verify.core.errors import UserError
 from strop_verify.core.ranges import Range, merged, write_ranges
 from strop_verify.core.task import Task
 from strop_verify.edits.languages import LANGUAGES
+from strop_verify.edits.lines import split
 from strop_verify.edits.paths import unquoted
 
 _VAGUE = """
@@ -42,48 +37,35 @@ _NAMED_AT_LEAST = 4
 
 
 def of_commits(
-    repository: Repository,
-    commits: list[Commit],
-    history: SourceHistory,
-    store: str,
-    settings: RetrievalSettings,
-    issues: Mapping[int, str],
-    tally: Tally,
-    done: Callable[[int], None] = lambda made: None,
-) -> Iterator[Task]:
-    """One task per commit, newest first. `store`: how tasks name the repository of trees; `issues`: texts by
-    number."""
+    repository: Repository, commits: list[Commit], history: SourceHistory, store: str, settings: RetrievalSettings,
+    issues: Mapping[int, str], tally: Tally,
+) -> Iterator[Task]:  # fmt: skip
+    """One task per commit, newest first. `store`: the tasks' name of the repository of trees; `issues`: by number."""
     for commit, diff in repository.diffs(commits):
         tally.considered += 1
-        with tally.leaving_out("left_out", done):
+        with tally.leaving_out("left_out"):
             task = _task(repository, commit, diff, history, store, settings, issues)
-            done(1)
+            tally.done(1)
             yield task
 
 
 def _task(
-    repository: Repository,
-    commit: Commit,
-    diff: str,
-    history: SourceHistory,
-    store: str,
-    settings: RetrievalSettings,
+    repository: Repository, commit: Commit, diff: str, history: SourceHistory, store: str, settings: RetrievalSettings,
     issues: Mapping[int, str],
-) -> Task:
+) -> Task:  # fmt: skip
     message, issue = said_of(commit, issues)
     if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
         raise LeftOut("says nothing of where")
     if not commit.parent:
         raise LeftOut("the first commit")
-    truth = changed_lines(diff)
-    truth = {path: spans for path, spans in truth.items() if _counts(path)}
+    truth = {path: spans for path, spans in changed_lines(diff).items() if _counts(path)}
     if not truth:
         raise LeftOut("changes no program that was there")
     lines = sum(last - first + 1 for spans in truth.values() for first, last in spans)
     if len(truth) > settings.max_files or lines > settings.max_lines:
         raise LeftOut("huge")
     before = repository.texts(commit.parent, truth)
-    if any(path not in before or spans[-1][1] > _length(before[path]) for path, spans in truth.items()):
+    if any(path not in before or spans[-1][1] > len(split(before[path])) for path, spans in truth.items()):
         raise LeftOut("changes files that are no text")
     telling = {path: _telling(before[path], spans) for path, spans in truth.items()}
     truth = {path: spans for path, spans in telling.items() if spans}
@@ -104,36 +86,10 @@ def _task(
         topic=history.name,
         source=f"{history.name}@{commit.id[:12]}",
         metadata={
-            "kind": "commit",
-            "repository": history.name,
-            "commit": commit.id,
-            "date": commit.date,
-            **({"names_file": True} if named else {}),
-            **({"issue": issue} if issue else {}),
+            "kind": "commit", "repository": history.name, "commit": commit.id, "date": commit.date,
+            **({"names_file": True} if named else {}), **({"issue": issue} if issue else {}),
         },
-    )
-
-
-def read_issues(words: Sequence[str]) -> dict[str, dict[int, str]]:
-    """Texts of issues by repository and number, of words such as flask=issues.json: a JSON array of objects with
-    number, title and body. Raises UserError.
-    """
-    found: dict[str, dict[int, str]] = {}
-    for word in words:
-        name, equals, path = word.partition("=")
-        if not (name and equals and path):
-            raise UserError(f"--issues {word}: write REPOSITORY=FILE.json")
-        try:
-            rows = json.loads(Path(path).read_text(encoding="utf-8"))
-            texts = {int(row["number"]): f"{row['title']}\n\n{row.get('body') or ''}".strip() for row in rows}
-        except OSError as error:
-            raise UserError(f"--issues {word}: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UserError(
-                f"--issues {word}: is not a list of issues; gh issue list --json number,title,body writes one"
-            ) from None
-        found.setdefault(name, {}).update(texts)
-    return found
+    )  # fmt: skip
 
 
 def changed_lines(diff: str) -> dict[str, list[Range]]:
@@ -146,7 +102,8 @@ def changed_lines(diff: str) -> dict[str, list[Range]]:
         elif line.startswith("diff --git "):
             path = ""
         elif line.startswith("--- "):
-            path = _old_path(line[4:])
+            named = unquoted(line[4:].removesuffix("\t"))
+            path = named.removeprefix("a/") if named.startswith("a/") else ""
         elif hunk := re.match(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@", line):
             first, removed, added = int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)
             left = removed + added
@@ -173,7 +130,7 @@ def _counts(path: str) -> bool:
 
 
 def _telling(text: str, spans: list[Range]) -> list[Range]:
-    """The ranges that hold more than the project's version, see `not_blank`."""
+    """The ranges that hold more than the project's version, as `not_blank` returns them."""
     lines = text.split("\n")
     return not_blank(
         lines, [(a, b) for a, b in spans if not all(_VERSION.match(line) for line in lines[a - 1 : b])]
@@ -181,7 +138,7 @@ def _telling(text: str, spans: list[Range]) -> list[Range]:
 
 
 def not_blank(lines: Sequence[str], spans: Iterable[Range]) -> list[Range]:
-    """The ranges; in place of one of blank lines alone the last line above it that is not, else the first one below."""
+    """The ranges; one of only blank lines becomes the last line above that is not blank, else the first one below."""
     found: list[Range] = []
     for first, last in spans:
         near = first
@@ -191,12 +148,3 @@ def not_blank(lines: Sequence[str], spans: Iterable[Range]) -> list[Range]:
             last = near
         found.append((near, last))
     return merged(found)
-
-
-def _length(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n") and bool(text))
-
-
-def _old_path(written: str) -> str:
-    path = unquoted(written.removesuffix("\t"))
-    return path.removeprefix("a/") if path.startswith("a/") else ""

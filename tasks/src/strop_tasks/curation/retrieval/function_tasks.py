@@ -1,15 +1,14 @@
 """Retrieval tasks from functions with a docstring, and from bugs introduced into a project."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from strop_tasks.curation.edits.history import is_packaging, is_test
-from strop_tasks.curation.edits.repository import Repository
+from strop_tasks.curation.edits.repository import Repository, SourceHistory
 from strop_tasks.curation.engine.tally import LeftOut, Tally
 from strop_tasks.curation.retrieval import FAMILY
 from strop_tasks.curation.retrieval.commits import names_file, not_blank
-from strop_tasks.curation.retrieval.trees import SourceHistory
 from strop_verify.code.python.source import PythonFunction, Unreadable, functions, parse
 from strop_verify.core.checks import ProjectCheck, RetrievalCheck
 from strop_verify.core.ids import rng
@@ -18,10 +17,8 @@ from strop_verify.core.task import Task
 from strop_verify.edits.lines import opcodes, split
 
 _FEWEST_CHARACTERS, _FEWEST_LINES, _MOST_LINES = 60, 4, 150
-"""Of a docstring, and of the function that it describes."""
-_WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")
-"""The first line of what `strop build bugs` says of a bug."""
-Done = Callable[[int], None]
+"""Limits of a docstring, and of the function that it describes."""
+_WHERE = re.compile(r"\AFix the bug in .*\.(?:\n|$)")  # the first line of a statement of `strop build bugs`
 
 
 def of_docstrings(
@@ -80,27 +77,20 @@ def _without_docstring(text: str, function: PythonFunction) -> tuple[str, list[R
     kept = last - (ends - begins + 1)
     if not _FEWEST_LINES <= kept - first + 1 <= _MOST_LINES:
         raise LeftOut("a function that is too short or too long")
-    if names_function(function.docstring, function.name):
+    if len(function.name) > 3 and function.name.strip("_") in function.docstring:  # a trivial request
         raise LeftOut("the docstring names its function")
     return "".join([*lines[: begins - 1], *lines[ends:]]), [(first, kept)]
 
 
-def names_function(docstring: str, name: str) -> bool:
-    """Whether a docstring contains the function's name, which makes the request trivial."""
-    return len(name) > 3 and name.strip("_") in docstring
-
-
-def of_bugs(
-    tasks: Iterable[Task], file: Path, tally: Tally, done: Done = lambda made: None
-) -> Iterator[Task]:
-    """One task per bug of a project (`strop build bugs`): the description of the bug is the request, and the lines
-    that the repair changes are relevant.
+def of_bugs(tasks: Iterable[Task], file: Path, tally: Tally) -> Iterator[Task]:
+    """One task per bug of a project (`strop build bugs`): its description is the request, and the lines that the repair
+    changes are relevant.
     """
     for task in tasks:
         tally.considered += 1
-        with tally.leaving_out("left_out", done):
+        with tally.leaving_out("left_out"):
             made = _of_bug(task, file)
-            done(1)
+            tally.done(1)
             yield made
 
 
@@ -139,8 +129,8 @@ def _of_bug(task: Task, file: Path) -> Task:
 
 
 def request_of_bug(statement: str) -> str:
-    """A repair task's description of its bug, without its place: the function and file at its beginning, the failing
-    test's file. Raises LeftOut where nothing else is said.
+    """A repair task's description of its bug, without the function and the names of files. Raises LeftOut if nothing
+    else is left.
     """
     said = re.sub(r"`[^`\s]+\.(?:py|rs)::", "`", _WHERE.sub("", statement)).strip()
     if not said:
@@ -149,6 +139,6 @@ def request_of_bug(statement: str) -> str:
 
 
 def changed(before: str, after: str) -> list[Range]:
-    """The lines of `before` that `after` replaces; of an insertion the line behind which it stands."""
+    """The lines of `before` that `after` replaces; for an insertion, the line before it."""
     found = opcodes(split(before), split(after))
     return merged((i + 1, j) if j > i else (max(1, i), max(1, i)) for equal, i, j, _, _ in found if not equal)

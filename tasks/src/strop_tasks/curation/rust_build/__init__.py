@@ -1,6 +1,6 @@
-"""`strop build rust`: prompts that were written for Python to verified Rust tasks, by any OpenAI-compatible model.
+"""`strop build rust`: verified Rust tasks from prompts written for Python, by any OpenAI-compatible model.
 
-`build.build` is the door; docs/rust.md says what the folder of a build holds.
+`build.build` is the entry point; docs/rust.md says what the folder of a build holds.
 """
 
 from dataclasses import dataclass
@@ -17,24 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RustBuildSettings:
-    """One build, and the server that it asks.
-
-    The fields of `identity` decide what is asked and kept; the others may change between its runs.
-    """
+    """One build and its server. The fields of `identity` must stay the same when a build is resumed."""
 
     url: Annotated[str, Option(help="OpenAI-compatible server, such as http://127.0.0.1:8000/v1")] = ""
     model: Annotated[str, Option(help="name of the model on the server")] = ""
     column: Annotated[
-        list[str] | None,
-        Option("--column", "-c", help="statement=COLUMN, id=COLUMN for another data set"),
+        list[str] | None, Option("--column", "-c", help="statement=COLUMN, id=COLUMN for another data set")
     ] = None
     limit: Annotated[int | None, Option(min=1, help="stop after this many prompts")] = None
     draw: Annotated[
-        bool,
-        Option(
-            "--draw",
-            help="draw the prompts at random from the whole source, by --seed, instead of the first ones",
-        ),
+        bool, Option("--draw", help="draw the prompts from the whole source, by --seed, not the first ones")
     ] = False
     attempts: Annotated[
         int, Option(min=1, max=8, help="answers per prompt; each retry gets the error of the last")
@@ -55,17 +47,17 @@ class RustBuildSettings:
 
     @property
     def drawn_by(self) -> int | None:
-        """The seed by which prompts are drawn; None: the first ones."""
+        """The seed for drawing prompts; None: take the first ones."""
         return self.seed if self.draw else None
 
     @property
     def columns(self) -> dict[str, str]:
-        """Part to column of foreign rows. Raises UserError."""
+        """Part of a prompt to column of foreign rows. Raises UserError."""
         return columns_of(self.column) or {}
 
     @property
     def shares(self) -> tuple[int, int, int]:
-        """Of train, test and eval. Raises UserError."""
+        """Proportions of train, test and eval. Raises UserError."""
         words = self.parts.split(",")
         if len(words) != 3 or not all(word.strip().isdecimal() for word in words):
             raise UserError(
@@ -84,23 +76,23 @@ class RustBuildSettings:
         )  # fmt: skip
 
     def check(self) -> None:
-        """Raises UserError, one line, for what cannot work."""
+        """Raises UserError for settings that cannot work."""
         if (self.price_in is None) != (self.price_out is None):
-            raise UserError("one price alone gives no cost: name both --price-in and --price-out")
+            raise UserError("a cost needs both prices: add --price-in and --price-out")
         if self.max_cost is not None and self.price_in is None:
             raise UserError("--max-cost needs prices: add --price-in and --price-out, per million tokens")
         if sum(self.shares) == 0:
-            raise UserError(f"--parts {self.parts}: three numbers, at least one of them above 0")
+            raise UserError(f"--parts {self.parts}: give three numbers, at least one of them above 0")
         if unused := set(self.columns) - {"statement", "id"}:
             raise UserError(f"--column {min(unused)}=...: only statement=COLUMN and id=COLUMN are used here")
 
     def check_server(self) -> None:
-        """Raises UserError, one line, where no server or model is named."""
+        """Raises UserError if no server or model is named."""
         self.connection().check_url("--url")
         if not self.model:
             raise UserError("no model named: add --model NAME, as the server names it")
 
     def identity(self, source: str, templates: str) -> dict[str, Any]:
-        """What two runs must have in common to be one build. `templates`: a hash of the texts that ask."""
+        """The settings that all runs of one build share. `templates`: a hash of the prompt templates."""
         names = ("columns", "model", "temperature", "max_tokens", "attempts", "seed")
         return {"source": source, **{name: getattr(self, name) for name in names}, "templates": templates}

@@ -1,4 +1,4 @@
-"""A response taken apart: the solution, its tests, and the part of it that tests need to know.
+"""Splits a response into the solution, its tests, and the interface that the tests need.
 
 Responses are hostile text: they are parsed and never run here.
 """
@@ -16,7 +16,7 @@ _COMMENTS = ("line_comment", "block_comment")
 
 
 class NotKept(Exception):
-    """Why a response is not kept: the stage at which it fell, one line, and what a compiler said."""
+    """Why a response is not kept: the stage that rejected it, one line, and the compiler's output."""
 
     def __init__(self, stage: str, reason: str, output: str = "") -> None:
         super().__init__(reason)
@@ -44,7 +44,7 @@ def statement(text: str, finish: str) -> str:
     if not words:
         raise NotKept("rewrite", "the response is empty")
     if words.strip("`*. \n").upper() == "SKIP":
-        raise NotKept("rewrite", "the model says that it makes no sense in Rust")
+        raise NotKept("rewrite", "the model says that the prompt makes no sense in Rust")
     if "#[test]" in words or "#[cfg(test)]" in words:
         raise NotKept("rewrite", "the rewritten prompt holds tests")
     return words
@@ -76,20 +76,18 @@ def parts(code: str) -> Parts:
     kept = (data[:start].rstrip() + b"\n" + data[end:].rstrip()).decode().strip() + "\n"
     tests = data[start:end].decode() + "\n"
     if "#[test]" in "".join(kept.split()):
-        raise NotKept("format", "there are tests outside of the test module")
+        raise NotKept("format", "there are tests outside the test module")
     return Parts(kept, tests)
 
 
 def test_count(tests: str) -> int:
-    """How many functions are marked `#[test]`."""
+    """The number of functions marked `#[test]`."""
     return sum(node.type == "attribute_item" and text_of(node) == "#[test]" for node in walk(parse(tests)))
 
 
 def signature(found: Parts) -> str:
-    """The interface that these tests need: the head of the function that they call.
-
-    Above it the types and imports that it names. Where tests need more than one function or methods, an outline of all
-    heads. Raises NotKept when they need nothing of the solution.
+    """The interface that the tests need: the head of the function that they call, below the types and imports that it
+    names; an outline of all heads if they need methods or several functions. Raises NotKept if they need nothing.
     """
     root = parse(found.code)
     wanted = _names(parse(found.tests))
@@ -107,7 +105,7 @@ def signature(found: Parts) -> str:
 
 
 def head_of(code: str, name: str) -> str:
-    """The head of the top-level function of that name, or empty."""
+    """The head of the top-level function of that name; empty if there is none."""
     found = (_head(n) for n in parse(code).children if n.type == "function_item" and _name(n) == name)
     return next(found, "")
 
@@ -128,7 +126,7 @@ def _head(function: Node) -> str:
 
 
 def _impl(node: Node, wanted: set[str]) -> Iterator[str]:
-    """The heads of the methods that are wanted, in their `impl`; nothing for implementations of traits."""
+    """The heads of the wanted methods of an `impl`; nothing for an implementation of a trait."""
     body = node.child_by_field_name("body")
     if body is None or node.child_by_field_name("trait") is not None:
         return

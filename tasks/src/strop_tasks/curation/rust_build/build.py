@@ -1,8 +1,7 @@
-"""The build: every prompt of a source to a verified Rust task or to a reason, many at a time.
+"""Turns every prompt of a source into a verified Rust task or a reason against one, many at a time.
 
-A killed build resumes: results and paid responses are read back, and the same source and settings
-give the same files, however often it was killed. While it runs, memory does not grow with the texts: of each prompt it
-holds a few hashes and places.
+A killed build resumes: results and paid responses are read back, and the same source and settings give the same files,
+however often it was killed. Memory holds a few hashes and offsets per prompt, no texts.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,8 +28,7 @@ from strop_verify.verification import open_verifier
 from strop_verify.verification.rust.installation import find_installation
 from strop_verify.verification.verifier import OpenVerifier
 
-VERIFYING = 64
-"""Prompts under way beyond those that wait for a call: what the verifier can work on."""
+VERIFYING = 64  # prompts in progress beyond those that wait for a call, for the verifier to work on
 
 
 @dataclass(frozen=True)
@@ -40,11 +38,11 @@ class Report:
     manifest: dict[str, Any]
     out_of_money: bool = False
     unverified: str = ""
-    """Why prompts could not be verified; empty when all could."""
+    """Why prompts could not be verified; empty if all could."""
 
 
 def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
-    """What a whole build costs, from its prompts; nothing is sent or written. Raises UserError."""
+    """The cost of a whole build, from its prompts; nothing is sent or written. Raises UserError."""
     settings.check()
     seen: set[int] = set()
     rows = count = characters = 0
@@ -59,21 +57,16 @@ def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
 
 
 def build(
-    source: str,
-    folder: Path,
-    settings: RustBuildSettings,
-    expected: CostEstimate,
-    *,
-    say: Callable[[str], None],
+    source: str, folder: Path, settings: RustBuildSettings, expected: CostEstimate, *, say: Callable[[str], None],
     show: Callable[[int, int, Usage], None],
-) -> Report:
-    """Runs a build, or the rest of one, to its end, and writes its files.
+) -> Report:  # fmt: skip
+    """Runs or resumes a build and writes its files.
 
-    say   gets lines for people
-    show  is called after each prompt with the prompts that are done, those that were kept, and what is paid
+    say   prints a line for the user
+    show  gets the number of finished prompts, the number of kept ones, and the paid usage, after each prompt
 
-    Raises UserError for settings, a folder or a server that are wrong; StropError when verification cannot go on;
-    KeyboardInterrupt, saying how to go on, after the calls under way are in.
+    Raises UserError for wrong settings, a wrong folder or server; StropError if verification fails; KeyboardInterrupt,
+    which says how to resume, once the calls in flight have finished.
     """
     settings.check()
     settings.check_server()
@@ -94,16 +87,14 @@ class _Run:
     settings: RustBuildSettings
     expected: CostEstimate
     results: Memory
-    judge: str
-    """Names the compiler; results by another one are made again."""
+    judge: str  # the compiler's identity; results of another compiler are made again
     say: Callable[[str], None]
     show: Callable[[int, int, Usage], None]
     keys: dict[int, str] = field(default_factory=dict)
-    """By number, where the prompts of this run that are done have their results."""
+    """Number of each finished prompt to the key of its result."""
     kept: int = 0
     budget: ErrorBudget = field(default_factory=lambda: ErrorBudget(what="answers could not be verified"))
-    cause: str = ""
-    """Why the first one could not be verified."""
+    cause: str = ""  # why the first prompt that could not be verified failed
 
     def whole(self) -> Report:
         """The build and its files."""
@@ -131,19 +122,19 @@ class _Run:
                 for _ in bounded_map(works, self.settings.concurrency + VERIFYING, ordered=False):
                     self.show(len(self.keys), self.kept, calls.usage)
             except KeyboardInterrupt:
-                what = f"{calls.under_way} calls under way are finished and kept"
+                what = f"{calls.under_way} calls in flight are finished and kept"
                 self.say(f"interrupted: {what}, up to {FINISH_SECONDS:g} s")
                 raise KeyboardInterrupt("continue with the same command") from None
         return calls
 
     def _prompts(self) -> Iterator[SourcePrompt]:
-        """The prompts that have no result yet; those that are not asked get theirs here."""
+        """The prompts to ask; those with an earlier result, or that cannot be asked, are recorded here."""
         seen: set[int] = set()
         settings = self.settings
         for prompt in sources.read(self.source, settings.columns, settings.limit, settings.drawn_by):
             unfit = _askable(prompt, seen)
             known = self.results.get(f"{prompt.key} {self.judge}", {"stage": "refused"})
-            if known.get("stage") != "refused":  # which may be asked again, for it was not paid
+            if known.get("stage") != "refused":  # a refused prompt was not paid for and is asked again
                 self.keys[prompt.number] = f"{prompt.key} {self.judge}"
                 self.kept += "task" in known
             elif unfit is not None:
@@ -152,12 +143,12 @@ class _Run:
                 yield prompt
 
     def _done_so_far(self) -> Iterator[dict[str, Any]]:
-        """The results of this run in the order of the source, read as they are asked for."""
+        """The results of this run in the order of the source, one at a time."""
         for number in sorted(self.keys):
             yield self.results[self.keys[number]]
 
     def _add(self, prompt: SourcePrompt, outcome: Task | NotKept) -> None:
-        """Writes down a result."""
+        """Stores a result."""
         line: dict[str, Any] = {"id": prompt.id}
         if isinstance(outcome, Task):
             line["task"] = outcome.model_dump(mode="json")
@@ -168,7 +159,7 @@ class _Run:
         self.results[self.keys[prompt.number]] = line
 
     def _done(self, prompt: SourcePrompt, calls: Calls, verifier: OpenVerifier) -> Work[None]:
-        """One prompt's whole way, up to its result."""
+        """Plays one prompt and stores its result, if there is one."""
         try:
             outcome = yield from self._play(prompt, calls, verifier)
         except Stopped:
@@ -207,7 +198,7 @@ class _Run:
 
 
 def _askable(prompt: SourcePrompt, seen: set[int]) -> NotKept | None:
-    """Why this prompt is not asked, None when it is. `seen` holds hashes of the statements before it."""
+    """Why this prompt is not asked; None if it is. `seen`: hashes of the statements before it."""
     if not prompt.statement:
         return NotKept("prompt", "the prompt is empty")
     if len(prompt.statement) > sources.MOST_CHARACTERS:

@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\s*(?:&(?:'\w+\s+)?|\w+(?:::\w+)*|[\[\]()<>,;])")
 
 
 class RustType(Record):
-    """A type: its last name, or "&", "[]", "[N]", "()", with what it is made of."""
+    """A type: its last name, or "&", "[]", "[N]", "()", and its parts."""
 
     name: str
     of: list["RustType"] = Field(default_factory=list)
@@ -35,7 +35,7 @@ class RustType(Record):
 
 
 def parse_type(text: str) -> RustType:
-    """The type that the text writes. Raises ValueError for what is not covered."""
+    """The type in a text. Raises ValueError for an unsupported one."""
     tokens: list[str] = []
     at = 0
     text = text.strip()
@@ -52,7 +52,8 @@ def parse_type(text: str) -> RustType:
 
 
 def literal(value: Any, kind: RustType, *, plain: bool = False) -> str:
-    """An expression of the type; ValueError if there is none. `plain`, for readers: texts in quotes, `vec![]`."""
+    """The value as an expression of the type. Raises ValueError if it has none. `plain`, for readers: texts in quotes
+    without a conversion, `vec![]`."""
     name, of = kind.name, kind.of
     if name in INTEGERS and isinstance(value, int) and not isinstance(value, bool):
         return _integer(value, name)
@@ -136,7 +137,9 @@ def _type(tokens: list[str]) -> tuple[RustType, list[str]]:
         inner, rest = _type(rest)
         if rest[:1] == [";"] and rest[2:3] == ["]"]:
             return RustType(name="[N]", of=[inner], text=f"[{inner.text}; {rest[1]}]"), rest[3:]
-        return RustType(name="[]", of=[inner], text=f"[{inner.text}]"), _past("]", rest)
+        if rest[:1] != ["]"]:
+            raise ValueError("']' is missing in a type")
+        return RustType(name="[]", of=[inner], text=f"[{inner.text}]"), rest[1:]
     if first == "(":
         parts, rest = _list(rest, ")")
         inside = ", ".join(part.text for part in parts) + ("," if len(parts) == 1 else "")
@@ -168,14 +171,7 @@ def _list(tokens: list[str], end: str) -> tuple[list[RustType], list[str]]:
     return parts, tokens[1:]
 
 
-def _past(token: str, tokens: list[str]) -> list[str]:
-    if tokens[:1] != [token]:
-        raise ValueError(f"{token!r} is missing in a type")
-    return tokens[1:]
-
-
-TESTS = 4
-"""Most hidden tests of a task; its hidden cases are dealt out to them."""
+TESTS = 4  # maximum hidden tests of a task, among which its hidden cases are distributed
 _HEAD = re.compile(r"pub fn (\w+)\((.*?)\)(?:\s*->\s*(.*?))?\s*\{", re.S)
 
 
@@ -192,7 +188,7 @@ def rust_tests(signature: str, cases: Sequence[Case]) -> str:
 
 
 def parse_head(signature: str) -> tuple[str, list[RustType], RustType]:
-    """(name, types of the parameters, type of the result) of a function's head, with or without its brace."""
+    """(name, parameter types, result type) of a function's head, with or without its brace."""
     match = _HEAD.search(signature.rstrip(" {") + " {")
     if match is None:
         raise ValueError(f"{signature!r} is no head of a function")

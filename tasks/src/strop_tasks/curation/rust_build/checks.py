@@ -1,9 +1,9 @@
-"""Whether an answer becomes a task: built, linted, tested, its tests tried on faults, and compared with the source.
+"""Whether an answer becomes a task:
 
-1. The whole answer by its own tests, strictly: no forged pass, and tests that notice a fault (verification.rust).
-2. The solution by these tests once they are the task's trusted ones, as they will judge other answers.
-3. Faulty copies of the solution by the same: the share that they notice is the task's strength.
-4. Where the source has cases for a function of the solution's name, and its types fit: the solution agrees with them.
+1. the whole answer builds, lints and passes its own tests, by the strict verdict (verification.rust);
+2. the solution passes these tests as the task's trusted tests, which will judge other answers;
+3. they catch enough faulty copies of the solution: the share is the task's strength;
+4. the solution agrees with the source's cases, if they fit a function of its name and types.
 """
 
 from collections.abc import Sequence
@@ -26,42 +26,34 @@ EDITION = "2021"
 
 
 class Unverified(Exception):
-    """The verifier could not decide, with the cause; it says nothing of the answer."""
+    """The verifier could not decide; holds the cause, which is not the answer's fault."""
 
 
 def check(
     verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts, origin: dict[str, Any]
 ) -> Work[Task]:
-    """The task of a prompt and its answer. Raises NotKept, and Unverified when the verifier itself failed.
+    """The task of a prompt and its answer. Raises NotKept, and Unverified if the verifier failed.
 
-    origin  of the answer: model and attempt, for the task's metadata
+    origin  the answer's model and attempt, for the task's metadata
     """
     own = Task(language="rust", statement=statement, check=RustCheck(edition=EDITION))
     [verdict] = yield from _judged(verifier, [(own, found.whole)])
     _demand(verdict, found.whole)
     task = Task(
-        language="rust",
-        statement=statement,
-        signature=answers.signature(found),
-        reference=found.code,
-        check=RustCheck(tests=found.tests, edition=EDITION),
-        source=prompt.where,
-    )
+        language="rust", statement=statement, signature=answers.signature(found), reference=found.code,
+        check=RustCheck(tests=found.tests, edition=EDITION), source=prompt.where,
+    )  # fmt: skip
     strength = yield from _strength(verifier, task, found)
     agreed = yield from _agreed(verifier, prompt, statement, found)
     metadata = {
-        "prompt_id": prompt.id,
-        **origin,
-        "own_tests": answers.test_count(found.tests),
-        "assertions": count_assertions(found.whole),
-        "strength": strength,
-        "source_cases": agreed,
-    }
+        "prompt_id": prompt.id, **origin, "own_tests": answers.test_count(found.tests),
+        "assertions": count_assertions(found.whole), "strength": strength, "source_cases": agreed,
+    }  # fmt: skip
     return task.model_copy(update={"metadata": metadata})
 
 
 def _judged(verifier: OpenVerifier, pairs: Sequence[tuple[Task, str]]) -> Work[list[Verdict]]:
-    """One verdict a pair. An *error* is tried once more, then raises Unverified."""
+    """One verdict per pair. An *error* is tried once more, then raises Unverified."""
     futures = [verifier.submit(task, text) for task, text in pairs]
     yield futures
     for number, future in enumerate(futures):
@@ -92,7 +84,7 @@ def _demand(verdict: Verdict, whole: str) -> None:
 
 
 def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> Work[dict[str, int]]:
-    """Faults that were put in and those that the tests noticed, once the tests are trusted. Raises NotKept."""
+    """The numbers of planted faults and of those that the trusted tests catch. Raises NotKept."""
     made = mutants(found.whole, "rust", seed=0, limit=MUTANTS)
     texts = [answers.parts(mutant.text).code for mutant in made]
     first, *rest = yield from _judged(verifier, [(task, text) for text in (found.code, *texts)])
@@ -105,7 +97,7 @@ def _strength(verifier: OpenVerifier, task: Task, found: Parts) -> Work[dict[str
 
 
 def _agreed(verifier: OpenVerifier, prompt: SourcePrompt, statement: str, found: Parts) -> Work[int]:
-    """How many of the source's cases the solution was checked on; 0 if none applies. Raises NotKept when it differs."""
+    """The number of the source's cases, with which the solution agrees; 0 if none applies. Raises NotKept."""
     head = answers.head_of(found.code, prompt.entry_point) if prompt.cases else ""
     if not head:
         return 0

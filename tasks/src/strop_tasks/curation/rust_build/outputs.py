@@ -1,6 +1,6 @@
 """The files of a build: tasks by part, what was dropped and why, and the manifest.
 
-Here it is decided which tasks stay, and on which side: near-duplicates are dropped once, look-alikes stay together.
+Near-duplicates are dropped, and similar tasks go into one part.
 """
 
 import json
@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 
 from strop import __version__
 from strop.policies.connection import Usage
-from strop.tasks.splits import (
-    CODE_THRESHOLD,
-    STATEMENT_THRESHOLD,
-    joined,
-    similar_pairs,
-    statement_shingles,
-)
+from strop.tasks.splits import CODE_THRESHOLD, STATEMENT_THRESHOLD, joined, similar_pairs, statement_shingles
 from strop_tasks.curation.rust_build import RustBuildSettings, questions
 from strop_tasks.curation.steps.split import place_clusters
 from strop_verify.core.files import HashedFile, atomic
@@ -29,20 +23,19 @@ from strop_verify.core.ids import derive_seed
 from strop_verify.core.task import Task
 
 PART_NAMES = ("train", "test", "eval")
-SMALLEST_CODE = 40
-"""Tokens below which code is not compared: short functions are alike by chance."""
+SMALLEST_CODE = 40  # tokens below which code is not compared: short functions are alike by chance
 _TOKEN = re.compile(r"//[^\n]*|\w+|[^\s\w]")
 
 
 class Member(NamedTuple):
-    """What is kept in memory of a task."""
+    """The data of a task that is held in memory."""
 
     prompt_id: str
     task_id: str
     statement: frozenset[str]
     """Three-word runs."""
     code: frozenset[str]
-    """Five-token runs of the solution without its line comments; none where it is short."""
+    """Five-token runs of the solution without line comments; none if it is short."""
 
     @classmethod
     def of(cls, prompt_id: str, task: Mapping[str, Any]) -> "Member":
@@ -54,10 +47,10 @@ class Member(NamedTuple):
 
 
 def duplicates(members: Sequence[Member]) -> tuple[dict[int, int], list[int]]:
-    """(position of a near-duplicate -> position of the one that stays, the cluster of each).
+    """(index of a near-duplicate -> index of the task that stays, the cluster of each).
 
-    A task is dropped when its statement is like that of an earlier one that stays. Clusters join what is alike in
-    statement or code, directly or through others, the dropped included.
+    A task is dropped if its statement is like that of an earlier one that stays. Clusters join tasks alike in statement
+    or code, directly or through others, dropped ones included.
     """
     stated = list(similar_pairs([m.statement for m in members], STATEMENT_THRESHOLD))
     dropped: dict[int, int] = {}
@@ -71,7 +64,7 @@ def duplicates(members: Sequence[Member]) -> tuple[dict[int, int], list[int]]:
 def assign(
     members: Sequence[Member], clusters: Mapping[int, int], shares: tuple[int, int, int], seed: int
 ) -> dict[int, str]:
-    """Position -> "train", "test" or "eval", of those that have a cluster, as the step `split` places clusters."""
+    """Index of each task with a cluster -> "train", "test" or "eval", placed as by the step `split`."""
     ranks = [derive_seed("build", seed, members[at].task_id) for at in clusters]
     wanted = {name: share / sum(shares) for name, share in zip(PART_NAMES, shares, strict=True)}
     chosen = place_clusters(list(clusters.values()), ranks, wanted, {})
@@ -97,7 +90,7 @@ class Written:
     """File -> number of lines and SHA-256."""
 
     def stages(self) -> dict[str, dict[str, int]]:
-        """Stage -> prompts that came to it and that left it."""
+        """Stage -> numbers of prompts before and after it."""
         left = self.kept.total() + self.dropped.total()
         table = {}
         for stage in STAGES:
@@ -109,9 +102,9 @@ class Written:
 def write(
     path: Path, read: Callable[[], Iterator[dict[str, Any]]], shares: tuple[int, int, int], seed: int
 ) -> Written:
-    """Writes train, test, eval, all tasks together, and dropped, each whole. Raises UserError.
+    """Writes train, test, eval, all tasks together, and dropped, each atomically. Raises UserError.
 
-    read  gives the results in the order of the source; one is held at a time, of the others their shingles
+    read  yields the results in the order of the source; memory holds one of them, and the shingles of all
     """
     members = [Member.of(line["id"], line["task"]) for line in read() if "task" in line]
     doubled, clusters = duplicates(members)
@@ -137,40 +130,29 @@ def write(
 
 
 def manifest(
-    source: str,
-    settings: RustBuildSettings,
-    tally: Written,
-    usage: Usage,
-    prompts: int,
-    done: int,
-    judge: str,
-) -> dict[str, Any]:
-    """What was made of what. Nothing in it depends on when, where, or in how many runs it was made.
+    source: str, settings: RustBuildSettings, tally: Written, usage: Usage, prompts: int, done: int, judge: str,
+) -> dict[str, Any]:  # fmt: skip
+    """The manifest, which does not depend on the time, the machine or the number of runs.
 
-    prompts  of the source; done: those that have a result; judge: names the compiler
+    prompts  number of the source's prompts; done: of those with a result; judge: the compiler's identity
     """
     prices = settings.connection().prices
+    by_stage = {stage: tally.dropped[stage] for stage in STAGES if tally.dropped[stage]}
     return {
         "format": 1,
         "build": settings.identity(source, questions.templates_hash()),
-        "limit": settings.limit,
-        "draw": settings.draw,
+        "limit": settings.limit, "draw": settings.draw,
         "parts": dict(zip(PART_NAMES, settings.shares, strict=True)),
-        "complete": done == prompts,
-        "prompts": prompts,
-        "unfinished": prompts - done,
+        "complete": done == prompts, "prompts": prompts, "unfinished": prompts - done,
         "kept": {"total": tally.kept.total(), **{n: tally.kept[n] for n in PART_NAMES}},
-        "dropped": {
-            "total": tally.dropped.total(),
-            "by_stage": {s: tally.dropped[s] for s in STAGES if tally.dropped[s]},
-        },
+        "dropped": {"total": tally.dropped.total(), "by_stage": by_stage},
         "stages": tally.stages(),
         "usage": usage.summary(questions.STAGES),
         "cost": round(usage.cost(prices), 6) if prices.known else None,
         "prices_per_million": {"in": settings.price_in, "out": settings.price_out} if prices.known else None,
         "files": tally.hashes,
         "versions": {"strop": __version__, "rust": judge.rpartition(":")[2]},
-    }
+    }  # fmt: skip
 
 
 def _task_line(task: dict[str, Any], side: str) -> bytes:

@@ -1,31 +1,26 @@
-"""What the model is asked, the key by which a paid response is known again, and what the calls cost.
+"""The questions to the model, the keys that identify paid responses, and an estimate of the cost.
 
-A prompt costs one call to be rewritten for Rust, and one for each answer that is asked for. The estimate takes four
-characters for a token, 60 tokens more than the original for a rewritten prompt, and 500 tokens for a solution with its
-tests.
+A prompt costs one call to be rewritten for Rust, and one for each answer. The estimate assumes four characters per
+token, 60 more tokens for a rewritten prompt, and 500 tokens for a solution with its tests.
 """
 
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from strop.policies.connection import Prices, Usage
-from strop.tasks import templates
-from strop_tasks.curation.engine.paid_calls import Question
+from strop_tasks.curation.engine.paid_calls import Question, messages, template
 from strop_tasks.curation.rust_build import RustBuildSettings
 from strop_verify.core.ids import content_hash, derive_seed
 
-Stage = Literal["rewrite", "solve"]
-STAGES: tuple[Stage, ...] = ("rewrite", "solve")
-MOST_OUTPUT = 3_000
-"""Characters of compiler output shown to the model."""
+STAGES = ("rewrite", "solve")
+MOST_OUTPUT = 3_000  # characters of compiler output shown to the model
 CHARACTERS_PER_TOKEN = 4
 REWRITE_EXTRA_TOKENS, SOLUTION_TOKENS = 60, 500
 
 
 class FailedAnswer(NamedTuple):
-    """Why an answer was not kept, for the model."""
+    """An answer that was not kept, and why, for the model."""
 
     answer: str
     """The whole response."""
@@ -33,88 +28,71 @@ class FailedAnswer(NamedTuple):
     output: str
 
 
-@cache
-def template(name: str) -> str:
-    """The text of one of the templates."""
-    folder = resources.files("strop_tasks.curation.rust_build")
-    return folder.joinpath("templates", f"{name}.txt").read_text("utf-8")
+_template = partial(template, "rust_build")
 
 
 def templates_hash() -> str:
-    """A hash of all texts that ask."""
-    return content_hash([template(name) for name in ("rewrite", "solve", "repair")])
+    """A hash of all templates."""
+    return content_hash(list(map(_template, ("rewrite", "solve", "repair"))))
 
 
 def rewrite(settings: RustBuildSettings, prompt_id: str, statement: str) -> Question:
     """Asks for the prompt in a form for Rust."""
-    return _question(settings, "rewrite", 1, prompt_id, _messages("rewrite", statement=statement), "")
+    asked = messages(_template("rewrite"), {"statement": statement})
+    return _question(settings, "rewrite", 1, prompt_id, asked, "")
 
 
 def solve(
     settings: RustBuildSettings, prompt_id: str, statement: str, faults: list[FailedAnswer]
 ) -> Question:
-    """Asks for function and tests; after `faults`, the newest last, for another answer.
+    """Asks for a function and tests; after `faults`, the newest last, for another answer.
 
-    The key holds the answers that were wrong but not what compilers said of them, which may differ from one machine
-    to the next: a call that is paid stays paid.
+    The key depends on the wrong answers, but not on compilers' output, which may differ between machines.
     """
-    messages = _messages("solve", statement=statement)
+    asked = messages(_template("solve"), {"statement": statement})
     for fault in faults[-1:]:
-        messages.append({"role": "assistant", "content": fault.answer})
-        messages += _messages("repair", reason=fault.reason, output=fault.output[:MOST_OUTPUT])
+        asked.append({"role": "assistant", "content": fault.answer})
+        asked += messages(_template("repair"), {"reason": fault.reason, "output": fault.output[:MOST_OUTPUT]})
     earlier = content_hash([fault.answer for fault in faults]) if faults else ""
-    return _question(settings, "solve", len(faults) + 1, prompt_id, messages, earlier)
-
-
-def _messages(name: str, **values: str) -> list[dict[str, str]]:
-    return [{"role": m.role, "content": m.content} for m in templates.messages(template(name), values)]
+    return _question(settings, "solve", len(faults) + 1, prompt_id, asked, earlier)
 
 
 def _question(
-    settings: RustBuildSettings,
-    stage: Stage,
-    attempt: int,
-    prompt_id: str,
-    messages: list[dict[str, str]],
+    settings: RustBuildSettings, stage: str, attempt: int, prompt_id: str, asked: list[dict[str, str]],
     earlier: str,
-) -> Question:
+) -> Question:  # fmt: skip
     seed = derive_seed(settings.seed, stage, prompt_id, attempt) % 2**31
-    first: Any = messages[:2]
+    first: Any = asked[:2]
     parts = [settings.model, settings.temperature, settings.max_tokens, seed, stage, attempt, first, earlier]
-    return Question(content_hash(parts, length=32), stage, attempt, prompt_id, seed, messages)
+    return Question(content_hash(parts, length=32), stage, attempt, prompt_id, seed, asked)
 
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """Of a whole build whose first answers all pass."""
+    """The cost of a whole build, if all first answers pass."""
 
     rows: int
     """Prompts of the source."""
     prompts: int
-    """Those that are asked."""
+    """Prompts that are asked."""
     calls: int
     tokens_in: int
     tokens_out: int
     most_calls: int
-    """When every answer but the last attempt's fails."""
+    """If every answer before the last attempt fails."""
 
     @classmethod
     def of(cls, rows: int, prompts: int, characters: int, attempts: int) -> "CostEstimate":
-        """From the number of prompts, of those that are asked, and the characters of the statements of these."""
+        """From the numbers of all and of asked prompts, and the characters in the statements of the asked ones."""
         statement = characters / CHARACTERS_PER_TOKEN
-        frame = {stage: len(template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES}
+        frame = sum(len(_template(stage)) / CHARACTERS_PER_TOKEN for stage in STAGES)
         rewritten = statement + prompts * REWRITE_EXTRA_TOKENS
-        return cls(
-            rows=rows,
-            prompts=prompts,
-            calls=2 * prompts,
-            tokens_in=round(prompts * sum(frame.values()) + statement + rewritten),
-            tokens_out=round(rewritten + prompts * SOLUTION_TOKENS),
-            most_calls=(1 + attempts) * prompts,
-        )
+        tokens_in = round(prompts * frame + statement + rewritten)
+        tokens_out = round(rewritten + prompts * SOLUTION_TOKENS)
+        return cls(rows, prompts, 2 * prompts, tokens_in, tokens_out, (1 + attempts) * prompts)
 
     def lines(self, paid: Usage, prices: Prices) -> list[str]:
-        """For people, before anything is sent."""
+        """The estimate as lines for the user."""
         more = f", at most {self.most_calls:,} with repeated attempts" if self.most_calls > self.calls else ""
         lines = [
             f"estimate: {self.prompts:,} prompts, {self.calls:,} calls{more}; about {self.tokens_in:,} tokens in and "

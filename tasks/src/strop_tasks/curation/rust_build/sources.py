@@ -1,8 +1,8 @@
-"""The prompts of a build: one row at a time out of any task source, of which only the statement is needed.
+"""The prompts of a build: one row at a time from any task source, of which only the statement is needed.
 
-A row is understood when `columns` says which column holds the statement, when it has the fields of AceCode-87K (`id`,
-`source`, `question`, `test_cases`), or when it is a Strop task line. Its cases, where it has some that are plain calls
-with plain values, are kept for a check that costs nothing.
+A row can be read if `columns` names the column of the statement, if it has the fields of AceCode-87K (`id`, `source`,
+`question`, `test_cases`), or if it is a Strop task line. Its cases that are plain calls with plain values are kept, to
+check the solution at no cost.
 """
 
 import ast
@@ -21,26 +21,25 @@ from strop_verify.core.ids import content_hash
 from strop_verify.core.task import Task
 
 _ACECODE = {"id", "source", "question", "test_cases"}
-MOST_CHARACTERS = 20_000
-"""Longer statements are dropped unasked."""
+MOST_CHARACTERS = 20_000  # longer statements are dropped unasked
 
 
 class SourcePrompt(NamedTuple):
     """One prompt of the source."""
 
     number: int
-    """Place in the source, from 0."""
+    """Index in the source, from 0."""
     id: str
     """The row's own id, else a hash of the statement."""
     statement: str
     where: str
     entry_point: str = ""
     cases: tuple[Case, ...] = ()
-    """What the function named `entry_point` must give; empty where that is not known."""
+    """Cases of the function `entry_point`; empty if unknown."""
 
     @property
     def key(self) -> str:
-        """A hash of what decides about the result."""
+        """A hash of everything that the result depends on."""
         cases = [case.model_dump() for case in self.cases]
         parts = [self.number, self.id, self.statement, self.where, self.entry_point, cases]
         return content_hash(parts, length=32)
@@ -49,9 +48,9 @@ class SourcePrompt(NamedTuple):
 def read(
     source: str, columns: Mapping[str, str], limit: int | None, drawn_by: int | None = None
 ) -> Iterator[SourcePrompt]:
-    """Yields the first `limit` prompts of a source, holding one row at a time. Raises UserError in one line.
+    """The first `limit` prompts of a source, one row in memory at a time. Raises UserError.
 
-    With a seed `drawn_by` they are drawn from the whole source, and come in its order; a larger limit adds to them.
+    With a seed `drawn_by` they are drawn from the whole source, in its order; a larger limit adds to them.
     """
     chosen: set[int] | None = None
     if limit is not None and drawn_by is not None:
@@ -104,7 +103,7 @@ def _prompt(number: int, where: str, row: "Row | Task", columns: Mapping[str, st
 def _made(number: int, where: str, statement: Any, given: Any) -> SourcePrompt:
     if not isinstance(statement, str):
         kind = type(statement).__name__
-        raise UserError(f"{where}: the prompt is not text but {kind}: name another column")
+        raise UserError(f"{where}: the prompt is of type {kind}, not text: name another column")
     return SourcePrompt(number, str(given or content_hash(statement)), statement.strip(), where)
 
 
@@ -117,7 +116,7 @@ def _from_task(number: int, where: str, task: Task) -> SourcePrompt:
 
 
 def _whole_statement(task: Task) -> str:
-    """The statement, and the signature and examples that the task's prompts show beside it."""
+    """The statement, with the signature and examples that the task's prompts show."""
     parts = [task.statement or task.prompt or ""]
     parts += [f"{title}:\n{text.strip()}" for title, text in (
         ("Signature", task.signature), ("Examples", examples(task))) if text.strip()]  # fmt: skip
@@ -125,9 +124,8 @@ def _whole_statement(task: Task) -> str:
 
 
 def _asserted(tests: Any) -> tuple[str, tuple[Case, ...]]:
-    """(function, cases) of assert statements that compare one function's calls with plain values; ("", ()) else.
-
-    All or nothing for the function's name; asserts of another form are passed over.
+    """(function, cases) of asserts that compare calls of one function with plain values; ("", ()) if they call several.
+    Asserts of another form are skipped.
     """
     texts = (text for text in (tests if isinstance(tests, list) else []) if isinstance(text, str))
     found = [pair for text in texts if (pair := _case(text))]

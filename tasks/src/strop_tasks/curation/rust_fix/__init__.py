@@ -1,4 +1,4 @@
-"""Tasks to repair: programs with one fault put in, the compiler's message, and the tests of the task they come from."""
+"""Repair tasks: Rust programs with one fault, the compiler's message, and the tests of the original task."""
 
 from collections.abc import Iterator
 

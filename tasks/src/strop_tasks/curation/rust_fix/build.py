@@ -1,11 +1,9 @@
-"""`fixes`: tasks with Rust references in, verified tasks to repair out.
+"""`fixes` makes verified repair tasks from tasks with Rust references.
 
-A fault is kept when the strict verifier says that it is what it claims to be: for the kinds with error codes the
-program does not build, and the code of rustc's first error belongs to a kind of the operator; for the others it builds
-and a trusted test fails. Which faults are tried depends on verdicts, never on when they come: the same tasks and seed
-give the same tasks again.
-
-The message of a fault is rustc's first error, or which test fails. Nothing of a hidden test is revealed.
+A fault is kept if the strict verdict confirms its kind: for kinds with error codes the program does not build, and the
+code of rustc's first error belongs to a kind of the operator; for the others it builds and a trusted test fails. The
+choice depends on verdicts, not on their timing: the same tasks and seed give the same result. A fault's message is
+rustc's first error, or which test fails, without revealing a hidden test.
 """
 
 import re
@@ -25,42 +23,33 @@ from strop_verify.core.checks import RustCheck
 from strop_verify.core.ids import content_hash
 from strop_verify.core.protocols import Verifier
 from strop_verify.core.task import Task
+from strop_verify.core.text import squeeze
 from strop_verify.core.verdict import Outcome, Verdict
 
 FAMILY = "rust-fix"
-IN_FLIGHT = 48
-"""Originals whose faults are judged at one time."""
-MOST_TRIED = 4
-"""Faults that are tried for each one that is asked for."""
+IN_FLIGHT = 48  # originals whose faults are judged at a time
+MOST_TRIED = 4  # faults to try per wanted fault
 REPAIR = "Repair the program that is meant to do this."
-"""Short: what all statements share makes them alike, and alike tasks go to one side of a split."""
+"""Short, because text that all statements share makes them similar, and similar tasks go to one side of a split."""
 
 
 @dataclass
 class _Trial:
-    """One fault on its way to being judged."""
+    """A fault that is being judged."""
 
     operator: Operator[Source]
     program: str
     verdict: Future[Verdict]
-    compiled: Future[Verdict] | None
-    """What rustc alone says; None for a fault that builds."""
+    compiled: Future[Verdict] | None  # the verdict of rustc alone; None for a fault that builds
 
 
 def fixes(
-    tasks: Iterable[Task],
-    verifier: Verifier,
-    compiler: Verifier,
-    tally: Tally,
-    *,
-    seed: int = 0,
-    per_task: int = 6,
-    kinds: Collection[Kind] = KINDS,
-    done: Callable[[int], None] = lambda kept: None,
-) -> Iterator[Task]:
-    """Yields the tasks to repair, by original and in the order of the originals; at most `per_task` of each.
+    tasks: Iterable[Task], verifier: Verifier, compiler: Verifier, tally: Tally, *, seed: int = 0,
+    per_task: int = 6, kinds: Collection[Kind] = KINDS, done: Callable[[int], None] = lambda kept: None,
+) -> Iterator[Task]:  # fmt: skip
+    """The repair tasks in the order of the originals, at most `per_task` of each.
 
-    A task is left out, and counted, when it is no Rust, has no reference or no trusted tests, needs crates, or its
+    A task is left out, and counted, if it is not Rust, has no reference or trusted tests, needs crates, or its
     reference does not pass. `verifier` gives strict verdicts, `compiler` (`rustc.open_rustc`) messages. `done` gets
     the number of tasks of each original. Raises TooManyErrors when more than 5 % of the programs could not be verified.
     """
@@ -73,7 +62,7 @@ def fixes(
 
 @dataclass
 class _FaultMaker:
-    """Has programs judged and makes tasks of those that fail as they should."""
+    """Has programs judged and makes tasks of those that fail as intended."""
 
     verifier: Verifier
     compiler: Verifier
@@ -85,7 +74,7 @@ class _FaultMaker:
     budget: ErrorBudget = field(default_factory=ErrorBudget)
 
     def made(self, task: Task) -> Work[list[Task]]:
-        """The programs to repair that one original makes; none where it has no use."""
+        """The repair tasks of one original; none if it is unusable."""
         if reason := _unusable(task):
             self.tally.unusable[reason] += 1
             return []
@@ -117,10 +106,10 @@ class _FaultMaker:
                 return kept
 
     def unlike_others(self, made: list[Task]) -> list[Task]:
-        """Those whose program no task before has, counted."""
+        """The tasks whose program no earlier task has, counted."""
         kept = []
         for task in made:
-            spelt = "".join(task.metadata["broken"].split())
+            spelt = squeeze(task.metadata["broken"])
             if spelt in self.seen:
                 self.tally.drop([task.metadata["operator"]], "another task has the same program")
                 continue
@@ -137,7 +126,7 @@ class _FaultMaker:
         return _Trial(operator, program, self.verifier.submit(task, program), compiled)
 
     def _judged(self, task: Task, trial: _Trial) -> tuple[Kind, str, str] | str:
-        """(kind, error code, message) of a fault that is one, else why it is none."""
+        """(kind, error code, message) of a fault, or the reason against it."""
         operator, verdict = trial.operator, self.budget.see(trial.verdict.result())
         if not verdict.scored:
             return "could not be verified"
@@ -155,7 +144,7 @@ class _FaultMaker:
 
 
 def _no_failure(verdict: Verdict) -> str:
-    """Why a program that should build and fail a test does not do that; "" if it does."""
+    """Why a program does not build and fail a test; "" if it does."""
     build = verdict.stage("build")
     if build is None or not build.passed:
         return "does not build"
@@ -184,26 +173,19 @@ def _task(original: Task, others: list[Task], trial: _Trial, kind: Kind, code: s
     identity = [FAMILY, statement, original.signature, original.check.model_dump(), program]
     metadata = {name: value for name, value in original.metadata.items() if name == "examples"}
     found = {"broken": program, "message": message, "kind": kind, "operator": operator, "error_code": code}
-    return original.model_copy(
-        update={
-            "id": content_hash(identity),
-            "family": FAMILY,
-            "statement": statement,
-            "source": f"{original.source or original.id}.{operator}" + (f".{count + 1}" if count else ""),
-            "prompt": None,
-            "metadata": {**metadata, **found, "original": original.id},
-        }
-    )
+    source = f"{original.source or original.id}.{operator}" + (f".{count + 1}" if count else "")
+    update = {"id": content_hash(identity), "family": FAMILY, "statement": statement, "source": source}
+    metadata |= {**found, "original": original.id}
+    return original.model_copy(update={**update, "prompt": None, "metadata": metadata})
 
 
 FILE = "src/lib.rs"
-EXAMPLES = "examples"
-"""Name of the test of the shown examples."""
+EXAMPLES = "examples"  # name of the test of the shown examples
 MOST_LINES, MOST_CHARACTERS = 40, 2000
 _ERROR = re.compile(r"^error(?:\[(E\d{4})\])?: ")
 _DIAGNOSTIC = re.compile(r"^(?:error|warning)(?:\[\S+\])?: ")
 _LIBRARY = re.compile(r"(?<=--> |::: )/\S*?/library/")
-"""Where the standard library's source lies here."""
+"""The folder of the standard library's source, which depends on the machine."""
 _TYPE_FILE = re.compile(r"^ *= note: (?:the full .*has been written to|consider using `--verbose`)")
 _FAILED_LINE = re.compile(r"^a test failed at line (\d+)$")
 _PANIC = re.compile(r"^panicked at (\S+?):(\d+):\d+:$")
@@ -213,9 +195,9 @@ _KNOWN_PANICS = ("attempt to ", "index out of bounds", "called `Option::unwrap()
 
 
 def first_error(output: str) -> tuple[str, str] | None:
-    """(code, message) of the first error in a compiler's output; None when there is none. The code may be "".
+    """(code, message) of the first error in a compiler's output; None if there is none. The code may be "".
 
-    The message is cut to `MOST_LINES` lines and `MOST_CHARACTERS` characters, at an end of a line.
+    The message is cut to `MOST_LINES` lines and `MOST_CHARACTERS` characters, at a line end.
     """
     lines = output.splitlines()
     start = next((i for i, line in enumerate(lines) if _ERROR.match(line)), None)
@@ -224,12 +206,10 @@ def first_error(output: str) -> tuple[str, str] | None:
     rest = range(start + 1, len(lines))
     end = next((i for i in rest if _DIAGNOSTIC.match(lines[i])), len(lines))
     found = _ERROR.match(lines[start])
-    return (found[1] or "" if found else ""), _cut(_plain(lines[start:end]))
-
-
-def _plain(lines: list[str]) -> list[str]:
-    """The lines without machine-specific parts."""
-    return [_LIBRARY.sub("library/", line).rstrip() for line in lines if not _TYPE_FILE.match(line)]
+    own = (
+        line for line in lines[start:end] if not _TYPE_FILE.match(line)
+    )  # what is the same on every machine
+    return (found[1] or "" if found else ""), _cut([_LIBRARY.sub("library/", line).rstrip() for line in own])
 
 
 def _cut(lines: list[str]) -> str:
@@ -240,7 +220,7 @@ def _cut(lines: list[str]) -> str:
 
 
 def first_failure(task: Task, verdict: Verdict) -> str:
-    """What fails when the program runs: an example that is shown, with where it panics, or a hidden test, no more.
+    """What fails when the program runs: a shown example, with the place of a panic, or just "a hidden test".
 
     `task`: the one whose tests gave the verdict.
     """
@@ -250,7 +230,7 @@ def first_failure(task: Task, verdict: Verdict) -> str:
     if not shown:
         held = "The examples hold, but a" if task.metadata.get("examples") else "A"
         return f"It builds. {held} hidden test fails."
-    # Each failing test leaves one record, in the order of their names; more or fewer say nothing.
+    # Each failing test leaves one record, in the order of names; with more or fewer, none can be attributed.
     record = records[failed.index(EXAMPLES)] if len(records) == len(failed) else ""
     if record.startswith("line "):
         if example := _example(task, task.check.test_code(), int(record.removeprefix("line "))):
@@ -261,7 +241,7 @@ def first_failure(task: Task, verdict: Verdict) -> str:
 
 
 def _records(output: str) -> list[str]:
-    """A failing assertion as "line N" of the tests, a panic of the program as "FILE:LINE", with its cause if known."""
+    """Failing assertions, as "line N" of the tests, and panics of the program, as "FILE:LINE" with a known cause."""
     found, lines = [], output.splitlines()
     for number, line in enumerate(lines):
         failed, panic = _FAILED_LINE.match(line), _PANIC.match(line)
@@ -275,7 +255,7 @@ def _records(output: str) -> list[str]:
 
 
 def _example(task: Task, tests: str, line: int) -> str:
-    """The shown example that the test's line asserts, as the prompt has it; "" when that is not certain."""
+    """The shown example that a line of the tests asserts, as in the prompt; "" if it is not certain."""
     shown = list(task.metadata.get("examples", ()))
     start = next((m for m in _TEST.finditer(tests) if m[2] == EXAMPLES), None)
     if start is None:

@@ -1,7 +1,7 @@
-"""What rustc alone says of one program: the messages of the tasks, in the jail, by the pool that verifies.
+"""The messages of tasks: rustc's output for one program, in the jail.
 
-Strict verdicts come from many programs in one crate, and by clippy: then messages name the other modules, suggest
-imports from them and write types out in full. So each program that should not build is compiled once more, alone.
+Strict verdicts compile many programs in one crate, with clippy, so messages name other modules, suggest imports from
+them and spell types in full. So each program that should not build is compiled once more, alone.
 """
 
 import os
@@ -24,9 +24,9 @@ ROOT = "src/lib.rs"
 
 
 def open_rustc(*, workers: int | None = None, allow_unsafe: bool = False) -> VerifierPool:
-    """A pool that compiles programs one by one: *passed* is "builds", the stage `build` has what rustc printed.
+    """A pool that compiles programs one by one: *passed* means "builds", the stage `build` holds rustc's output.
 
-    Close it or use it as a context manager. What the host's jail lacks is `open_verifier`'s to refuse.
+    Close it or use it as a context manager. `open_verifier` checks the host's jail; this does not.
     """
     usable = min(len(os.sched_getaffinity(0)), MOST_WORKERS)
     return VerifierPool(
@@ -45,7 +45,7 @@ class RustcToolchain:
         self._box: Box | None = None
 
     def judge(self, jobs: Sequence[tuple[Task, str]]) -> list[Verdict]:
-        """One verdict a job, in order. Raises WorkerDied, and VerificationError where no Rust toolchain is found."""
+        """One verdict per job, in order. Raises WorkerDied, and VerificationError if there is no Rust toolchain."""
         try:
             return [self._judge(task, answer) for task, answer in jobs]
         except SandboxError as error:
@@ -69,14 +69,11 @@ class RustcToolchain:
         outcome = Outcome.PASSED if found.ok else Outcome.FAILED
         if found.trouble:
             outcome = Outcome.TIMED_OUT if found.trouble == "timed out" else Outcome.OUT_OF_MEMORY
+        stages = [Stage(name="build", passed=found.ok, seconds=found.seconds, output=output)]
         return Verdict(
-            outcome=outcome,
-            stages=[Stage(name="build", passed=found.ok, seconds=found.seconds, output=output)],
-            detail=found.trouble,
-            seconds=found.seconds,
-            cpu_seconds=found.cpu_seconds,
-            peak_bytes=found.peak_bytes,
-        )
+            outcome=outcome, stages=stages, detail=found.trouble, seconds=found.seconds,
+            cpu_seconds=found.cpu_seconds, peak_bytes=found.peak_bytes,
+        )  # fmt: skip
 
     def _open(self, compiler: Compiler) -> "Box":
         if self._box is None:

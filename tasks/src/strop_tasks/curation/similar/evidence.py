@@ -2,8 +2,8 @@
 
 For: the same words; the same solution except for names and layout; the same tests; a nearly identical statement.
 Against: tests that contradict each other, different code to work on, solutions that differ only in a constant,
-different numbers in the statement. Tasks made from one template are nearly identical in words and code and still
-different, so similarity short of equality counts only together with the tests, or where there is no other evidence.
+different numbers in the statement. Different tasks made from one template can be nearly identical in words and code, so
+similarity short of equality counts only together with the tests, or without other evidence.
 """
 
 from collections.abc import Iterator
@@ -17,8 +17,7 @@ from strop_tasks.curation.similar.minhash import near
 from strop_tasks.curation.similar.table import Agreement, ComparedTask, TaskTable, agreement
 from strop_verify.core.section import Complaint, Section
 
-LEADERS = 8
-"""Different tasks that one text, solution or set of tests may have before further ones are compared with those only."""
+LEADERS = 8  # maximum different tasks with an equal key; further tasks are compared only with these
 
 
 Kind = Literal["statement", "code", "tests", "near"]
@@ -73,7 +72,7 @@ class DuplicatePair(NamedTuple):
 def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[DuplicatePair]:
     """Pairs of duplicates, by the kinds of evidence in `limits.by`.
 
-    Every duplicate is in a pair with one of its duplicates; not all pairs of a larger group are given.
+    Every duplicate is in at least one pair; not all pairs of a larger group are given.
     """
     judge = Judge(table, limits)
     if "statement" in limits.by:
@@ -95,18 +94,18 @@ def same_tasks(table: TaskTable, limits: DedupeConfig) -> Iterator[DuplicatePair
 
 
 class Judge:
-    """The rules, on one table."""
+    """The rules of evidence, applied to one table."""
 
     def __init__(self, table: TaskTable, limits: DedupeConfig) -> None:
         self.table = table
         self.limits = limits
 
     def agreement(self, a: int, b: int) -> Agreement:
-        """What the tests of both say."""
+        """How the tests of two tasks compare."""
         return agreement(self.table.tests(a), self.table.tests(b))
 
     def equals(self, reason: str, keys: np.ndarray[Any, Any], rule: Any) -> Iterator[DuplicatePair]:
-        """Pairs with an equal key that is not 0 and for which the rule holds."""
+        """Pairs with an equal key other than 0 for which the rule holds."""
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         for group in np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1):
@@ -121,7 +120,7 @@ class Judge:
                     leaders.append(b)
 
     def directly(self, a: int, b: int) -> DuplicatePair | None:
-        """The first kind of equality that holds between two tasks, None where they are alike through others only."""
+        """The first kind of equality between two tasks; None if they are alike only through others."""
         x, y = self.table[a], self.table[b]
         if x.text and x.text == y.text and self.by_text(a, b):
             return DuplicatePair(a, b, "same statement", 1.0)
@@ -132,35 +131,37 @@ class Judge:
         return None
 
     def by_text(self, a: int, b: int) -> bool:
-        """The same words, enough of them, or few and something else that agrees."""
+        """The same words: enough of them, or few and another agreement."""
         found = self._compatible(a, b)
         x, y = self.table[a], self.table[b]
-        return found is not None and (x.length >= self.limits.short or _same_code(x, y) or self._tell(found))
-
-    def by_code(self, a: int, b: int) -> bool:
-        """The same solution, large enough, or small and something else that agrees."""
-        x = self.table[a]
-        found = self._compatible(a, b) if _same_code(x, self.table[b]) else None
         return found is not None and (
-            x.size >= self.limits.small or found.agreeing >= 2 or self._likeness(a, b) >= 0.5
+            x.length >= self.limits.short or _same_code(x, y) or found.tells(self.limits.bits)
         )
 
+    def by_code(self, a: int, b: int) -> bool:
+        """The same solution: a large one, or a small one and another agreement."""
+        x = self.table[a]
+        found = self._compatible(a, b) if _same_code(x, self.table[b]) else None
+        if found is None or x.size >= self.limits.small or found.agreeing >= 2:
+            return found is not None
+        return jaccard(self.table.statements[a], self.table.statements[b]) >= 0.5
+
     def by_tests(self, a: int, b: int) -> bool:
-        """The same tests, which tell enough, and solutions that differ by more than a constant."""
+        """The same tests with enough information, and solutions that differ by more than a constant."""
         x, y = self.table[a], self.table[b]
         same = _same_code(x, y)
         if (x.shape == y.shape and not same and x.size) or (found := self._compatible(a, b)) is None:
             return False
-        return found.share >= self.limits.tests and (self._tell(found) or same)
+        return found.share >= self.limits.tests and (found.tells(self.limits.bits) or same)
 
     def by_near_text(self, a: int, b: int, similarity: float) -> bool:
-        """Nearly the same statement, and nothing that speaks against it."""
+        """Nearly the same statement, and no evidence against it."""
         x, y = self.table[a], self.table[b]
         if x.numbers != y.numbers or min(x.length, y.length) < self.limits.short:
             return False
         if (found := self._compatible(a, b)) is None:
             return False
-        if self._tell(found) or _same_code(x, y):
+        if found.tells(self.limits.bits) or _same_code(x, y):
             return True
         comparable = x.size and y.size and x.language == y.language
         return not (comparable and x.shape == y.shape) and (not comparable or similarity >= self.limits.sure)
@@ -170,20 +171,14 @@ class Judge:
         x, y = self.table[a], self.table[b]
         if x.language != y.language or x.shape == y.shape or min(x.size, y.size) < self.limits.small:
             return False
-        return (found := self._compatible(a, b)) is not None and self._tell(found)
+        return (found := self._compatible(a, b)) is not None and found.tells(self.limits.bits)
 
     def _compatible(self, a: int, b: int) -> Agreement | None:
-        """What the tests of both say; None where they contradict, or the tasks give other code to work on."""
+        """How the tests compare; None if they contradict, or if the tasks give different code to work on."""
         if self.table.columns["given"][a] != self.table.columns["given"][b]:
             return None
         found = self.agreement(a, b)
         return None if found.contradict else found
-
-    def _tell(self, found: Agreement) -> bool:
-        return found.agreeing >= 3 and found.bits >= self.limits.bits
-
-    def _likeness(self, a: int, b: int) -> float:
-        return jaccard(self.table.statements[a], self.table.statements[b])
 
 
 def _same_code(x: ComparedTask, y: ComparedTask) -> bool:
@@ -191,7 +186,7 @@ def _same_code(x: ComparedTask, y: ComparedTask) -> bool:
 
 
 def _whole(table: TaskTable) -> np.ndarray[Any, Any]:
-    """One hash for the tests of each task, all of them; 0 where it has fewer than two."""
+    """A hash of all tests of each task; 0 if it has fewer than two."""
     keys = np.zeros(len(table), np.uint64)
     for number in range(len(table)):
         pairs = table.pairs[number]

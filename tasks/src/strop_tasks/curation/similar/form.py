@@ -1,7 +1,7 @@
 """The normal form of a solution, its shape and its shingles, by which solutions are compared.
 
-Python goes by its syntax tree (`strop_verify.code.near.labels`), every other language, and Python that does not parse,
-by its tokens without comments and layout, with the names that the source declares itself numbered by first use.
+Python is compared by its syntax tree (`strop_verify.code.near.labels`); other languages, and Python that does not
+parse, by tokens without comments and layout, with the names that the source declares numbered by first use.
 """
 
 import re
@@ -46,23 +46,23 @@ _KEYWORDS = frozenset(
 
 
 class Form(NamedTuple):
-    """A solution's normal form; all zero or empty where there is none."""
+    """A solution's normal form; all zero or empty if it has none."""
 
     size: int
     """Labels or tokens."""
     exact: int
     """Hash of everything; equal means the same program except for names and layout."""
     shape: int
-    """Hash without constants; equal with `exact` different means the same program for another constant."""
+    """Hash without constants; the same program with another constant has an equal shape and a different `exact`."""
     shingles: Hashes
-    """Runs of four labels, constants in."""
+    """Runs of four labels, with constants."""
 
 
 EMPTY = Form(0, 0, 0, shingles([], WIDTH))
 
 
 def form(source: str, language: str = "python") -> Form:
-    """The normal form of an answer: bare code, or a response, of which the last fenced block counts."""
+    """The normal form of an answer: bare code, or the last fenced block of a response."""
     if fenced := _FENCE.findall(source):
         source = fenced[-1]
     found = python_labels(source) if language == "python" else None
@@ -79,12 +79,12 @@ def form(source: str, language: str = "python") -> Form:
 
 
 def _kind(label: str) -> str:
-    """A constant's type, any other label itself."""
+    """The type of a constant; any other label unchanged."""
     return label.partition(":")[0] if label.startswith("=") and len(label) > 1 else label
 
 
 def _token_labels(source: str, language: str) -> list[str]:
-    """Tokens in the manner of `python_labels`."""
+    """Tokens as labels like those of `python_labels`."""
     source = _COMMENT[_STYLE.get(language, "slashes")].sub(lambda m: m.group(1) or " ", source)
     own = {name for found in _DECLARED.findall(source) for name in found if name}
     for found in _PARAMETERS.findall(source):

@@ -1,8 +1,8 @@
 """Texts as sets of hashes.
 
-A set is a sorted array without repetitions. Hashes are the same in every process and on every platform. Those of
-shingles have 52 bits, so that many sets can be sorted in one array; two different shingles get one hash by chance once
-in 10^15 pairs, so that Jaccard indices of hashes count as exact.
+A set is a sorted array without repetitions. Hashes are the same in every process and on every platform. Shingles have
+52-bit hashes, so that many sets can be sorted in one array; two different shingles collide once in 10^15 pairs, so
+Jaccard indices of hashes count as exact.
 """
 
 import hashlib
@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-Hashes = np.ndarray[Any, np.dtype[np.uint64]]
-"""Shape (n,); as a set: sorted, each value once."""
+Hashes = np.ndarray[Any, np.dtype[np.uint64]]  # shape (n,); as a set: sorted, each value once
 Sizes = np.ndarray[Any, np.dtype[np.int64]]
 BITS = np.uint64(52)
 TOGETHER = 4096
@@ -41,7 +40,7 @@ def hash_text(text: str) -> int:
 
 
 class _Hashed(dict[str, int]):
-    """Hashes of words that have been seen, the first `most` of them."""
+    """A cache of the hashes of the first `most` different words."""
 
     most = 500_000
 
@@ -76,7 +75,7 @@ def shingled(texts: Sequence[Sequence[str]], width: int) -> tuple[Hashes, Sizes]
     mixed = np.empty(len(own), np.uint64)
     whole = left >= width
     mixed[: max(0, len(own) - width + 1)] = _mixed(own, width)
-    for size in np.unique(lengths[lengths < width]).tolist():  # a text that is shorter is one run
+    for size in np.unique(lengths[lengths < width]).tolist():  # a shorter text is one run
         first = (left == size) & (lengths[owner] == size)
         whole |= first
         mixed[np.flatnonzero(first)] = _mixed(own, size)[np.flatnonzero(first)] if size else 0

@@ -1,4 +1,4 @@
-"""Finds tasks that come from a benchmark: what is compared with each item, and what decides.
+"""Finds tasks that come from a benchmark.
 
 For: the same statement; a share of the item's word runs (13 words: Brown et al., "Language Models are Few-Shot
 Learners", 2020, appendix C; 10 words: Touvron et al., "Llama 2", 2023, appendix A.6); a share of its three-word runs,
@@ -6,9 +6,9 @@ which survive small edits; the same solution except for names and layout, or mos
 Against: tests that contradict the item's, a solution that differs only in a constant, different numbers in the
 statement.
 
-An inverted index over hashes tells how much each task of a large collection shares with the items of a small one. Not
-counted, because common wording or code proves nothing: a gram of many tasks that share little else with the item,
-and a gram of many items. Only the items are in memory; each task is processed twice.
+An inverted index over hashes gives what each task shares with each item. Grams of many items, or of many tasks that
+share little else with the item, are not counted: common wording or code proves nothing. Only the items are in memory;
+each task is read twice.
 """
 
 from collections import Counter
@@ -20,24 +20,16 @@ from pydantic import Field
 
 from strop_tasks.curation.similar import form as code
 from strop_tasks.curation.similar.hashes import Hashes, hash_text, set_of, shared, shingles, words
-from strop_tasks.curation.similar.table import (
-    Agreement,
-    Tests,
-    agreement,
-    numbers_of,
-    prose_of,
-    statement_of,
-    tests_of,
-)
+from strop_tasks.curation.similar.table import Tests, agreement, numbers_of, prose_of, statement_of, tests_of
 from strop_verify.core.section import Complaint, Section
 from strop_verify.core.task import Task
 
 COPY = 0.5
-"""Tasks with at least this share of an item's grams do not make them common: they may be copies of it."""
+"""A task with at least this share of an item's grams may be a copy, so it does not make them common."""
 
 
 class Overlap(NamedTuple):
-    """What a task shares with one item, without common grams."""
+    """The grams that a task shares with one item, without common ones."""
 
     item: int
     shared: int
@@ -48,23 +40,22 @@ class Overlap(NamedTuple):
 
 
 class Grams:
-    """The items' grams. First `see` those of every task, then `settle`, then ask."""
+    """The items' grams. First `see` those of every task, then `settle`, then call `overlaps`."""
 
     def __init__(self, items: Sequence[Hashes]) -> None:
         self._owners = _index((gram, number) for number, item in enumerate(items) for gram in item.tolist())
         self._sizes = [len(item) for item in items]
         self._seen: Counter[int] = Counter()
-        self.rare: Counter[int] = Counter()
-        """Grams of each item that count."""
+        self.rare: Counter[int] = Counter()  # grams of each item that count
 
     def see(self, grams: Hashes) -> None:
-        """Counts a task's."""
+        """Counts the grams of a task."""
         found = [gram for gram in grams.tolist() if gram in self._owners]
         copied = {item for item, both in self._shared(found).items() if both >= COPY * self._sizes[item]}
         self._seen.update(gram for gram in found if copied.isdisjoint(self._owners[gram]))
 
     def settle(self, common_tasks: int, common_items: int) -> None:
-        """Ends seeing: grams that more tasks, or more items, than these have are not counted from here on."""
+        """Ends counting; ignores grams of more than `common_tasks` tasks or more than `common_items` items."""
         self._owners = {
             gram: items
             for gram, items in self._owners.items()
@@ -73,7 +64,7 @@ class Grams:
         self.rare = self._shared(self._owners)
 
     def overlaps(self, grams: Hashes) -> list[Overlap]:
-        """The items that a task shares counted grams with, the one with the largest share first."""
+        """The items that a task shares counted grams with, the largest share first."""
         rows = [
             Overlap(item, both, both / self.rare[item], both / len(grams))
             for item, both in self._shared(grams.tolist()).items()
@@ -81,23 +72,21 @@ class Grams:
         return sorted(rows, key=lambda row: (-row.of_item, row.item))
 
     def _shared(self, grams: Iterable[int]) -> Counter[int]:
-        """By item, how many of these grams it has."""
+        """Item to its number of these grams."""
         return Counter(item for gram in grams for item in self._owners.get(gram, ()))
 
 
 SHORT_RUN = 3
-FEWEST = 5
-"""Word runs that an item must have, common ones not counted, before a share of them says something."""
-FEWEST_LABELS = 16
-"""The same for runs of labels of its solution."""
+FEWEST = 5  # minimum word runs of an item, without common ones, for a share of them to count
+FEWEST_LABELS = 16  # the same for runs of labels of its solution
 
 
 class Item(NamedTuple):
-    """A task or an item of a benchmark, as it is compared."""
+    """The compared features of a task or of an item of a benchmark."""
 
     name: str
     text: int
-    """Hash of the prose's words; 0 where there are none."""
+    """Hash of the prose's words; 0 if there are none."""
     length: int
     grams: Hashes
     """Runs of n words."""
@@ -105,7 +94,7 @@ class Item(NamedTuple):
     """Runs of three words."""
     numbers: Hashes
     entry: str
-    """Name of the function, where it is telling."""
+    """Name of the function, if it is distinctive."""
     form: code.Form
     language: str
     tests: Tests
@@ -156,7 +145,7 @@ class Leak(NamedTuple):
 
 
 def items_of(task: Task, n: int) -> Iterator[Item]:
-    """A benchmark's task by the prose of its statement, and again with the examples where it has some."""
+    """A benchmark's task by the prose of its statement, and a second time with its examples, if it has some."""
     text = statement_of(task)
     prose = prose_of(text)
     yield _item(task, n, prose, [prose])
@@ -165,7 +154,7 @@ def items_of(task: Task, n: int) -> Iterator[Item]:
 
 
 def searched(task: Task, n: int) -> Item:
-    """A task as it is searched for what comes from a benchmark: statement, examples and prompt together."""
+    """A task to compare with a benchmark, by statement, examples and prompt together."""
     text = statement_of(task)
     return _item(task, n, prose_of(text), [text, prose_of(text), task.prompt or ""])
 
@@ -182,10 +171,8 @@ def _item(task: Task, n: int, prose: str, texts: list[str]) -> Item:
         short=_union([shingles(one, SHORT_RUN) for one in split]),
         numbers=set_of(map(hash_text, numbers_of(statement_of(task)))),
         entry=entry if len(entry) >= 8 or "_" in entry.strip("_") else "",
-        form=code.form(task.reference, task.language),
-        language=task.language,
-        tests=tests_of(task),
-    )
+        form=code.form(task.reference, task.language), language=task.language, tests=tests_of(task),
+    )  # fmt: skip
 
 
 def _union(sets: list[Hashes]) -> Hashes:
@@ -193,7 +180,7 @@ def _union(sets: list[Hashes]) -> Hashes:
 
 
 class Benchmark:
-    """The items of all benchmarks and what the tasks share with them. First `see` every task, then `settle`."""
+    """The items of all benchmarks. First `see` every task, then `settle`, then call `leak`."""
 
     def __init__(self, items: Sequence[Item], limits: DecontaminateConfig) -> None:
         self.items = items
@@ -206,19 +193,19 @@ class Benchmark:
         self._by_input = _index((key, n) for n, i in enumerate(items) for key in i.tests.inputs.tolist())
 
     def see(self, task: Item) -> None:
-        """Records the next task, to distinguish the common from the copied."""
+        """Counts the grams of the next task."""
         self.long.see(task.grams)
         self.short.see(task.short)
         self.code.see(task.form.shingles)
 
     def settle(self) -> None:
-        """Ends seeing. Runs that more than `limits.common` tasks have without being copies are not counted."""
+        """Ends counting. Grams of more than `limits.common` tasks that are not copies are ignored."""
         items = max(4, len(self.items) // 50)
         for grams in (self.long, self.short, self.code):
             grams.settle(self.limits.common, items)
 
     def leak(self, task: Item) -> Leak | None:
-        """What a task that was seen comes from; None when it comes from nothing."""
+        """Where a task comes from, if it was seen; None if from no benchmark."""
         return next(self._leaks(task), None)
 
     def _leaks(self, task: Item) -> Iterator[Leak]:
@@ -244,11 +231,11 @@ class Benchmark:
                 yield Leak(over.item, "code", over.of_item)
         for at in sorted({n for key in task.tests.inputs.tolist() for n in self._by_input.get(key, ())}):
             found = agreement(self.items[at].tests, task.tests)
-            if found.share >= 0.5 and self._tell(found) and not self._against(at, task):
+            if found.share >= 0.5 and found.tells(limits.bits) and not self._against(at, task):
                 yield Leak(at, "tests", found.share)
 
     def _edited(self, over: Overlap, task: Item) -> bool:
-        """Enough of the item's short runs, or fewer where something else agrees."""
+        """Enough of the item's short runs, or fewer and another agreement."""
         limits = self.limits
         enough = self.short.rare[over.item] >= FEWEST and over.shared >= FEWEST
         within = over.of_task >= limits.edited and task.length >= 2 * FEWEST
@@ -265,14 +252,11 @@ class Benchmark:
         return item.form.size >= self.limits.small or alike or self._agrees(at, task)
 
     def _agrees(self, at: int, task: Item) -> bool:
-        """Something besides statement and solution matches: the function's name, or tests."""
+        """Whether the function's name or tests match."""
         item = self.items[at]
         found = agreement(item.tests, task.tests)
         named = bool(item.entry) and item.entry == task.entry
         return not found.contradict and (named or found.agreeing >= 2)
-
-    def _tell(self, found: Agreement) -> bool:
-        return not found.contradict and found.agreeing >= 3 and found.bits >= self.limits.bits
 
     def _against(self, at: int, task: Item) -> bool:
         item = self.items[at]

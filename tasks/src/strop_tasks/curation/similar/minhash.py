@@ -3,8 +3,8 @@
 MinHash: Broder, "On the resemblance and containment of documents", 1997. Banding: Leskovec, Rajaraman and Ullman,
 "Mining of Massive Datasets", chapter 3: a pair is proposed when it agrees in all rows of some band, which two sets with
 Jaccard index s do with probability 1 - (1 - s^rows)^bands. Rows are chosen so that this is at least `RECALL` at the
-threshold; the more similar a pair, the less likely it is missed. rensa computes the signatures and says which sets
-share a band with any other; only their signatures are taken out and paired. No reported pair is false.
+threshold; the more similar a pair, the less likely it is missed. rensa computes the signatures and flags the sets that
+share a band with another; only those are paired. No reported pair is false.
 """
 
 from collections.abc import Iterator
@@ -15,13 +15,12 @@ import numpy as np
 from strop_tasks.curation.similar.hashes import Hashes, shared
 from strop_tasks.curation.similar.store import Numbers, Store
 
-Signatures = np.ndarray[Any, np.dtype[np.uint32]]
-"""Shape (sets, permutations)."""
+Signatures = np.ndarray[Any, np.dtype[np.uint32]]  # shape (sets, permutations)
 PERMUTATIONS = 128
 RECALL = 0.94
 SEED = 20240229
 REACH = 64
-"""Sets in one bucket that each of them is compared with: there are more only where very many are nearly one."""
+"""Number of sets in a bucket that each set is compared with; buckets are larger only if very many sets are alike."""
 _BATCH = 20_000
 
 
@@ -66,29 +65,23 @@ def _suspects(store: Store, threshold: float, permutations: int) -> tuple[Number
     table = np.empty((len(chosen), permutations), np.uint32)
     for first in range(0, len(chosen), _BATCH):
         some = chosen[first : first + _BATCH]
-        flat, _ = _gathered(store, some)
-        sizes = store.offsets[some + 1] - store.offsets[some]
-        ends = np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
-        part = RMinHash.digest_matrix_from_flat_token_hashes(flat, ends, permutations, SEED)
+        starts, sizes = store.offsets[some], store.offsets[some + 1] - store.offsets[some]
+        ends = np.concatenate(([0], np.cumsum(sizes)))
+        places = np.repeat(starts - ends[:-1], sizes)
+        flat = store.flat[places + np.arange(len(places))]
+        part = RMinHash.digest_matrix_from_flat_token_hashes(flat, ends.astype(np.uint64), permutations, SEED)
         table[first : first + _BATCH] = part.to_rows()
     return chosen, table
 
 
-def _gathered(store: Store, chosen: Numbers) -> tuple[Hashes, Numbers]:
-    """(the elements of some sets end to end, for each the position of its set among them)."""
-    starts, sizes = store.offsets[chosen], store.offsets[chosen + 1] - store.offsets[chosen]
-    first = np.repeat(starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-    return store.flat[first + np.arange(len(first))], np.repeat(np.arange(len(chosen)), sizes)
-
-
 def rows_of(threshold: float, permutations: int = PERMUTATIONS) -> int:
-    """The most rows of a band, a divisor of `permutations`, with which a pair at the threshold is seen often enough."""
+    """Rows per band: the largest divisor of `permutations` that finds a pair at the threshold with `RECALL`."""
     fitting = (r for r in range(permutations, 0, -1) if permutations % r == 0)
     return next((r for r in fitting if 1 - (1 - threshold**r) ** (permutations // r) >= RECALL), 1)
 
 
 def _keys(columns: Signatures) -> Hashes:
-    """One 64-bit hash a set, of signatures in columns."""
+    """A 64-bit hash per set, of signatures in columns."""
     mixed = np.full(columns.shape[1], len(columns), np.uint64)
     for column in columns:
         mixed = (mixed ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
@@ -112,7 +105,7 @@ def _same(keys: Hashes) -> Numbers:
 
 
 def _likely(table: Signatures, pairs: Numbers, threshold: float) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which pairs may reach the threshold: the estimate is not five standard deviations below it."""
+    """Which pairs may reach the threshold: the estimate is less than five standard deviations below it."""
     least = threshold - 5 * np.sqrt(threshold * (1 - threshold) / table.shape[1])
     good = np.zeros(len(pairs), bool)
     for first in range(0, len(pairs), _BATCH):

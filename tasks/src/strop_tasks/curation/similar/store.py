@@ -11,44 +11,33 @@ Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class Store:
-    """The file. In memory are 8 bytes an array and what the system keeps of it. It goes with its folder."""
+    """The file. Memory holds 8 bytes per set. The caller removes the folder."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = path.open("wb")
         self._ends: list[int] = [0]
-        self._flat: Hashes | None = None
-        self._offsets: Numbers | None = None
+        self.offsets: Numbers
+        """The start of each set, and the end of the last: shape (len + 1,). Only when sealed."""
+        self.flat: Hashes  # all sets end to end, on disk. Only when sealed
 
     def extend(self, flat: Hashes, sizes: Sizes) -> None:
-        """Adds the next arrays, given end to end. Raises OSError when the disk is full."""
+        """Adds the next sets, given end to end. Raises OSError if the disk is full."""
         self._file.write(flat.tobytes())
         self._ends.extend((self._ends[-1] + np.cumsum(sizes)).tolist())
 
     def append(self, values: Hashes) -> None:
-        """Adds the next array. Raises OSError when the disk is full."""
+        """Adds the next set. Raises OSError if the disk is full."""
         self.extend(values, np.array([len(values)]))
 
     def seal(self) -> "Store":
         """Ends writing; reading begins. Returns itself."""
         self._file.close()
-        self._offsets = np.array(self._ends, np.int64)
+        self.offsets = np.array(self._ends, np.int64)
         self._ends = []
-        size = int(self._offsets[-1])
-        self._flat = np.memmap(self._path, np.uint64, "r", shape=(size,)) if size else np.empty(0, np.uint64)
+        size = int(self.offsets[-1])
+        self.flat = np.memmap(self._path, np.uint64, "r", shape=(size,)) if size else np.empty(0, np.uint64)
         return self
-
-    @property
-    def offsets(self) -> Numbers:
-        """Where each array begins, and the end of the last: shape (len + 1,). Only when sealed."""
-        assert self._offsets is not None, "the store is still being written"
-        return self._offsets
-
-    @property
-    def flat(self) -> Hashes:
-        """All arrays end to end, on disk. Only when sealed."""
-        assert self._flat is not None, "the store is still being written"
-        return self._flat
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

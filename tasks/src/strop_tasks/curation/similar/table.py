@@ -21,11 +21,11 @@ from strop_tasks.curation.similar.store import Store
 from strop_verify.core.task import Task
 
 MOST = 32
-"""Tests of a task that are looked at: those with the smallest hashes, so that two tasks' samples meet."""
+"""Maximum compared tests of a task: those with the smallest hashes, so that two tasks' samples overlap."""
 
 
 class Tests(NamedTuple):
-    """Hashes of inputs, sorted, each once, and of the output that belongs to each; shape (tests,) both."""
+    """Hashes of inputs, sorted, each once, and of their outputs; both of shape (tests,)."""
 
     inputs: Hashes
     outputs: Hashes
@@ -35,22 +35,26 @@ class Agreement(NamedTuple):
     """A comparison of two tasks' tests."""
 
     shared: int
-    """Inputs that both have."""
+    """Inputs of both tasks."""
     agreeing: int
     """Those of them with equal outputs."""
     bits: float
     """The information in the equal outputs, in bits."""
     share: float
-    """Agreeing tests over those of the task that has fewer; 0 where one has none."""
+    """Agreeing tests as a share of the smaller test set; 0 if a task has none."""
 
     @property
     def contradict(self) -> bool:
-        """Some input must give different outputs."""
+        """Whether the tests expect different outputs for some input."""
         return self.agreeing < self.shared
+
+    def tells(self, bits: float) -> bool:
+        """Whether the equal outputs alone prove that the tests are the same; they must hold this many bits."""
+        return not self.contradict and self.agreeing >= 3 and self.bits >= bits
 
 
 def tests_of(task: Task) -> Tests:
-    """The task's tests. Two outputs for one input: the first counts."""
+    """The task's tests. Of two outputs for one input the first counts."""
     pairs: dict[int, int] = {}
     for given, expected in task.check.pairs():
         pairs.setdefault(hash_text(given), hash_text(expected))
@@ -59,17 +63,13 @@ def tests_of(task: Task) -> Tests:
 
 
 def agreement(a: Tests, b: Tests) -> Agreement:
-    """What the tests of two tasks say together."""
+    """Compares the tests of two tasks."""
     _, at_a, at_b = np.intersect1d(a.inputs, b.inputs, assume_unique=True, return_indices=True)
     equal = a.outputs[at_a] == b.outputs[at_b]
     outputs = a.outputs[at_a][equal].tolist()
-    fewer = min(len(a.inputs), len(b.inputs))
-    return Agreement(len(at_a), len(outputs), _bits(outputs), len(outputs) / fewer if fewer else 0.0)
-
-
-def _bits(outputs: list[int]) -> float:
-    count = len(outputs)
-    return sum(c * log2(count / c) for c in Counter(outputs).values())
+    count, fewer = len(outputs), min(len(a.inputs), len(b.inputs))
+    bits = sum(c * log2(count / c) for c in Counter(outputs).values())
+    return Agreement(len(at_a), count, bits, count / fewer if fewer else 0.0)
 
 
 _NUMBER_WORDS = {
@@ -86,33 +86,32 @@ _MEANS = re.compile(
     r"\b(?:by )?using (?:an? |the )?(?:regex|regular expressions?|lambda(?: function)?)\b", re.IGNORECASE
 )
 _ARTICLES = {"a", "an", "the", "given"}
-_FEWEST = 4
-"""A statement with fewer plain words has no other words that count."""
+_FEWEST = 4  # in a statement with fewer plain words, only these count in `length`
 _GIVEN = ("broken", "prefix", "suffix")
 
 
 class ComparedTask(NamedTuple):
-    """One task, as it is compared."""
+    """The compared features of one task."""
 
     text: int
-    """Hash of the statement's plain words; 0 where there is none."""
+    """Hash of the statement's plain words; 0 if there are none."""
     length: int
-    """Words of the statement, outside of its examples."""
+    """Number of words in the statement, without its examples."""
     numbers: int
-    """Hash of the numbers that the statement names, in any order, outside of its examples."""
+    """Hash of the numbers in the statement, in any order, without its examples."""
     given: int
-    """Hash of code that the task gives: a program to repair, the code around a gap; 0 if none."""
+    """Hash of code in the task: a program to repair, the code around a gap; 0 if there is none."""
     language: int
     size: int
-    """Labels of the reference's normal form; 0 where there is no reference."""
+    """Number of labels in the reference's normal form; 0 if there is no reference."""
     exact: int
     shape: int
     tests: int
-    """How many tests it has."""
+    """Number of tests."""
 
 
 class TaskTable:
-    """Every task of one pass, by number. The files go with their folder."""
+    """Every task of one pass, by number. The caller removes the folder."""
 
     def __init__(self, folder: Path, width: int = 3) -> None:
         self.ids: list[str] = []
@@ -139,12 +138,9 @@ class TaskTable:
             length=len(prose) if len(plain) >= _FEWEST else len(plain),
             numbers=hash_text(" ".join(sorted(numbers_of(text)))),
             given=(code.form(given, task.language).exact or hash_text(given)) if given else 0,
-            language=hash_text(task.language),
-            size=form.size,
-            exact=form.exact,
-            shape=form.shape,
+            language=hash_text(task.language), size=form.size, exact=form.exact, shape=form.shape,
             tests=max(task.test_count, len(tests.inputs)),
-        )
+        )  # fmt: skip
         for column, value in zip(self._columns.values(), row, strict=True):
             column.append(value)
         self._statements.append(prose)
@@ -180,11 +176,8 @@ class TaskTable:
 
 
 def table_of(
-    read: Callable[[], Iterator[Task]],
-    folder: Path,
-    width: int = 3,
-    done: Callable[[int], None] | None = None,
-) -> TaskTable:
+    read: Callable[[], Iterator[Task]], folder: Path, width: int = 3, done: Callable[[int], None] | None = None,
+) -> TaskTable:  # fmt: skip
     """The table of all tasks, read once; `done` gets their number so far."""
     folder.mkdir(parents=True, exist_ok=True)
     table = TaskTable(folder, width)
@@ -196,7 +189,7 @@ def table_of(
 
 
 def statement_of(task: Task) -> str:
-    """What is asked, in prose: the statement, else the prompt."""
+    """The statement, else the prompt."""
     return task.statement if task.statement.strip() else task.prompt or ""
 
 
@@ -207,14 +200,14 @@ def prose_of(text: str) -> str:
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of a statement outside of its examples, without articles, "write a function to" and "using regex"."""
+    """The words of a statement without examples, articles, "write a function to" and "using regex"."""
     prose = prose_of(text)
     plain = words(_MEANS.sub(" ", _OPENING.sub(" ", prose)))
     return [word for word in plain if word not in _ARTICLES] or words(prose)
 
 
 def numbers_of(text: str) -> list[str]:
-    """The numbers that a statement names, two to ten also as words, outside of its examples."""
+    """The numbers in a statement without its examples; two to ten also as words."""
     return [
         _NUMBER_WORDS.get(word, word)
         for word in words(prose_of(text))

@@ -1,7 +1,7 @@
 """Step `decontaminate`: drops tasks that come from a benchmark you want to measure on.
 
 It searches for the benchmark's statements, copied whole or with edits, its solutions, renamed or reformatted, and
-its tests. What counts for and against is in `similar/leaks.py`.
+its tests. `similar/leaks.py` describes the evidence.
 """
 
 import re
@@ -20,7 +20,7 @@ class Decontaminate(Step[DecontaminateConfig]):
     """Drops tasks that come from a benchmark."""
 
     def check(self) -> None:
-        """Raises UserError for a benchmark that is not there."""
+        """Raises UserError for a benchmark without tasks."""
         for source in self.config.benchmarks:
             if not any(True for _ in _tasks_of(source)):
                 raise UserError(f"decontaminate: the benchmark {source!r} holds no task: name another")

@@ -1,8 +1,8 @@
 """Step `dedupe`: keeps the duplicate with the most tests.
 
-It finds equal statements, solutions that are equal but for names, layout, comments and annotations, equal tests, and
-near-duplicates, of one source or of several. What counts for and against is in `similar/evidence.py`. DeepCoder
-(Luo et al., 2025) removed duplicates across its sets too, without saying how.
+It finds equal statements, solutions that differ only in names, layout, comments and annotations, equal tests, and
+near-duplicates, within and across sources. `similar/evidence.py` describes the evidence. DeepCoder (Luo et al., 2025)
+also removed duplicates across its sets, without saying how.
 """
 
 from collections import defaultdict

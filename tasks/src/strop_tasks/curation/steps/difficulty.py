@@ -2,7 +2,7 @@
 
 A group of answers that all pass or all fail carries no signal for GRPO (DAPO, arXiv 2503.14476, section 3.2), so
 tasks that the policy always or never solves cost time and teach nothing. The policy is a model that samples here, or
-earlier results in a file (`pipeline.scores`).
+earlier results in a file (`pipeline.verdicts.Scores`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -173,11 +173,9 @@ class Difficulty(Step[DifficultyConfig]):
         playable = [task for task in batch if not self._unplayable(task, environment, policy, memory)]
         counts = {task.id: [0, 0] for task in playable}
         player = Dispatcher(policy, context.verifier(), environment)
-        sampling = self.config.model_dump(include={"temperature", "top_p", "max_tokens"})
-        params = SamplingParams(**sampling)
-        for rollout in player.play(
-            playable, self.config.samples, params, seed=context.seed, tag="difficulty"
-        ):
+        params = SamplingParams(**self.config.model_dump(include={"temperature", "top_p", "max_tokens"}))
+        played = player.play(playable, self.config.samples, params, seed=context.seed, tag="difficulty")
+        for rollout in played:
             assert rollout.verdict is not None
             errors.see(rollout.verdict)
             counts[rollout.task_id][0] += rollout.verdict.judged

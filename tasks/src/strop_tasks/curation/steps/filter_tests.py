@@ -6,6 +6,7 @@ test that catches most faults not caught yet, then longest inputs. Remaining tes
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field
@@ -54,20 +55,13 @@ class FilterTests(Step[FilterTestsConfig]):
         """See `Step.run`. Remembers which tests fail, and which stay."""
         errors = error_budget(self.config.max_error_rate)
         with context.memory() as memory:
-            settle(
-                read,
-                context,
-                memory,
-                lambda task: self._looked(task, context, errors),
-                lambda found: "error" not in found,
-            )
+            work = partial(self._looked, context=context, errors=errors)
+            settle(read, context, memory, work, lambda found: "error" not in found)
             for task in read():
                 yield self._filtered(task, memory[task.id], context)
 
     def _looked(self, task: Task, context: Context, errors: ErrorBudget) -> Work[dict[str, Any]]:
-        """{"failing", "unique", "kept": numbers of tests, "why": why the reference fails those that are kept}; or
-        {"error": cause}.
-        """
+        """{"failing", "unique", "kept": test indices, "why": why the reference fails the kept ones}, or {"error"}."""
         tests, config = task.check.single_tests(), self.config
         failing: list[int] = []
         if config.failing and tests and task.reference.strip():
@@ -127,8 +121,8 @@ class FilterTests(Step[FilterTestsConfig]):
 
 
 def _failing(task: Task, count: int, context: Context, errors: ErrorBudget) -> Work[list[int] | str]:
-    """The tests that the reference fails, run together, and each alone if one stopped the others. A text if that
-    cannot be decided.
+    """The tests that the reference fails, run together, or each alone if one stopped the others; the verifier's error
+    if it failed.
     """
     yield [first := context.verifier().submit(task, task.reference)]
     verdict = errors.see(first.result())
@@ -146,12 +140,8 @@ def _failing(task: Task, count: int, context: Context, errors: ErrorBudget) -> W
 
 
 def capped(
-    tests: Sequence[SingleTest],
-    left: Sequence[int],
-    at_most: int | None,
-    by: str,
-    dead: Sequence[Sequence[int]],
-) -> list[int]:
+    tests: Sequence[SingleTest], left: Sequence[int], at_most: int | None, by: str, dead: Sequence[Sequence[int]],
+) -> list[int]:  # fmt: skip
     """At most `at_most` of the tests `left`, in order; `dead`: for each fault the tests that catch it."""
     if at_most is None or len(left) <= at_most:
         return list(left)

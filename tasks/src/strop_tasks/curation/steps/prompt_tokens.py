@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from strop.config.model import ModelConfig
-from strop_tasks.curation.engine.prompt_length import token_counter
+from strop_tasks.curation.engine.output import token_counter
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
 from strop_verify.core.errors import UserError
 from strop_verify.core.section import Section

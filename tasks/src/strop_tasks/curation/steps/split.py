@@ -82,12 +82,12 @@ class Split(Step[SplitConfig]):
 
 
 def clusters(read: Read, folder: Path, statement: float = 0.7, code: float = 0.85) -> list[int]:
-    """For each task that `read` gives, in order, the position of the first task of its cluster.
+    """For each task of `read`, in order, the index of the first task of its cluster.
 
-    Wider than duplicates: similar words or code suffice, and nothing counts against it.
+    Wider than duplicates: similar words or code suffice, and no evidence counts against it.
 
-    statement, code  least Jaccard index of three-word runs, and of four-label runs of the solutions
-    folder           scratch: some kilobytes a task; the caller removes it
+    statement, code  minimum Jaccard index of three-word runs, and of four-label runs of the solutions
+    folder           scratch, some kilobytes per task; the caller removes it
     """
     table = table_of(read, folder)
     return joined(len(table), _alike(table, statement, code))

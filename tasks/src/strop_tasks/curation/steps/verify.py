@@ -4,13 +4,15 @@ DeepCoder keeps a task only if its official solution passes all tests (Together,
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from pydantic import Field
 
+from strop_tasks.curation.audit.flakiness import again
 from strop_tasks.curation.engine.tally import ErrorBudget
 from strop_tasks.curation.pipeline.step import Context, Dropped, Read, Step, drop
-from strop_tasks.curation.pipeline.verdicts import again, error_budget, known_answers, settle, why
+from strop_tasks.curation.pipeline.verdicts import error_budget, known_answers, settle, why
 from strop_verify.core.bounded_map import Work
 from strop_verify.core.section import Section
 from strop_verify.core.task import Task
@@ -38,13 +40,8 @@ class VerifyStep(Step[VerifyStepConfig]):
         """See `Step.run`. Remembers the outcome of each known answer tried."""
         errors = error_budget(self.config.max_error_rate)
         with context.memory() as memory:
-            settle(
-                read,
-                context,
-                memory,
-                lambda task: self._tried(task, context, errors),
-                lambda tried: not any(found["error"] for found in tried),
-            )
+            work = partial(self._tried, context=context, errors=errors)
+            settle(read, context, memory, work, lambda tried: not any(found["error"] for found in tried))
             for task in read():
                 yield self._decide(task, memory[task.id])
 

@@ -23,7 +23,7 @@ PYTHON.swap(
     "swapped-branches",
     at="""(if_statement consequence: (_) @a . (comment)* .
           alternative: [(else_clause body: (_) @b) (elif_clause consequence: (_) @b)]) @at""",
-)
+)  # fmt: skip
 # `return a`, `return []` as `return None`, `return None` as `return False`
 PYTHON.rule("other-result", at=f"(return_statement . [{_VALUES}] @at)", to="None")
 PYTHON.rule("other-result", at="(return_statement . (none) @at)", to="False")
@@ -82,11 +82,9 @@ def _always(routine: Routine) -> Iterator[Edit]:
 def _dropped_else(routine: Routine) -> Iterator[Edit]:
     """An `else` or `elif` left out."""
     for node in routine.all("else_clause", "elif_clause"):
-        start = routine.data[: node.start_byte].rfind(b"\n") + 1
-        alone = not routine.data[start : node.start_byte].strip()
-        if alone:
+        if _alone(routine, node):
             end = node.end_byte + (routine.data[node.end_byte : node.end_byte + 1] == b"\n")
-            yield start, end, ""
+            yield node.start_byte - len(indent_of(routine.source, node)), end, ""
 
 
 @PYTHON.add("missing-return")
@@ -94,11 +92,9 @@ def _missing_return(routine: Routine) -> Iterator[Edit]:
     """`return a` left out, or without `return`."""
     for node in routine.all("return_statement"):
         value = next(iter(node.named_children), None)
-        if value is None:
-            yield _without(routine, node)
-        elif value.type in ("call", "await"):
+        if value is not None and value.type in ("call", "await"):
             yield node.start_byte, value.start_byte, ""
-        elif not _last_of_function(routine, node):
+        elif value is None or not _last_of_function(routine, node):
             yield _without(routine, node)
 
 

@@ -36,7 +36,7 @@ _BEHIND = frozenset({"strip", "lstrip", "rstrip", "lower", "upper", "copy", "cas
                      "reverse", "values", "items", "keys", "split", "encode", "decode"})  # fmt: skip
 _ALONE = frozenset({"identifier", "call", "attribute", "subscript", "list", "tuple", "integer", "string"})
 _LOOSE = frozenset({"return_statement", "assignment", "argument_list", "for_statement"})
-"""Around what needs no parentheses."""
+"""Parents whose children need no parentheses."""
 _PLAIN = ("keyword_argument", "list_splat", "dictionary_splat")
 
 
@@ -45,10 +45,8 @@ PYTHON.words(
     "wrong-function", at="(call function: (identifier) @at arguments: (argument_list))", others=_FUNCTIONS
 )
 PYTHON.words(
-    "wrong-method",
-    at="(call function: (attribute attribute: (_) @at) arguments: (argument_list))",
-    others=_METHODS,
-)
+    "wrong-method", at="(call function: (attribute attribute: (_) @at) arguments: (argument_list))", others=_METHODS
+)  # fmt: skip
 # `enumerate(a)` as `enumerate(a, 1)`, and back
 _ENUMERATED = '(call function: (identifier) @f arguments: (argument_list . {}) (#eq? @f "enumerate")) @at'
 PYTHON.rule("counted-from-one", at=_ENUMERATED.format("(_) @a ."), cut="a$ a$", to=", 1")

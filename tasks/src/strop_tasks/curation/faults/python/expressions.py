@@ -1,5 +1,5 @@
-"""Operators on expressions and names: comparisons, arithmetic, logic, and what they are applied to; another variable,
-attribute or exception than the right one.
+"""Operators on expressions and names: comparisons, arithmetic, logic and operands; wrong variables, attributes and
+exceptions.
 """
 
 import ast
@@ -23,12 +23,10 @@ _OPPOSITE = {
 _OPERATIONS = ("binary_operator", "boolean_operator", "not_operator", "unary_operator", "comparison_operator")
 
 
-for _name, _others in (
-    ("boundary", _BOUNDARY),
-    ("turned-comparison", _TURNED),
-    ("opposite-comparison", _OPPOSITE),
-):
-    PYTHON.words(_name, at="(comparison_operator operators: _ @at)", others=_others)
+_COMPARISON = "(comparison_operator operators: _ @at)"
+PYTHON.words("boundary", at=_COMPARISON, others=_BOUNDARY)
+PYTHON.words("turned-comparison", at=_COMPARISON, others=_TURNED)
+PYTHON.words("opposite-comparison", at=_COMPARISON, others=_OPPOSITE)
 PYTHON.words("arithmetic", at="(binary_operator operator: _ @at)", others=_ARITHMETIC)
 PYTHON.words("boolean", at="(boolean_operator operator: _ @at)", others={"and": "or", "or": "and"})
 
@@ -75,7 +73,7 @@ def _negated_condition(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("swapped-items")
 def _swapped_items(routine: Routine) -> Iterator[Edit]:
-    """`return a, b` as `return b, a`; so with targets and items of tuples and lists."""
+    """`return a, b` as `return b, a`; also targets, and items of tuples and lists."""
     for node in routine.all("expression_list", "tuple", "pattern_list", "list"):
         items = [child for child in node.named_children if child.type != "comment"]
         if 2 <= len(items) <= 4:
@@ -93,8 +91,7 @@ def condition_of(node: Node) -> Node | None:
     return node.child_by_field_name("condition")
 
 
-_MOST_NAMES = 8
-"""Other variables that are tried in one place."""
+_MOST_NAMES = 8  # names that are tried in one place
 _EXCEPTIONS = {
     "ValueError": ("TypeError", "KeyError"), "KeyError": ("IndexError", "ValueError"), "IndexError": ("KeyError",),
     "TypeError": ("ValueError",), "AttributeError": ("TypeError",), "ZeroDivisionError": ("ValueError",),
@@ -134,7 +131,7 @@ def _wrong_attribute(routine: Routine) -> Iterator[Edit]:
 
 @PYTHON.add("wrong-exception")
 def _wrong_exception(routine: Routine) -> Iterator[Edit]:
-    """`except KeyError` as `except IndexError`, and so where one is raised."""
+    """`except KeyError` as `except IndexError`; also in `raise`."""
     for around in routine.all("except_clause", "raise_statement"):
         body = next((n for n in around.named_children if n.type == "block"), None)
         end = body.start_byte if body is not None else around.end_byte
@@ -155,7 +152,7 @@ def _variables(tree: ast.Module) -> list[str]:
 
 
 def _plain_names(tree: ast.Module) -> Iterator[ast.Name]:
-    """Names that are read; without those in f-strings, whose places are not known, and in annotations."""
+    """Names that are read, except in annotations and in f-strings, whose positions are not known."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -169,6 +166,6 @@ def _plain_names(tree: ast.Module) -> Iterator[ast.Name]:
 
 
 def _nearest(name: str, others: list[str]) -> list[str]:
-    """The names that are most like `name`: same length first."""
+    """The other names, those of the most similar length first."""
     rest = [other for other in others if other != name]
     return sorted(rest, key=lambda other: (abs(len(other) - len(name)), other))[:_MOST_NAMES]

@@ -131,7 +131,7 @@ def _slice_bound(routine: Routine) -> Iterator[Edit]:
 
 
 def _counted(routine: Routine) -> set[str]:
-    """Names that look like numbers: they are calculated with, compared by size, or have one letter."""
+    """Names that look like numbers: operands of arithmetic and comparisons, and loop variables over a `range`."""
     found: set[str] = set()
     for node in routine.all("binary_operator", "augmented_assignment", "comparison_operator"):
         found |= {routine.string(n) for n in node.named_children if n.type == "identifier"}
@@ -152,7 +152,7 @@ def _ranges(routine: Routine) -> Iterator[list[Node]]:
 
 
 def _shifted(routine: Routine, node: Node) -> Iterator[Edit]:
-    """A number that is one more, one less, and one that loses its own `+ 1` or `- 1`."""
+    """The number plus one and minus one; one that ends in `+ 1` or `- 1` only loses that."""
     text = routine.string(node)
     if text.lstrip("-").isdecimal():
         yield replace(node, str(int(text) + 1))

@@ -1,4 +1,4 @@
-"""Operators whose faults build: off by one, and logic the wrong way round. The tests find them."""
+"""Operators whose faults build and fail a test: off-by-one errors and inverted logic."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -29,14 +29,13 @@ _NAMES: dict[str, tuple[str, Kind]] = {
     "comparison": ("comparison", "logic"), "arithmetic": ("arithmetic", "logic"), "boolean": ("boolean", "logic"),
     "negated condition": ("negated-condition", "logic"),
 }  # fmt: skip
-"""Operators that measuring the strength of tests has too: their name there, here, and their kind."""
-_LARGEST = 100
-"""Whole numbers up to this are changed by one."""
+"""Operators shared with the mutants of test strength: their name there, here, and their kind."""
+_LARGEST = 100  # integers up to this are changed by one
 
 
 @lru_cache(maxsize=8)
 def _sites(text: str) -> tuple[Change, ...]:
-    """What measuring the strength of tests would change in a program whose tests reach all of it."""
+    """The mutation sites of a program, as if its tests reached all of it."""
     source = Source(text, "rust")
     named = (node.child_by_field_name("name") for node in source.all(*_NAMED))
     reached = "; ".join(source.string(name) for name in named if name is not None)

@@ -1,4 +1,4 @@
-"""What operators ask of a parse tree: method calls, tails of bodies, types of parameters; operators on method calls."""
+"""Queries of a parse tree for operators: method calls, tails of bodies, types of parameters."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -22,7 +22,7 @@ class Method(NamedTuple):
 
 
 def methods(source: Source, *names: str) -> Iterator[Method]:
-    """Calls of methods with one of these names; of all methods without names."""
+    """Calls of methods with one of these names; without names, of all methods."""
     for node, function, arguments in having(source.all("call_expression"), "function", "arguments"):
         inner = function.child_by_field_name("function") if function.type == "generic_function" else function
         called = [inner] if inner is not None and inner.type == "field_expression" else []
@@ -48,7 +48,7 @@ def tails(source: Source) -> Iterator[tuple[Node, Node]]:
 
 
 def tail_of(block: Node) -> Node | None:
-    """The expression that a block ends in; None where it ends in a statement."""
+    """The expression at the end of a block; None if it ends in a statement."""
     last = block.named_children[-1] if block.named_children else None
     if last is not None and last.type == "expression_statement":
         inner = last.named_children[0] if last.named_children else None
@@ -69,5 +69,5 @@ def parameters(source: Source) -> Iterator[tuple[Node, str, str]]:
 
 
 def statements_with(source: Source, block: Node, name: str) -> list[Node]:
-    """The statements of a block, the tail among them, that mention a name."""
+    """The statements of a block, its tail included, that mention a name."""
     return [node for node in block.named_children if name in source.names(node)]

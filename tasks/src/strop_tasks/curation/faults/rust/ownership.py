@@ -66,12 +66,8 @@ def _drop_lifetime(source: Source) -> Iterator[Edit]:
 
 # `-> String` as `-> &str`, `-> Vec<T>` as `-> &[T]`
 RUST.words(
-    "borrowed-result",
-    "lifetimes",
-    "types",
-    at="(function_item return_type: (_) @at)",
-    others={"String": "&str"},
-)
+    "borrowed-result", "lifetimes", "types", at="(function_item return_type: (_) @at)", others={"String": "&str"}
+)  # fmt: skip
 RUST.rule(
     "borrowed-result", "lifetimes", "types", to="&[{a}]",
     at="""(function_item return_type: (generic_type
@@ -188,7 +184,7 @@ def _between(source: Source, node: Node, first: str, last: str) -> Edit:
 
 
 def _uses(source: Source) -> Iterator[tuple[Node, str]]:
-    """Statements that use what a function owns and cannot copy: a parameter or a local value. (statement, name)."""
+    """(statement, name): uses of a parameter or local value that the function owns and cannot copy."""
     for body, name, kind in parameters(source):
         if kind.startswith(_OWNED) or kind == "T":
             yield from ((node, name) for node in statements_with(source, body, name))
@@ -201,7 +197,7 @@ def _uses(source: Source) -> Iterator[tuple[Node, str]]:
 
 
 def _changed(source: Source) -> Iterator[tuple[Node, str]]:
-    """Statements that change a local collection by a method: (statement, the collection's name)."""
+    """(statement, name): calls of a method that changes a local collection."""
     for method in methods(source, *_CHANGING):
         statement = source.parent(method.node)
         if statement is None or statement.type != "expression_statement":

@@ -1,4 +1,4 @@
-"""Operators whose faults are about names and types, what a function gives back, and what a match covers."""
+"""Operators whose faults are about names, types, return values and the arms of a match."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _FOREIGN = {
     "to_string": "to_str", "collect": "to_list", "unwrap_or": "or_default", "map": "apply", "sum": "total",
     "count": "size", "get": "at", "contains_key": "has_key", "insert": "put", "split_whitespace": "split_words",
 }  # fmt: skip
-"""Methods by the names that other languages, or guessing, would give them."""
+"""Rust's methods, and their names in other languages or guessed names."""
 _SHORTEST = 3
 _NOT_A_USE = frozenset({"let_declaration", "parameter", "match_pattern", "macro_invocation"})
 _OTHER_TYPE = {
