@@ -12,9 +12,13 @@ from strop_verify.core.ranges import Ranges
 
 
 def show_subagent(
-    word: str, source: str | None, split: Literal["all", "train", "held-out"], limit: int | None,
-    answering: EngineOptions, output: Path | None,
-) -> None:  # fmt: skip
+    word: str,
+    source: str | None,
+    split: Literal["all", "train", "held-out"],
+    limit: int | None,
+    answering: EngineOptions,
+    output: Path | None,
+) -> None:
     """Prints the table of `evaluation.main_agent`. `word`: `words` for BM25, or a model. Raises UserError."""
     from strop.evaluation.main_agent import MEASURES, TURNS, compared
     from strop.evaluation.table import new_table, show
@@ -48,7 +52,9 @@ def show_subagent(
         table.add_row(name, *(f"{means[one].value:.3g}" for one in MEASURES))
     told = (differences[one] for one in MEASURES)
     table.add_row("difference", *(f"{one.delta:+.3g} [{one.low:+.3g}, {one.high:+.3g}]" for one in told))
-    table.caption = f"{len(tasks)} tasks, at most {TURNS} turns; found: a line that matters was seen; 95% intervals"
+    table.caption = (
+        f"{len(tasks)} tasks, at most {TURNS} turns; found: a line that matters was seen; 95% intervals"
+    )
     show(table)
     if output is not None:
         sides = {"alone": alone, "with": helped, "difference": differences}

@@ -28,9 +28,12 @@ _MAX_TOKENS = 1 << 16  # an expert's answers are not truncated
 
 
 def build_demos(
-    recipe: Recipe, tasks: Sequence[Task], *, each: int = 1,
+    recipe: Recipe,
+    tasks: Sequence[Task],
+    *,
+    each: int = 1,
     on_play: Callable[[Rollout], None] = lambda rollout: None,
-) -> Iterator[Demo]:  # fmt: skip
+) -> Iterator[Demo]:
     """Demonstrations that passed, as they finish, from `each` plays of every task in the recipe's environment, prompt
     style and jail. Raises UserError if the environment has no expert.
     """

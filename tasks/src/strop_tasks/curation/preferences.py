@@ -29,8 +29,11 @@ class PreferenceCounts:
 
 
 def build_preferences(
-    tasks: Mapping[str, Task], kept: Iterable[tuple[str, Rollout]], *, held_out: float | None = None,
-) -> tuple[list[ComparedAnswers], PreferenceCounts]:  # fmt: skip
+    tasks: Mapping[str, Task],
+    kept: Iterable[tuple[str, Rollout]],
+    *,
+    held_out: float | None = None,
+) -> tuple[list[ComparedAnswers], PreferenceCounts]:
     """The tasks with their distinct answers, also those without pairs. Raises UserError if nothing was judged.
 
     tasks     by id, each with its split

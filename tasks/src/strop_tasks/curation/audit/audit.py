@@ -28,9 +28,12 @@ WINDOW = 48
 
 
 def audit_tasks(
-    tasks: Iterable[Task], verifier: Verifier, settings: AuditSettings | None = None, *,
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    settings: AuditSettings | None = None,
+    *,
     reseeded: Callable[[int], Verifier] | None = None,
-) -> Iterator[TaskAudit]:  # fmt: skip
+) -> Iterator[TaskAudit]:
     """One audit per task, in order; tasks are read as there is room.
 
     `reseeded` opens a verifier whose Python runs under the given hash seed; None: `open_verifier` with one worker and

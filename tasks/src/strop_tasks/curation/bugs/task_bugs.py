@@ -46,10 +46,15 @@ class _Original:
 
 
 def bugs_of_tasks(
-    tasks: Iterable[Task], verifier: Verifier, tally: Tally, settings: BugSettings,
-    choice: TaskChoice | None = None, *, rewriter: Rewriter | None = None,
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    tally: Tally,
+    settings: BugSettings,
+    choice: TaskChoice | None = None,
+    *,
+    rewriter: Rewriter | None = None,
     done: Callable[[int], None] = lambda kept: None,
-) -> Iterator[Task]:  # fmt: skip
+) -> Iterator[Task]:
     """The repair tasks in the order of the originals, at most `settings.per_task` of each.
 
     A task is left out, and counted, when it is not Python, has no reference or its reference does not pass. `done`

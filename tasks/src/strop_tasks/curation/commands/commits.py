@@ -96,9 +96,13 @@ def _fit(tasks: "list[Task]", settings: HistorySettings, tally: Tally) -> "Itera
 
 
 def _made(
-    sources: list[str], output: Path, settings: HistorySettings, verifying: Verifying, tally: Tally,
+    sources: list[str],
+    output: Path,
+    settings: HistorySettings,
+    verifying: Verifying,
+    tally: Tally,
     rows: "IssueRows | None",
-) -> "Iterator[Task]":  # fmt: skip
+) -> "Iterator[Task]":
     """The tasks, as they are found."""
     from strop.reports.terminal.progress import Progress
     from strop_tasks.curation.histories.build import HistoryBuild

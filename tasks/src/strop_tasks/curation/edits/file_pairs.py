@@ -22,9 +22,13 @@ from strop_verify.edits.lines import split
 
 
 def edit_task(
-    family: str, statement: str, before: Mapping[str, str], after: Mapping[str, str | None], format: str,
+    family: str,
+    statement: str,
+    before: Mapping[str, str],
+    after: Mapping[str, str | None],
+    format: str,
     **fields: Any,
-) -> Task:  # fmt: skip
+) -> Task:
     """A task that the oracle's files solve. `after`: of changed files, None = deleted. Raises LeftOut.
 
     Verified: applying the reference, the oracle's edit in its format, gives the oracle's files.
@@ -126,9 +130,15 @@ def _hunks(before: str, after: str) -> str:
 
 
 def _shown(
-    repository: Repository, commit: str, family: str, statement: str, before: dict[str, str],
-    after: Mapping[str, str | None], settings: EditSettings, where: dict[str, Any],
-) -> Task:  # fmt: skip
+    repository: Repository,
+    commit: str,
+    family: str,
+    statement: str,
+    before: dict[str, str],
+    after: Mapping[str, str | None],
+    settings: EditSettings,
+    where: dict[str, Any],
+) -> Task:
     """The task, with context files. Raises LeftOut if it is empty or too large."""
     room = settings.max_chars - sum(map(len, before.values()))
     if room < 0 or sum(len(text or "") for text in after.values()) > 2 * settings.max_chars:

@@ -52,9 +52,12 @@ def infill(tasks: Iterable[Task], verifier: Verifier, settings: EditSettings, ta
 
 
 def _verified(
-    pairs: Iterable[tuple[Task, Any]], made: Callable[[_Work, Verdict], Task], verifier: Verifier,
-    settings: EditSettings, tally: Tally,
-) -> Iterator[Task]:  # fmt: skip
+    pairs: Iterable[tuple[Task, Any]],
+    made: Callable[[_Work, Verdict], Task],
+    verifier: Verifier,
+    settings: EditSettings,
+    tally: Tally,
+) -> Iterator[Task]:
     """Makes tasks from pairs of a task and a program that fails it; `made` may raise LeftOut."""
     budget = ErrorBudget()
     for work in ahead(_all_begun(pairs, verifier, settings, tally), IN_FLIGHT):

@@ -111,8 +111,13 @@ class Build:
     """One build: its counts, its file of tasks and its manifest. Raises UserError if these cannot be written."""
 
     def __init__(
-        self, path: Path, layout: TallyLayout, prompts: PromptLimit, *beside: Path, manifest: Path | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        path: Path,
+        layout: TallyLayout,
+        prompts: PromptLimit,
+        *beside: Path,
+        manifest: Path | None = None,
+    ) -> None:
         """`beside`: further files that the build writes. The manifest's name is PATH.manifest.json by default."""
         from strop_verify.core import files
 

@@ -99,9 +99,14 @@ def in_turns(lists: Iterable[Iterator[T]]) -> Iterator[T]:
 
 
 def faults(
-    source: str, function: str | None = None, *, seed: int = 0, key: str = "", at_once: tuple[int, int] = (1, 1),
+    source: str,
+    function: str | None = None,
+    *,
+    seed: int = 0,
+    key: str = "",
+    at_once: tuple[int, int] = (1, 1),
     operators: Collection[str] | None = None,
-) -> Iterator[Fault]:  # fmt: skip
+) -> Iterator[Fault]:
     """The faults of one function (its dotted name) or of all functions of a Python text, each once.
 
     The order depends on the text, `seed` and `key` alone; operators take turns, and so do functions. `at_once`: the

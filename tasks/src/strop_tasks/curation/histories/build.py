@@ -131,9 +131,12 @@ class HistoryBuild:
         os.close(self._lock)
 
     def _begun(
-        self, threads: ThreadPoolExecutor, trial: CommitTrial, found: Sequence[HistoryCommit],
+        self,
+        threads: ThreadPoolExecutor,
+        trial: CommitTrial,
+        found: Sequence[HistoryCommit],
         futures: "list[Future[dict[str, Any]]]",
-    ) -> "Iterator[tuple[HistoryCommit, Future[dict[str, Any]]]]":  # fmt: skip
+    ) -> "Iterator[tuple[HistoryCommit, Future[dict[str, Any]]]]":
         """The commits with their pending outcomes, started on demand."""
         for one in found:
             futures.append(threads.submit(self._outcome, trial, one))

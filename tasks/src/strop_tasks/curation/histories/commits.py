@@ -61,9 +61,15 @@ def programs_of(before: Files, after: Files, language: str) -> tuple[dict[str, s
 
 
 def candidate(
-    repository: str, commit: Commit, diff: str, settings: HistorySettings, issues: Mapping[int, str],
-    *, row: Task | None = None, tests: Sequence[str] = (),
-) -> HistoryCommit:  # fmt: skip
+    repository: str,
+    commit: Commit,
+    diff: str,
+    settings: HistorySettings,
+    issues: Mapping[int, str],
+    *,
+    row: Task | None = None,
+    tests: Sequence[str] = (),
+) -> HistoryCommit:
     """The commit as a candidate; `diff`: what it changes, without lines around it. Raises LeftOut.
 
     For a commit made from a row, the issue is used as it is.

@@ -190,9 +190,14 @@ def _is_here(requirement: str) -> bool:
 
 
 def environment_of(
-    tree: Files, installation: ProjectInstall, name: str, revision: str, folder: Path, settings: Settings,
+    tree: Files,
+    installation: ProjectInstall,
+    name: str,
+    revision: str,
+    folder: Path,
+    settings: Settings,
     day: str = "",
-) -> EnvironmentLock:  # fmt: skip
+) -> EnvironmentLock:
     """The environment of a tree, built and tested. Raises UserError if installing fails, StropError without a pass."""
     if installation.refused:
         raise UserError(f"{name}: {installation.refused}")

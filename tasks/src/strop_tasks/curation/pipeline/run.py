@@ -95,8 +95,13 @@ class _Runner:
     """The stages of one run."""
 
     def __init__(
-        self, planned: Planned, folder: CurationFolder, options: RunOptions, watcher: Watcher, stack: ExitStack,
-    ) -> None:  # fmt: skip
+        self,
+        planned: Planned,
+        folder: CurationFolder,
+        options: RunOptions,
+        watcher: Watcher,
+        stack: ExitStack,
+    ) -> None:
         self._planned, self._folder, self._options = planned, folder, options
         self._watcher, self._stack = watcher, stack
         self._verifier: OpenVerifier | None = None
@@ -182,9 +187,12 @@ class _Runner:
 
 
 def _write(
-    planned: Planned, identity: dict[str, Any], folder: CurationFolder, entries: list[StageCounts],
+    planned: Planned,
+    identity: dict[str, Any],
+    folder: CurationFolder,
+    entries: list[StageCounts],
     last: StageFiles,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """The result files, and last of all the manifest."""
     work = [StageFiles(folder.work, number, entry.step) for number, entry in enumerate(entries)]
     given = planned.pipeline.source

@@ -30,9 +30,12 @@ _FEWEST = 20  # minimum verdicts before the share of errors counts
 
 
 def settle(
-    read: Read, context: Context, memory: Memory, work: Callable[[Task], Work[Any]],
+    read: Read,
+    context: Context,
+    memory: Memory,
+    work: Callable[[Task], Work[Any]],
     decided: Callable[[Any], bool],
-) -> None:  # fmt: skip
+) -> None:
     """Remembers the result of each task's work by id, many at a time; `decided` ones are not repeated."""
 
     def one(task: Task) -> Work[tuple[str, Any]]:

@@ -37,9 +37,14 @@ _NAMED_AT_LEAST = 4
 
 
 def of_commits(
-    repository: Repository, commits: list[Commit], history: SourceHistory, store: str, settings: RetrievalSettings,
-    issues: Mapping[int, str], tally: Tally,
-) -> Iterator[Task]:  # fmt: skip
+    repository: Repository,
+    commits: list[Commit],
+    history: SourceHistory,
+    store: str,
+    settings: RetrievalSettings,
+    issues: Mapping[int, str],
+    tally: Tally,
+) -> Iterator[Task]:
     """One task per commit, newest first. `store`: the tasks' name of the repository of trees; `issues`: by number."""
     for commit, diff in repository.diffs(commits):
         tally.considered += 1
@@ -50,9 +55,14 @@ def of_commits(
 
 
 def _task(
-    repository: Repository, commit: Commit, diff: str, history: SourceHistory, store: str, settings: RetrievalSettings,
+    repository: Repository,
+    commit: Commit,
+    diff: str,
+    history: SourceHistory,
+    store: str,
+    settings: RetrievalSettings,
     issues: Mapping[int, str],
-) -> Task:  # fmt: skip
+) -> Task:
     message, issue = said_of(commit, issues)
     if {word.lower() for word in words(message)} <= {*_VAGUE.split()}:
         raise LeftOut("says nothing of where")

@@ -57,9 +57,14 @@ def estimate(source: str, settings: RustBuildSettings) -> CostEstimate:
 
 
 def build(
-    source: str, folder: Path, settings: RustBuildSettings, expected: CostEstimate, *, say: Callable[[str], None],
+    source: str,
+    folder: Path,
+    settings: RustBuildSettings,
+    expected: CostEstimate,
+    *,
+    say: Callable[[str], None],
     show: Callable[[int, int, Usage], None],
-) -> Report:  # fmt: skip
+) -> Report:
     """Runs or resumes a build and writes its files.
 
     say   prints a line for the user

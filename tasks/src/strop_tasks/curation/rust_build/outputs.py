@@ -130,8 +130,14 @@ def write(
 
 
 def manifest(
-    source: str, settings: RustBuildSettings, tally: Written, usage: Usage, prompts: int, done: int, judge: str,
-) -> dict[str, Any]:  # fmt: skip
+    source: str,
+    settings: RustBuildSettings,
+    tally: Written,
+    usage: Usage,
+    prompts: int,
+    done: int,
+    judge: str,
+) -> dict[str, Any]:
     """The manifest, which does not depend on the time, the machine or the number of runs.
 
     prompts  number of the source's prompts; done: of those with a result; judge: the compiler's identity

@@ -58,9 +58,13 @@ def solve(
 
 
 def _question(
-    settings: RustBuildSettings, stage: str, attempt: int, prompt_id: str, asked: list[dict[str, str]],
+    settings: RustBuildSettings,
+    stage: str,
+    attempt: int,
+    prompt_id: str,
+    asked: list[dict[str, str]],
     earlier: str,
-) -> Question:  # fmt: skip
+) -> Question:
     seed = derive_seed(settings.seed, stage, prompt_id, attempt) % 2**31
     first: Any = asked[:2]
     parts = [settings.model, settings.temperature, settings.max_tokens, seed, stage, attempt, first, earlier]

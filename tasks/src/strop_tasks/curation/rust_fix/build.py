@@ -44,9 +44,16 @@ class _Trial:
 
 
 def fixes(
-    tasks: Iterable[Task], verifier: Verifier, compiler: Verifier, tally: Tally, *, seed: int = 0,
-    per_task: int = 6, kinds: Collection[Kind] = KINDS, done: Callable[[int], None] = lambda kept: None,
-) -> Iterator[Task]:  # fmt: skip
+    tasks: Iterable[Task],
+    verifier: Verifier,
+    compiler: Verifier,
+    tally: Tally,
+    *,
+    seed: int = 0,
+    per_task: int = 6,
+    kinds: Collection[Kind] = KINDS,
+    done: Callable[[int], None] = lambda kept: None,
+) -> Iterator[Task]:
     """The repair tasks in the order of the originals, at most `per_task` of each.
 
     A task is left out, and counted, if it is not Rust, has no reference or trusted tests, needs crates, or its

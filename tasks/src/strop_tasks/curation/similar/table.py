@@ -176,8 +176,11 @@ class TaskTable:
 
 
 def table_of(
-    read: Callable[[], Iterator[Task]], folder: Path, width: int = 3, done: Callable[[int], None] | None = None,
-) -> TaskTable:  # fmt: skip
+    read: Callable[[], Iterator[Task]],
+    folder: Path,
+    width: int = 3,
+    done: Callable[[int], None] | None = None,
+) -> TaskTable:
     """The table of all tasks, read once; `done` gets their number so far."""
     folder.mkdir(parents=True, exist_ok=True)
     table = TaskTable(folder, width)

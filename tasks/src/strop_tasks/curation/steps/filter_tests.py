@@ -140,8 +140,12 @@ def _failing(task: Task, count: int, context: Context, errors: ErrorBudget) -> W
 
 
 def capped(
-    tests: Sequence[SingleTest], left: Sequence[int], at_most: int | None, by: str, dead: Sequence[Sequence[int]],
-) -> list[int]:  # fmt: skip
+    tests: Sequence[SingleTest],
+    left: Sequence[int],
+    at_most: int | None,
+    by: str,
+    dead: Sequence[Sequence[int]],
+) -> list[int]:
     """At most `at_most` of the tests `left`, in order; `dead`: for each fault the tests that catch it."""
     if at_most is None or len(left) <= at_most:
         return list(left)
