@@ -1,7 +1,7 @@
 """One node of a run's own Ray cluster: `python -m strop.launch.ray_node head|worker FILE`.
 
-The head takes a free port and writes its address to FILE when it answers; a worker waits for FILE. Both offer the CPUs
-that they were given, and stay until they are ended.
+The head takes a free port and writes its address to FILE when it answers; a worker waits for FILE. Both offer all CPUs
+allotted to them, and run until they are terminated.
 """
 
 import os
@@ -17,15 +17,15 @@ from strop_verify.core import files
 from strop_verify.core.errors import StropError, UserError
 
 WAIT = 300.0
-"""Seconds for the head to answer, and for a worker to hear of it."""
+"""Seconds for the head to answer, and for a worker to find its address."""
 
 
 class RayFailure(StropError):
-    """A node of the Ray cluster did not come up."""
+    """A node of the Ray cluster did not start."""
 
 
 def head(file: Path) -> int:
-    """Runs the head; its exit code."""
+    """Runs the head and returns its exit code. Raises RayFailure if it does not answer within WAIT."""
     start = _start()
     with socket.socket() as taken:
         taken.bind(("", 0))
@@ -48,7 +48,7 @@ def head(file: Path) -> int:
 
 
 def worker(file: Path) -> int:
-    """Runs a node that verifies, on the CPUs that it was given."""
+    """Replaces this process with a verifying node. Raises RayFailure if there is no head within WAIT."""
     end = time.monotonic() + WAIT
     while not file.is_file():
         if time.monotonic() > end:
@@ -59,14 +59,14 @@ def worker(file: Path) -> int:
 
 
 def _address() -> str:
-    """This machine's, as other nodes reach it."""
+    """This machine's IP address, as other nodes reach it."""
     from ray.util import get_node_ip_address
 
     return str(get_node_ip_address())
 
 
 def _start() -> list[str]:
-    """`ray start` with what both sides are told. Raises UserError where there is no Ray."""
+    """The `ray start` command with the options of head and workers. Raises UserError if Ray is missing."""
     beside = Path(sys.executable).with_name("ray")
     found = str(beside) if beside.is_file() else shutil.which("ray")
     if found is None:
