@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AskingOptions:
-    """How the model is asked, and whether tests are run."""
+    """Options of the model's prompts and of the tests."""
 
     model: Annotated[
         str,
@@ -176,7 +176,7 @@ def _asker(recipe: "Recipe", style: str, plan: RepairPlan, stack: ExitStack) -> 
 
 
 def _give(report: "RepairReport", output: Path | None) -> None:
-    """Writes the diff unchanged, but on a terminal with control characters as escapes."""
+    """Writes the diff unchanged; on a terminal, with control characters escaped."""
     from strop_verify.core import files
 
     data = report.diff.encode("utf-8")
