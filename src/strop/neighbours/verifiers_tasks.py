@@ -1,11 +1,11 @@
-"""Tasksets of verifiers 0.4 that others wrote, played here by name:
+"""Plays installed tasksets of verifiers 0.4 by name:
 
     tasks: {source: "verifiers:NAME", environment: verifiers}
     rewards: [{name: verifiers}]
 
-One question, one answer, and the taskset's own rewards, weighted as it says. What needs more (a container, tools, a
-user, preparations, rewards that look into a runtime) is refused by name when the tasks are loaded. A reward that raises
-leaves its rollout without a score. The taskset's code runs in Strop's process, outside of the jail, as in verifiers.
+A play is one question and one answer, scored by the taskset's own weighted rewards. Tasks that need more (a container,
+tools, a simulated user, setup, rewards that inspect a runtime) are refused when they are loaded. A reward that raises
+leaves its rollout without a score. The taskset's code runs in Strop's process, outside the jail, as in verifiers.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from strop_verify.core.rollout import Completion, Message
 from strop_verify.core.task import Task
 
 _KEY = "verifiers"
-"""In a task's metadata: the taskset's name and the task's own data."""
+"""Metadata key of the taskset's name and the task's own data."""
 _SECONDS = 600.0
-"""For scoring an answer, where the task does not say."""
+"""Time limit for scoring an answer if the task has none."""
 _log = logging.getLogger(__name__)
 
 
@@ -39,12 +39,12 @@ def load(name: str) -> Iterator[Task]:
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         said = " ".join(str(error).split())[:200]
         raise UserError(
-            f"verifiers:{name}: no taskset of verifiers 0.4 is installed by that name ({said})"
+            f"verifiers:{name}: no taskset of verifiers 0.4 with this name is installed ({said})"
         ) from error
     if environment is not vf.SingleAgentEnv:
-        raise _refused(name, f"an environment of its own, {environment.__name__}")
+        raise _refused(name, f"its own environment, {environment.__name__}")
     if not taskset.bounded:
-        raise _refused(name, "somebody who ends it: it is infinite")
+        raise _refused(name, "a limit, since it is infinite")
     if type(taskset).toolsets(taskset.config):
         raise _refused(name, "tools")
     for task in taskset:
@@ -62,14 +62,14 @@ def load(name: str) -> Iterator[Task]:
 
 
 class ForeignTask:
-    """Environment `verifiers`: the taskset's prompt as it is, and the reply as it is."""
+    """Environment `verifiers`: the taskset's own prompt; the whole reply is the answer."""
 
     def __init__(self, task: Task, opening: Opening, read: object) -> None:
         self._messages = [Message(**message) for message in _asked(task)]
         self._most = opening.max_tokens
 
     def begin(self) -> Opening:
-        """The conversation."""
+        """The taskset's prompt."""
         return Opening(messages=tuple(self._messages), max_tokens=self._most)
 
     def step(self, completion: Completion) -> Next:
@@ -77,13 +77,13 @@ class ForeignTask:
         return Done(completion.text)
 
     def result(self, effect: Any, result: Any) -> Next:
-        """Never called: it asks for nothing."""
+        """Never called: this environment asks for no effects."""
         raise NotImplementedError
 
 
 @batched
 def score(rollouts: Sequence[JudgedRollout]) -> list[float | None]:
-    """Reward `verifiers`: what the taskset's own rewards give an answer."""
+    """Reward `verifiers`: the weighted sum of the taskset's own rewards for an answer."""
     vf = _library()
 
     async def all_of_them() -> list[float | None]:
@@ -119,7 +119,7 @@ async def _scored(vf: Any, judged: JudgedRollout) -> float | None:
 
 
 def _lacking(vf: Any, task: Any) -> str:
-    """What a task needs that is not here; "" for one that can be played."""
+    """What a task needs that Strop does not offer; "" for a task that can be played."""
     kind, data = type(task), task.data
     hooks = [*task.hooks("reward"), *task.hooks("metric")]
     if kind.NEEDS_CONTAINER or data.image:
@@ -141,7 +141,7 @@ def _lacking(vf: Any, task: Any) -> str:
 
 
 def _asked(task: Task) -> list[dict[str, str]]:
-    """The prompt as messages of role and content."""
+    """The prompt as messages, each with its role and content."""
     data = _own(task)["data"]
     prompt = data["prompt"]
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
@@ -153,7 +153,7 @@ def _asked(task: Task) -> list[dict[str, str]]:
 def _own(task: Task) -> Any:
     if (own := task.metadata.get(_KEY)) is None:
         raise UserError(
-            f"task {task.id} is none of a taskset of verifiers; load such with tasks.source=verifiers:NAME"
+            f"task {task.id} is not from a taskset of verifiers; load such tasks with tasks.source=verifiers:NAME"
         )
     return own
 
@@ -167,6 +167,6 @@ def _library() -> Any:
 
 
 def _in_thread(work: Callable[[], Coroutine[Any, Any, list[float | None]]]) -> list[float | None]:
-    """In a thread with an event loop of its own: the caller, such as a notebook, may have one."""
+    """Runs in a thread with its own event loop, since the caller, such as a notebook, may already run one."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: asyncio.run(work())).result()
