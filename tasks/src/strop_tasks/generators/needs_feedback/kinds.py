@@ -1,4 +1,4 @@
-"""The kinds of `needs-feedback`: what the statement says, and the options for what it leaves out."""
+"""The kinds of `needs-feedback`: their statements, and the options for the fact that these leave out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ class FactKind:
     name       topic of its tasks
     statements phrasings; {place} is one of `PLACES`
     functions  names that the function may have
-    parameters, returns  as the signature has them
+    parameters, returns  their text in the signature
     body       the expression that the function returns; {o} is the option
     options    the K options, all equally likely
-    draw       arguments of a test
-    public     arguments of the public test, whose result names the option; None: drawn like the others
+    draw       draws the arguments of a test
+    public     draws those of the public test, whose result reveals the option; None: the same as `draw`
     """
 
     name: str
@@ -307,4 +307,4 @@ KINDS = (
         lambda r: [a := r.randint(0, 20), a + r.randint(3, 6)], _always(2, 6),
     ),
 )  # fmt: skip
-"""All kinds. A test shows that the options of each are told apart by its public test."""
+"""All kinds. A test proves that each kind's public test distinguishes its options."""

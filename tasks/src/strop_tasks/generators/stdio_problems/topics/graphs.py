@@ -20,12 +20,12 @@ def _graph(r: Random, *, weights: int = 0, density: float = 1.3, ordered: bool =
 
 
 def _chain(size: int, more: int = 0) -> str:
-    """Nodes in a row, and some alone."""
+    """A chain of `size` nodes, and `more` isolated ones."""
     return lines([size + more, size - 1], *([i, i + 1] for i in range(1, size)))
 
 
 def _streets(r: Random, n: int) -> str:
-    """A graph in which most nodes hang on one a little before them, with a few edges more."""
+    """A graph in which most nodes are joined to one with a slightly lower number, plus up to two random edges."""
     rows = [[max(1, b - r.choice([1, 1, 2, 3])), b] for b in range(2, n + 1) if r.random() < 0.95]
     rows += [r.sample(range(1, n + 1), 2) for _ in range(r.randint(0, 2))]
     r.shuffle(rows)
@@ -97,7 +97,7 @@ def groups_of_friends(r: Random) -> Problem:
 
 @kind(4)
 def within_steps(r: Random) -> Problem:
-    """How many nodes lie within some steps of a node."""
+    """The number of nodes within some steps of a node."""
     k, way = r.randint(1, 9), r.choice(["both", "forth"])
     what, test = r.choice([("at most", "<="), ("exactly", "=="), ("more than", ">")])
     street = (
