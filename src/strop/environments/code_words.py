@@ -88,11 +88,9 @@ def _defined(path: str, text: str) -> Iterator[str]:
 
 def _prose(path: str, text: str) -> list[str]:
     """Comments and docstrings of a program; none of other files, which are prose or data as a whole."""
-    language = language_at(path)
-    if not language:
+    if not (language := language_at(path)):
         return []
-    form = _HASHED if language in ("python", "ruby") else _SLASHED
-    return form.findall(text)
+    return (_HASHED if language in ("python", "ruby") else _SLASHED).findall(text)
 
 
 def is_program(path: str) -> bool:

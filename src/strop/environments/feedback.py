@@ -148,7 +148,6 @@ def _without_kind(text: str) -> str:
 
 
 def _test(check: CheckBase, number: int, test: TestResult, verdict: Verdict) -> str:
-    """One failed test."""
     message = test.message
     if late := _LIMIT.search(message):
         message = f"no answer within {float(late[1]):g} s{' of CPU time' if late[2] else ''}"
@@ -206,7 +205,6 @@ def _with_line(message: str, output: str) -> str:
 
 
 def _source(check: PytestCheck, name: str) -> str:
-    """The test's function."""
     path, _, rest = name.partition("::")
     wanted = re.sub(r"\[.*", "", rest.rpartition("::")[2] or rest)
     text = check.files.get(path, "")
@@ -222,8 +220,7 @@ def _rust(check: RustCheck, verdict: Verdict, told: list[tuple[int, TestResult]]
     """The tests' names and their output; a line that only names a line number is replaced by that line's assertion."""
     yield f"{', '.join(test.id for _, test in told)} failed:"
     lines, stage = check.tests.splitlines(), verdict.stage("test")
-    for said in _RUST_PLACE.sub(r"\1 \2", (stage.output if stage else "") or verdict.detail).splitlines()[
-        : 2 * MOST
-    ]:
+    output = _RUST_PLACE.sub(r"\1 \2", (stage.output if stage else "") or verdict.detail)
+    for said in output.splitlines()[: 2 * MOST]:
         at = _TEST_LINE.fullmatch(said.strip())
         yield lines[int(at[1]) - 1].strip() if at and int(at[1]) <= len(lines) else said

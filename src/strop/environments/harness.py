@@ -14,7 +14,7 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Literal
@@ -123,7 +123,16 @@ class Harness:
 
     def result(self, effect: object, result: AgentTurn | AgentEnded) -> Next:
         """Puts the agent's next request to the policy; if the agent has ended, what it left is the answer."""
-        return self._asked(result)
+        if not isinstance(result, AgentEnded):
+            return self._converse(result)
+        self.endpoint.seal()
+        if self.by == "message":
+            return Done(self.read(self.said))
+        self._end()
+        try:
+            return Done(answer_in(self.task, self.tree, self.folder))
+        except (ValueError, FileNotFoundError):  # a folder that the agent has made unreadable
+            return Done("")
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
         """The known changes to the files, in the calls or words that the agent asks for (`agent_expert`)."""
@@ -135,18 +144,6 @@ class Harness:
         if self.thread is not None:
             self.endpoint.close()
             self._end()
-
-    def _asked(self, got: AgentTurn | AgentEnded) -> Next:
-        if not isinstance(got, AgentEnded):
-            return self._converse(got)
-        self.endpoint.seal()
-        if self.by == "message":
-            return Done(self.read(self.said))
-        self._end()
-        try:
-            return Done(answer_in(self.task, self.tree, self.folder))
-        except (ValueError, FileNotFoundError):  # a folder that the agent has made unreadable
-            return Done("")
 
     def _converse(self, turn: AgentTurn) -> Converse:
         self.turn = turn
@@ -200,15 +197,17 @@ class Harness:
                 self.play(url, self.task, self.folder)
                 self._ended(AgentEnded())
                 return
-            given = {"{task}": self.task.statement, "{url}": url, "{model}": MODEL}
-            words = [_filled(word, given) for word in command]
+            task = self.task.statement
+            words = [
+                one.replace("{task}", task).replace("{url}", url).replace("{model}", MODEL) for one in command
+            ]
             variables = {
                 "OPENAI_BASE_URL": url, "OPENAI_API_BASE": url, "OPENAI_API_KEY": "none",
                 "STROP_MODEL": MODEL, **self.variables,
             }  # fmt: skip
             ran = self.folder.run(
-                words, stdin=self.task.statement, seconds=self.seconds, memory_bytes=self.memory,
-                environment=variables, waits=True,
+                words, stdin=task, seconds=self.seconds, memory_bytes=self.memory, environment=variables,
+                waits=True,
             )  # fmt: skip
             self._ended(AgentEnded(ran))
         except BaseException as error:
@@ -265,9 +264,3 @@ def environment_of(program: Path) -> list[str]:
             own = base.parent / "lib" / f"python{version}" if base.parent == Path("/usr") else base.parent
             return [str(path.parent.parent), str(own.resolve())]
     return []
-
-
-def _filled(word: str, given: Mapping[str, str]) -> str:
-    for name, text in given.items():
-        word = word.replace(name, text)
-    return word

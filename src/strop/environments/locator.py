@@ -104,13 +104,10 @@ class Locator:
     def _forget(self, prefix: str, states: dict[str, State]) -> None:
         """Drops files that are gone; where too many are held, also those of other folders."""
         crowded = len(self._bags) > 2 * MOST_FILES
-        for key in [
-            key
-            for key in self._bags
-            if (key.startswith(prefix) and key[len(prefix) :] not in states)
-            or (crowded and not key.startswith(prefix))
-        ]:
-            del self._bags[key]
+        for key in list(self._bags):
+            gone = key[len(prefix) :] not in states if key.startswith(prefix) else crowded
+            if gone:
+                del self._bags[key]
 
     def _chunks_of(self, top: Path, path: str, state: State) -> dict[Range, Bag]:
         key = f"{top}/{path}"

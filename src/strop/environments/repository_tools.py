@@ -5,7 +5,7 @@ import shutil
 
 from strop.environments.feedback import told
 from strop.environments.task_tree import PACKAGES, Tree, answer_in, project_of, tree_of
-from strop.environments.toolbox import Toolbox, tool
+from strop.environments.toolbox import Toolbox, relative_name, tool
 from strop.tasks.public_tests import public_task, shows_tests
 from strop_verify.core.play import Ran, Services
 from strop_verify.core.task import Task
@@ -49,7 +49,7 @@ class RepositoryTools(Toolbox):
             path: of a file or folder
             start: first line, from 1
         """
-        name = _name(path)
+        name = relative_name(path)
         if name not in (there := self.folder.files()):
             return self._listed(name, list(there))
         lines = [line.rstrip("\r\n") for line in split(self._text(name))]
@@ -73,7 +73,7 @@ class RepositoryTools(Toolbox):
         if not pattern.strip():
             raise ValueError("search: write what to look for")
         grep = ["grep", "-rnI", "--exclude-dir=.?*", "--exclude-dir=target", "--exclude-dir=__pycache__"]
-        where = ["--", _name(path) or "."]
+        where = ["--", relative_name(path) or "."]
         ran = self.program([*grep, "-E", "-e", pattern, *where])
         if ran.status == 2:
             ran = self.program([*grep, "-F", "-e", pattern, *where])
@@ -91,7 +91,7 @@ class RepositoryTools(Toolbox):
             old: its text, as it is there
             new: what stands there then
         """
-        name = _name(path)
+        name = relative_name(path)
         text = self._text(name)
         count = text.count(old) if old else 0
         if count != 1:
@@ -109,7 +109,7 @@ class RepositoryTools(Toolbox):
             path: of a file, new or not
             text: all that it holds then
         """
-        name = _name(path)
+        name = relative_name(path)
         whole = text if text.endswith("\n") or not text else text + "\n"
         self.folder.put({name: whole})
         return f"wrote {name}, {whole.count(chr(10))} lines{self._note(name)}"
@@ -176,9 +176,3 @@ class RepositoryTools(Toolbox):
 def listing(paths: list[str]) -> str:
     """Files by name, without hidden ones and caches."""
     return "\n".join(sorted(path for path in paths if not re.search(r"(^|/)(\.|__pycache__/|target/)", path)))
-
-
-def _name(path: str) -> str:
-    """The path relative to the folder; "" for the folder itself."""
-    name = path.strip().removeprefix("./").rstrip("/")
-    return "" if name == "." else name

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from strop.environments.search_pattern import LONGEST, matching, selected
 from strop.environments.search_tree import SearchTree, acquire, trees_folder
-from strop.environments.toolbox import Toolbox, tool
+from strop.environments.toolbox import Toolbox, relative_name, tool
 from strop_verify.core.checks import RetrievalCheck
 from strop_verify.core.errors import UserError
 from strop_verify.core.play import Ran, Run, Services
@@ -80,7 +80,7 @@ class SearchTools(Toolbox):
             path: of a file
             start: first line, from 1
         """
-        name = _name(path)
+        name = relative_name(path)
         lines = self.tree.lines(name)
         first = max(1, start)
         page = lines[first - 1 : first - 1 + PAGE]
@@ -117,7 +117,7 @@ class SearchTools(Toolbox):
 
     def _place(self, path: str) -> str:
         """The name of a file or folder of the tree. Raises ValueError if there is none."""
-        name = _name(path)
+        name = relative_name(path)
         if name in self.tree.paths:
             if name not in self.tree.texts:
                 raise ValueError(f"{name} is not text, or too long")
@@ -164,9 +164,3 @@ def _shown_lines(found: list[tuple[str, str, str]], shown: int, *, more: bool) -
 def _plain(line: str) -> str:
     """A line without its line end, and with "?" for control characters."""
     return "".join(one if one.isprintable() or one == "\t" else "?" for one in line.rstrip("\r"))
-
-
-def _name(path: str) -> str:
-    """The path as the tree has it; "" for the whole tree."""
-    name = path.strip().removeprefix("./").rstrip("/")
-    return "" if name == "." else name

@@ -197,6 +197,12 @@ def _documented(text: str) -> tuple[str, dict[str, str]]:
     return head.partition("\n")[0].strip(), {name: said.strip() for name, colon, said in lines if colon}
 
 
+def relative_name(path: str) -> str:
+    """A path that the policy wrote, relative to the folder of its play; "" for the folder itself."""
+    name = path.strip().removeprefix("./").rstrip("/")
+    return "" if name == "." else name
+
+
 def clipped(text: str, lines: int = LINES, width: int = WIDTH) -> str:
     """The head and tail of a text, and of each line that is too long, with a note of how much is left out.
 

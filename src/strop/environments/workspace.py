@@ -128,15 +128,14 @@ def demonstrated(task: Task, turns: int, tools: Collection[str], rng: Random) ->
     needed = [call for path, text in sorted(after.items()) for call in _changes(path, before.get(path), text)]
     if not needed or len(needed) > turns:
         return
-    finish = [ToolCall("finish", {})]
     optional = _looks(task, before, after, rng)
     if rng.random() < 0.3:
         optional.insert(0, ToolCall("test", {}))
     optional = [call for call in optional if call.name in tools]
     tested = [ToolCall("test", {})] if "test" in tools and rng.random() < 0.8 else []
-    while optional and len(optional) + len(needed) + len(tested) + len(finish) > turns:
+    while optional and len(optional) + len(needed) + len(tested) + 1 > turns:
         optional.pop(0)
-    yield from [*optional, *needed, *tested, *finish][:turns]
+    yield from [*optional, *needed, *tested, ToolCall("finish", {})][:turns]
 
 
 def _looks(
@@ -167,7 +166,6 @@ def _first_line(before: str, after: str) -> int:
 
 
 def _changes(path: str, before: str | None, after: str | None) -> Iterator[ToolCall]:
-    """The calls that change one file."""
     if before == after:
         return
     if after is None:

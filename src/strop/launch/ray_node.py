@@ -27,10 +27,12 @@ class RayFailure(StropError):
 def head(file: Path) -> int:
     """Runs the head and returns its exit code. Raises RayFailure if it does not answer within WAIT."""
     start = _start()
+    from ray.util import get_node_ip_address
+
+    host = str(get_node_ip_address())
     with socket.socket() as taken:
         taken.bind(("", 0))
         port = taken.getsockname()[1]
-    host = _address()
     process = subprocess.Popen(
         [*start, "--head", f"--node-ip-address={host}", f"--port={port}", "--include-dashboard=false"]
     )
@@ -56,13 +58,6 @@ def worker(file: Path) -> int:
         time.sleep(0.5)
     command = [*_start(), f"--address={file.read_text().strip()}"]
     os.execv(command[0], command)
-
-
-def _address() -> str:
-    """This machine's IP address, as other nodes reach it."""
-    from ray.util import get_node_ip_address
-
-    return str(get_node_ip_address())
 
 
 def _start() -> list[str]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from strop.evaluation.seeds import Pooled
 
 
+_VALUE = re.compile(r"(?:[^,\[{'\"]|\[[^\]]*\]|{[^}]*}|'[^']*'|\"[^\"]*\")+")
+
+
 def train_all(
     recipe: Recipe, words: Sequence[str], sweeps: Sequence[str], seeds: int, plain: bool
 ) -> list[Path]:
@@ -52,10 +55,7 @@ def swept(sweeps: Sequence[str]) -> list[tuple[str, list[str]]]:
     axes: list[list[str]] = []
     for sweep in sweeps:
         key, is_one, values = sweep.partition("=")
-        parts = [
-            one.strip()
-            for one in re.findall(r"(?:[^,\[{'\"]|\[[^\]]*\]|{[^}]*}|'[^']*'|\"[^\"]*\")+", values)
-        ]
+        parts = [one.strip() for one in _VALUE.findall(values)]
         if not (key.strip() and is_one and len(parts) > 1):
             raise UserError(f"--sweep {sweep}: write KEY=VALUE,VALUE, such as optim.learning_rate=1e-5,3e-5")
         axes.append([f"{key.strip()}={part}" for part in parts])

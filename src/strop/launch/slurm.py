@@ -61,7 +61,6 @@ def script(plan: Plan) -> str:
 
 def _options(plan: Plan, part: Part) -> str:
     """A part's options for srun."""
-    devices = any(nodes.gpus for nodes in plan.groups)
     words = ["--exact"]
     if len(plan.groups) > 1:
         words.append(f"--het-group={int(part.verifies)}")
@@ -69,7 +68,7 @@ def _options(plan: Plan, part: Part) -> str:
         f"--nodes={part.nodes}", f"--relative={part.first}", f"--ntasks={part.nodes * part.processes}",
         f"--ntasks-per-node={part.processes}", f"--cpus-per-task={part.cpus}",
     ]  # fmt: skip
-    if devices:
+    if any(nodes.gpus for nodes in plan.groups):
         words.append(f"--gres=gpu:{part.gpus}" if part.gpus else "--gres=none")
     return " ".join(words)
 

@@ -23,8 +23,9 @@ from strop.reports.terminal.find import FoundRollout, RolloutFinder
 from strop_verify.core import files
 from strop_verify.core.errors import UserError
 
-_ENDS = {"length": "max_tokens"}
 _TASK = "strop"
+_SHOWN = ("id", "kind", "evaluation", "step", "group", "index", "reward", "advantage", "outcome", "flags")
+"""Fields of a rollout's row that become a sample's metadata."""
 
 
 def write_log(run: Path, target: Path) -> int:
@@ -49,10 +50,10 @@ def write_log(run: Path, target: Path) -> int:
 
 def _every(finder: RolloutFinder) -> Iterator[FoundRollout]:
     for place in finder.places():
-        found = (
-            finder.of_evaluation(place.evaluation) if place.step is None else finder.of_step(place.step, None)
-        )
-        yield from found
+        if place.step is None:
+            yield from finder.of_evaluation(place.evaluation)
+        else:
+            yield from finder.of_step(place.step, None)
 
 
 def _log(run: Path, samples: list[dict[str, Any]]) -> dict[str, Any]:
@@ -96,21 +97,7 @@ def _sample(found: FoundRollout, vocabulary: list[str], plays: Counter[str]) -> 
         "messages": [*_messages(detail)],
         "output": _output(detail),
         "scores": _scores(line),
-        "metadata": {
-            key: row[key]
-            for key in (
-                "id",
-                "kind",
-                "evaluation",
-                "step",
-                "group",
-                "index",
-                "reward",
-                "advantage",
-                "outcome",
-                "flags",
-            )
-        },
+        "metadata": {key: row[key] for key in _SHOWN},
     }
     if verdict.get("outcome") == "error":
         why = str(verdict.get("detail") or "the answer could not be judged")
@@ -130,7 +117,7 @@ def _output(detail: dict[str, Any]) -> dict[str, Any]:
     choices = [
         {
             "message": {"role": "assistant", "content": turn["text"]},
-            "stop_reason": _ENDS.get(turn["finish_reason"], "stop"),
+            "stop_reason": "max_tokens" if turn["finish_reason"] == "length" else "stop",
         }
         for turn in detail["turns"][-1:]
     ]

@@ -320,9 +320,11 @@ class ClientSession:
                 raise ProtocolFault("VALIDATION_ERROR", "a message is an object with type and data")
             match message.get("type"):
                 case "reset":
-                    return self._observation(self._reset(ChosenTask.model_validate(data)))
+                    seen = self._reset(ChosenTask.model_validate(data))
+                    return {"type": "observation", "data": seen}
                 case "step":
-                    return self._observation(self._step(EnvironmentAction.model_validate(data)))
+                    seen = self._step(EnvironmentAction.model_validate(data))
+                    return {"type": "observation", "data": seen}
                 case "state":
                     steps = self._episode.steps if self._episode else 0
                     return {"type": "state", "data": {"episode_id": self._id, "step_count": steps}}
@@ -355,10 +357,6 @@ class ClientSession:
             raise ProtocolFault("SESSION_ERROR", "no play waits for an action: reset first")
         self._episode.act(action.text)
         return self._episode.observe()
-
-    @staticmethod
-    def _observation(data: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "observation", "data": data}
 
 
 def _player(recipe: Recipe, verifier: Verifier, environment: Any, policy: Any) -> Dispatcher:

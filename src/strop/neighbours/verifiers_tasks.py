@@ -11,7 +11,7 @@ leaves its rollout without a score. The taskset's code runs in Strop's process, 
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -89,17 +89,21 @@ def score(rollouts: Sequence[JudgedRollout]) -> list[float | None]:
     async def all_of_them() -> list[float | None]:
         return await asyncio.gather(*(_scored(vf, one) for one in rollouts))
 
-    return _in_thread(all_of_them)
+    with ThreadPoolExecutor(
+        1
+    ) as pool:  # the caller, such as a notebook, may run an event loop in its own thread
+        return pool.submit(lambda: asyncio.run(all_of_them())).result()
 
 
 async def _scored(vf: Any, judged: JudgedRollout) -> float | None:
     from verifiers.v1.state import state_cls
 
-    name, kind = _own(judged.task)["taskset"], vf.task_type(_own(judged.task)["taskset"])
+    name = _own(judged.task)["taskset"]
+    kind = vf.task_type(name)
     data = kind.data_type().model_validate(_own(judged.task)["data"])
     task = kind(data, vf.taskset_config_type(name)(id=name).task)
-    said = [vf.SystemMessage if m["role"] == "system" else vf.UserMessage for m in _asked(judged.task)]
-    messages = [make(content=m["content"]) for make, m in zip(said, _asked(judged.task), strict=True)]
+    makes = {"system": vf.SystemMessage, "user": vf.UserMessage}
+    messages = [makes[m["role"]](content=m["content"]) for m in _asked(judged.task)]
     messages.append(vf.AssistantMessage(content=judged.rollout.answer))
     trace = vf.Trace(
         task=vf.TraceTask(type=kind.__name__, data=data, key=task.key, hash=task.hash),
@@ -164,9 +168,3 @@ def _refused(name: str, lacking: str) -> UserError:
 
 def _library() -> Any:
     return require("verifiers.v1", package="verifiers", extra="verifiers", purpose="a taskset of verifiers")
-
-
-def _in_thread(work: Callable[[], Coroutine[Any, Any, list[float | None]]]) -> list[float | None]:
-    """Runs in a thread with its own event loop, since the caller, such as a notebook, may already run one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(work())).result()

@@ -105,7 +105,10 @@ def _check(change: Changes, before: Files, repository: RepositoryTexts) -> None:
         if text is not None:
             _check_text(path, text, before.get(path))
     _no_folder_is_a_file(change, repository)
-    if all(_same_tree(path, before.get(path), text) for path, text in change.items()):
+    if all(
+        path in before and text is not None and normal(path, before[path]) == normal(path, text)
+        for path, text in change.items()
+    ):
         raise NoCandidate("no-effect: the edit changes only comments or layout")
 
 
@@ -132,20 +135,10 @@ def _no_folder_is_a_file(change: Changes, repository: RepositoryTexts) -> None:
             raise NoCandidate(f"bad-path: a folder of {path!r} is a file")
 
 
-def _same_tree(path: str, before: str | None, after: str | None) -> bool:
-    if before is None or after is None:
-        return False
-    return normal(path, before) == normal(path, after)
-
-
+@lru_cache(maxsize=64)
 def normal(path: str, text: str) -> str:
     """A hash of a text without Python's comments and layout, or without blanks at line ends and empty lines."""
-    return _normal(path.endswith(".py"), text)
-
-
-@lru_cache(maxsize=64)
-def _normal(python: bool, text: str) -> str:
-    tree = parsed(text) if python else None
+    tree = parsed(text) if path.endswith(".py") else None
     if tree is not None:
         try:
             return content_hash(ast.dump(tree))

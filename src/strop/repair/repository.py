@@ -73,26 +73,24 @@ def read_repository(root: Path) -> RepositoryTexts:
     files: dict[str, str] = {}
     left_out: Counter[str] = Counter()
     for path, data in read_project(root).items():
-        text, reason = _text(path, data)
-        if text is None:
-            left_out[reason] += 1
+        if fault := _fault(path, data):
+            left_out[fault] += 1
         else:
-            files[path] = text
+            files[path] = data.decode()
     if not files:
         raise UserError(f"{root} contains no text file; name the folder of a repository")
     return RepositoryTexts(root, dict(sorted(files.items())), dict(sorted(left_out.items())))
 
 
-def _text(path: str, data: bytes) -> tuple[str | None, str]:
-    """(text, "") or (None, why it is not read)."""
+def _fault(path: str, data: bytes) -> str:
+    """Why a file is not read; "" if it is."""
     try:
         check_path(path)
+        if len(data) > LARGEST:
+            return "too large"
+        data.decode()
     except EditError:
-        return None, "name"
-    if len(data) > LARGEST:
-        return None, "too large"
-    try:
-        text = data.decode("utf-8")
+        return "name"
     except UnicodeDecodeError:
-        return None, "no UTF-8 text"
-    return (None, "no UTF-8 text") if "\0" in text else (text, "")
+        return "no UTF-8 text"
+    return "no UTF-8 text" if b"\0" in data else ""

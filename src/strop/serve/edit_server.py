@@ -158,11 +158,11 @@ class EditFollower:
 
     def asked(self, uri: str, at: int) -> None:
         """Records a request for a suggestion, which removes the one that is shown."""
-        if edit := self._taken_down():
-            same = (edit.uri, edit.at) == (uri, at)
+        edit, self._shown = self._shown, None
+        if edit:
             if edit.uri == uri and self._texts.get(uri) == edit.inserted():  # its command may still come
                 self._log.replaced(edit.id, "typed")
-            elif same:
+            elif (edit.uri, edit.at) == (uri, at):
                 self._log.replaced(edit.id, "newer")
             else:
                 self._log.dismissed(edit.id)
@@ -204,10 +204,6 @@ class EditFollower:
             self._settle(one)
         if uri is not None:
             self._texts.pop(uri, None)
-
-    def _taken_down(self) -> FollowedEdit | None:
-        edit, self._shown = self._shown, None
-        return edit
 
     def _wait(self, one: _Settling) -> None:
         if one.timer:

@@ -77,15 +77,15 @@ class _Asked:
     pieces: list[TokenPieces] = field(default_factory=list)
     answers: list[Future[Completion]] = field(default_factory=list)
 
-    def end(self, how: Callable[[], ChatReply]) -> None:
-        """Cancels the samples and sets the reply to the result of `how` or the RefusedChat that it raises."""
+    def end(self, how: ChatReply | RefusedChat) -> None:
+        """Cancels the samples and sets the reply."""
         for answer in self.answers:
             answer.cancel()
         with suppress(InvalidStateError):  # the client has gone
-            try:
-                self.reply.set_result(how())
-            except RefusedChat as error:
-                self.reply.set_exception(error)
+            if isinstance(how, RefusedChat):
+                self.reply.set_exception(how)
+            else:
+                self.reply.set_result(how)
 
 
 class PolicyService:
@@ -130,7 +130,7 @@ class PolicyService:
                 try:
                     self._begin(asked)
                 except RefusedChat as error:
-                    asked.end(_raising(error))
+                    asked.end(error)
         except queue.Empty:
             pass
 
@@ -212,22 +212,25 @@ class PolicyService:
         left = []
         for asked in self._answering:
             if asked.reply.cancelled():
-                asked.end(_raising(RefusedChat("the client has gone")))
+                asked.end(RefusedChat("the client has gone"))
                 self._policy.work(0.0)  # lets the policy drop its rows
             elif (error := next(filter(None, map(_error, asked.answers)), None)) is not None:
-                asked.end(_raising(RefusedChat(str(error), 500, "policy_error")))
+                asked.end(RefusedChat(str(error), 500, "policy_error"))
             elif all(answer.done() for answer in asked.answers):
-                asked.end(lambda asked=asked: self._reply(asked))  # type: ignore[misc]
+                asked.end(self._reply(asked))
             else:
                 left.append(asked)
         self._answering = left
 
-    def _reply(self, asked: _Asked) -> ChatReply:
+    def _reply(self, asked: _Asked) -> ChatReply | RefusedChat:
         choices = []
         for number, answer in enumerate(asked.answers):
             said = answer.result()
             pieces = self._pieces(asked, number, said.text, said.token_ids, said.logprobs, last=True)
-            choices.append(choice_of(asked.request, said, pieces))
+            try:
+                choices.append(choice_of(asked.request, said, pieces))
+            except RefusedChat as refused:
+                return refused
         return ChatReply(len(asked.prompt), tuple(choices))
 
 
@@ -243,10 +246,3 @@ def _within(texts: Sequence[str], length: int) -> int:
 
 def _error(answer: Future[Completion]) -> BaseException | None:
     return answer.exception() if answer.done() and not answer.cancelled() else None
-
-
-def _raising(error: RefusedChat) -> Callable[[], ChatReply]:
-    def end() -> ChatReply:
-        raise error
-
-    return end

@@ -15,6 +15,7 @@ Bugs of the original, kept under `published_` names (`strop.rewards.edits` has f
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from strop_tasks.published.blocks import Block, follows, is_standard, published_blocks
 from strop_tasks.published.ratio import changed_lines, lines_ratio, ratio
@@ -78,9 +79,8 @@ def sr_similarity(blocks: Sequence[Block], oracle: Sequence[Block]) -> float:
     """
     if not blocks or not oracle:
         return float(not blocks and not oracle)
-    count = max(len(blocks), len(oracle))
-    pairs = zip(_padded(blocks, count), _padded(oracle, count), strict=True)
-    return sum((lines_ratio(a[0], b[0]) + lines_ratio(a[1], b[1])) / 2 for a, b in pairs) / count
+    pairs = [*zip_longest(blocks, oracle, fillvalue=("", ""))]
+    return sum((lines_ratio(a[0], b[0]) + lines_ratio(a[1], b[1])) / 2 for a, b in pairs) / len(pairs)
 
 
 def sr_format(text: str) -> float:
@@ -168,10 +168,6 @@ def _files(patch: str) -> dict[str, str]:
 def _path(line: str) -> str:
     start, end = line.find(_GIT), line.rfind(" b/")
     return line[start + len(_GIT) : end] if start >= 0 and start + len(_GIT) <= end else ""
-
-
-def _padded(blocks: Sequence[Block], count: int) -> list[Block]:
-    return [*blocks, *[("", "")] * (count - len(blocks))]
 
 
 def _stripped(text: str) -> list[str]:

@@ -71,14 +71,6 @@ def _test_module(response: str) -> str:
     return found[1] if found else ""
 
 
-RUST: dict[str, Reward] = {
-    f.__name__: f
-    for f in (
-        published_test,
-        published_non_empty,
-        published_code_block,
-        published_test_block,
-        published_asserts,
-    )
-}
+_ALL = (published_test, published_non_empty, published_code_block, published_test_block, published_asserts)
+RUST: dict[str, Reward] = {score.__name__: score for score in _ALL}
 """These rewards by their names in recipes."""

@@ -29,7 +29,7 @@ _DRAWS = 200
 
 def load(rest: str = "") -> Iterator[Task]:
     """The tasks of `COUNT[@SEED]`, generated lazily; "" is the default count. Raises UserError."""
-    count, seed = counted(NAME, rest, DEFAULT_COUNT, sum(map(_statements, KINDS)))
+    count, seed = counted(NAME, rest, DEFAULT_COUNT, sum(len(k.statements) for k in KINDS) * len(PLACES))
     return generate(count, seed=seed)
 
 
@@ -64,10 +64,6 @@ def task_of(kind: FactKind, statement: str, function: str, r: Random) -> Task:
             "ceiling": 1 / len(kind.options),
         },
     )
-
-
-def _statements(kind: FactKind) -> int:
-    return len(kind.statements) * len(PLACES)
 
 
 def _shuffled(kind: FactKind, seed: int) -> list[tuple[str, str]]:

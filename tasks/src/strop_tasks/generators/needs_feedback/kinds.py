@@ -56,14 +56,6 @@ _WORDS = (
 )  # fmt: skip
 
 
-def _name(r: Random) -> Arguments:
-    return [r.choice(_NAMES)]
-
-
-def _word(r: Random) -> Arguments:
-    return [r.choice(_WORDS)]
-
-
 def _words(r: Random) -> Arguments:
     return [r.sample(_WORDS, r.randint(2, 4))]
 
@@ -88,6 +80,11 @@ def _always(*values: Any) -> Callable[[Random], Arguments]:
     return lambda r: [*values]
 
 
+def _one_of(values: tuple[str, ...]) -> Callable[[Random], Arguments]:
+    return lambda r: [r.choice(values)]
+
+
+_name, _word = _one_of(_NAMES), _one_of(_WORDS)
 _DIGITS = (3, 4, 5, 6, 7, 8, 9, 10)
 _MARKS = ("-", "/", "|", "_", ":", "+", ".", "~")
 

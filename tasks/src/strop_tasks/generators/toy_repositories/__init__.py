@@ -96,18 +96,16 @@ def _task(template: FunctionTemplate, fault: ToyFault, r: Random) -> Task | None
         return None
     others = [pair for pair in functions if pair[1] is not function]
     public, secret = r.sample(others, min(2, len(others))), r.sample(others, min(2, len(others)))
-    tests = _tests(repository, r, [((module, function), [shown]), *_with_cases(repository, public, r)])
-    secret_tests = _tests(
-        repository, r, [((module, function), hidden), *_with_cases(repository, secret, r)], numbered=True
-    )
+    public_tests = [((module, function), [shown]), *_with_cases(repository, public, r)]
+    tests = _tests(repository, r, PUBLIC, public_tests)
+    hidden_tests = [((module, function), hidden), *_with_cases(repository, secret, r)]
+    secret_tests = _tests(repository, r, HIDDEN, hidden_tests)
     files = {**repository.files(), PUBLIC: tests.text, HIDDEN: secret_tests.text}
     data = {name: text.encode() for name, text in files.items()}
     why = f"{PUBLIC}::test_{function.name} - {shown.why}"
     statement = r.choice(_STATEMENTS).format(package=repository.package, why=why)
-    failing = [f"{PUBLIC}::{name}" for name in tests.failing]
-    failing += [f"{HIDDEN}::{name}" for name in secret_tests.failing]
-    passing = [f"{PUBLIC}::{name}" for name in tests.passing]
-    passing += [f"{HIDDEN}::{name}" for name in secret_tests.passing]
+    failing = [*tests.failing, *secret_tests.failing]
+    passing = [*tests.passing, *secret_tests.passing]
     judge = ProjectCheck(project=data_uri(data), digest=digest_of(data), failing=failing, passing=passing)
     check = EditCheck(format=FORMAT, files={path: broken}, oracle={path: right}, judge=judge)
     key = content_hash([function.source])
@@ -180,19 +178,18 @@ class _TestFile:
 def _tests(
     repository: ToyRepository,
     r: Random,
+    path: str,
     tested: list[tuple[tuple[ToyModule, ToyFunction], list[_Case]]],
-    *,
-    numbered: bool = False,
 ) -> _TestFile:
-    """A test file with a test for each case. `numbered`: the tests' names end in the case's number."""
+    """A test file with a test for each case; hidden tests end in the case's number."""
     r.shuffle(tested)
     names: dict[str, list[str]] = {}
     parts, failing, passing = list[str](), list[str](), list[str]()
     for (module, function), cases in tested:
         names.setdefault(f"{repository.package}.{module.name}", []).append(function.name)
         for number, case in enumerate(cases, start=1):
-            name = f"test_{function.name}" + (f"_{number}" if numbered else "")
-            (failing if case.why else passing).append(name)
+            name = f"test_{function.name}" + (f"_{number}" if path == HIDDEN else "")
+            (failing if case.why else passing).append(f"{path}::{name}")
             parts.append(f"def {name}():\n{_body(function, case)}")
     imports = "".join(
         f"from {name} import {', '.join(sorted(found))}\n" for name, found in sorted(names.items())
