@@ -43,9 +43,7 @@ def check(
     wait  seconds in which the other nodes must have written
     """
     node = Node.here()
-    begun = any(
-        (recipe.run.folder / name).exists() for name in (RECIPE, NODES.parent)
-    )  # by a run, or by its launch
+    begun = any((recipe.run.folder / name).exists() for name in (RECIPE, NODES.parent))  # run or launch
     found = look(recipe, NOTHING, show, new=not begun)
     faults = [*found.faults, *_shares(recipe), *_port(node)]
     for line in (*found.facts, *found.warnings):

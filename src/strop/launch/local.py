@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
@@ -76,25 +76,20 @@ def _started(plan: Plan, part: Part, devices: range | None) -> "subprocess.Popen
     """Starts a part in its own session, so that only this process gets Ctrl-C; it is terminated when this process dies.
     The trainer writes to this terminal, other parts to their logs.
     """
-    environment = {**os.environ, **plan.environment}
-    dies = partial(die_with_parent, os.getpid(), signal.SIGTERM)
+    environment, words = {**os.environ, **plan.environment}, [*part.words]
     if devices is not None:
         environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
-    python = plan.python(sys.executable)
-    if not part.trains:
-        with (plan.folder / f"{part.name}.log").open("ab") as log:
-            return subprocess.Popen(
-                [*python, *part.words], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, preexec_fn=dies,
-            )  # fmt: skip
-    ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(part.processes)]
-    if part.processes == 1:
-        ranks, environment["RANK"] = [], "0"
-    words = [*part.words, *training_words(plan.run)]
-    return subprocess.Popen(
-        [*python, *ranks, *words], env=environment, stdin=subprocess.DEVNULL, start_new_session=True,
-        preexec_fn=dies,
-    )  # fmt: skip
+    if part.trains:
+        ranks = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(part.processes)]
+        if part.processes == 1:
+            ranks, environment["RANK"] = [], "0"
+        words = [*ranks, *words, *training_words(plan.run)]
+    with ExitStack() as stack:
+        log = None if part.trains else stack.enter_context((plan.folder / f"{part.name}.log").open("ab"))
+        return subprocess.Popen(
+            [*plan.python(sys.executable), *words], env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True, preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGTERM),
+        )  # fmt: skip
 
 
 def _stop(running: "Mapping[str, subprocess.Popen[bytes]]") -> None:

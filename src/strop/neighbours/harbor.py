@@ -141,8 +141,7 @@ class JailEnvironment(BaseEnvironment):
 
     async def upload_file(self, source_path: Path | str, target_path: str) -> None:
         """Raises ValueError for a path that cannot be written."""
-        source = Path(source_path)
-        await asyncio.to_thread(self._put, {target_path: source})
+        await asyncio.to_thread(self._put, {target_path: Path(source_path)})
 
     async def upload_dir(self, source_dir: Path | str, target_dir: str) -> None:
         """Raises ValueError for a path that cannot be written."""

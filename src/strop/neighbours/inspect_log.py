@@ -74,11 +74,7 @@ def _log(run: Path, samples: list[dict[str, Any]]) -> dict[str, Any]:
             "config": {"epochs": max(s["epoch"] for s in samples)},
             "packages": _packages(run),
         },
-        "results": {
-            "total_samples": len(samples),
-            "completed_samples": len(done),
-            "scores": [*_means(done)],
-        },
+        "results": {"total_samples": len(samples), "completed_samples": len(done), "scores": [*_means(done)]},
         "samples": samples,
     }
 

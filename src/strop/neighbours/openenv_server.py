@@ -138,11 +138,12 @@ class Episode:
     ):
         self.task, self.steps, self.done = task, 0, False
         self._client = _Client()
-        self._work = (player, rubric, SamplingParams(max_tokens=most), seed)
-        threading.Thread(target=self._play, daemon=True, name="episode").start()
+        work = player, rubric, SamplingParams(max_tokens=most), seed
+        threading.Thread(target=self._play, args=work, daemon=True, name="episode").start()
 
-    def _play(self) -> None:
-        player, rubric, params, seed = self._work
+    def _play(
+        self, player: Callable[[Any], Dispatcher], rubric: WeightedRubric, params: SamplingParams, seed: int
+    ) -> None:
         try:
             for rollout in player(self._client).play([self.task], 1, params, seed=seed):
                 self._client.asked.put(scored(rubric, [(self.task, rollout)])[0])

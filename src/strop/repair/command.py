@@ -27,12 +27,10 @@ class AskingOptions:
     """Options of the model's prompts and of the tests."""
 
     model: Annotated[
-        str,
-        Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL"),
+        str, Option("--model", "-m", help="model to use, written as for strop eval: MODEL or ENGINE:MODEL")
     ] = ""
     style: Annotated[
-        Literal["chat", "continue"],
-        Option(help="continue: one text, for models without a chat template"),
+        Literal["chat", "continue"], Option(help="continue: one text, for models without a chat template")
     ] = "chat"
     max_prompt_tokens: Annotated[int, Option(min=256, help="longest prompt in tokens")] = 6000
     tests: Annotated[bool, Option("--tests/--no-tests", help="run tests to rerank the edits")] = True

@@ -90,8 +90,7 @@ class PlaceFinder:
         recipe = with_baseline(self._recipe, [task], stack)
         environment = played_by(recipe)
         return open_policy(
-            recipe,
-            prompts=lambda tokenizer: {task.id: opening_ids(environment(task).begin(), tokenizer)},
+            recipe, prompts=lambda tokenizer: {task.id: opening_ids(environment(task).begin(), tokenizer)}
         )
 
 

@@ -22,11 +22,7 @@ MOST_WAITING = 1024
 MOST_CHOICES = 128
 """Most choices of one request."""
 _PROMPTS: Mapping[Api, str] = {"chat": "messages", "text": "prompt", "responses": "input"}
-_SCHEMAS: Mapping[Api, str] = {
-    "chat": "response_format",
-    "text": "response_format",
-    "responses": "text",
-}
+_SCHEMAS: Mapping[Api, str] = {"chat": "response_format", "text": "response_format", "responses": "text"}
 _LENGTHS = ("max_completion_tokens", "max_output_tokens", "max_tokens")
 """The names of a request's fields for the number of tokens."""
 _CUT = "\ufffd"

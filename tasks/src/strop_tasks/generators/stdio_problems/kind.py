@@ -90,11 +90,8 @@ WORDS = tuple(_TEXT.split())
 
 def lines(*rows: object) -> str:
     """One line for each row: the items of a list or tuple separated by spaces, or the text of anything else."""
-    return "".join(f"{_row(row)}\n" for row in rows)
-
-
-def _row(row: object) -> str:
-    return " ".join(map(str, row)) if isinstance(row, list | tuple) else str(row)
+    texts = (" ".join(map(str, row)) if isinstance(row, list | tuple) else str(row) for row in rows)
+    return "".join(f"{text}\n" for text in texts)
 
 
 def numbers(r: Random, count: int, low: int, high: int) -> list[int]:
