@@ -28,7 +28,7 @@ _DRAWS = 200
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """The tasks of `COUNT[@SEED]`, generated lazily; "" is the default count. Raises UserError."""
+    """Functions whose statement leaves out one fact: `COUNT[@SEED]`, "" for the default count. Raises UserError."""
     count, seed = counted(NAME, rest, DEFAULT_COUNT, sum(len(k.statements) for k in KINDS) * len(PLACES))
     return generate(count, seed=seed)
 

@@ -41,7 +41,7 @@ _TRIES = 30
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """The tasks of `COUNT[@SEED][/kinds]`, generated lazily; "" is the default count. Raises UserError."""
+    """Programs from standard input to output: `COUNT[@SEED][/kinds]`, "" for the default count. Raises UserError."""
     count, seed = counted(NAME, rest.removesuffix("/kinds"), DEFAULT_COUNT, MOST)
     return generate(count, seed=seed, whole_kinds=rest.endswith("/kinds"))
 

@@ -58,7 +58,7 @@ class _Case:
 
 
 def load(rest: str = "") -> Iterator[Task]:
-    """The tasks of `COUNT[@SEED]`, generated lazily; "" is the default count. Raises UserError."""
+    """Small Python packages with one bug each: `COUNT[@SEED]`, "" for the default count. Raises UserError."""
     count, seed = counted(NAME, rest, DEFAULT_COUNT, MOST)
     return generate(count, seed=seed)
 
