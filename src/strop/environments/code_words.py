@@ -19,9 +19,7 @@ from typing import Any
 from strop_verify.edits.languages import LANGUAGES
 
 DEFINED, PROSE, OPENING = 3, 1, 3
-"""What an occurrence of a word counts beyond 1: where it is defined, in a comment or docstring, and in the text's first
-comment or docstring.
-"""
+"""What an occurrence counts beyond 1: as a definition, in a comment or docstring, and in the first one of the text."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _LONGEST_WORD = 80
 """Characters. Longer words are taken for data and ignored."""

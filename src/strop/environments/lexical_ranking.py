@@ -12,8 +12,7 @@ BM25 is multiplied by coverage^COVERED.
   each change; tests compare ours with its.
 - A word of the question and its kin (`code_words.kin`) are one word whose count is the sum of theirs.
 - Coverage is the share of the question's idf that the text holds.
-- The name's score is the idf, among names, of the words that a file's name and the two folders above it share with the
-  question.
+- The name's score is the idf, among names, of the words that the question shares with a file's name and two folders.
 - Only the CANDIDATES files that are best without chunks are cut into chunks. Words of chunks have the idf of files.
 
 K1 and B: Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009. Lucene's variant:

@@ -103,9 +103,7 @@ class BoundEnvironment:
 
     @property
     def control(self) -> "BoundEnvironment | None":
-        """The kind that this one is compared with at equal sampled tokens, named by its class in the attribute
-        `control`; None if it names none.
-        """
+        """The kind to compare with at equal sampled tokens, by the class attribute `control`; None without one."""
         name = getattr(getattr(self.kind, "func", self.kind), "control", None)
         return BoundEnvironment(find_environment(name), self.render) if name else None
 

@@ -2,8 +2,8 @@
 
 1. Hidden tests (tests that judge and are not public, `strop.tasks.public_tests`) are not in the folder. A file is left
    out if it holds a hidden test that fails before the edit, or only hidden tests among those that judge. Where a task
-   does not list its public tests, every file with a test that fails before is left out. Unit tests inside Rust's source
-   files stay.
+   does not list its public tests, every file with a test that fails before is left out. Unit tests in Rust's source
+   stay.
 2. The answer is the difference between the text files. Tests, their settings (`is_protected`), modules that shadow
    installed ones, caches, builds, hidden and binary files do not count: the verdict undoes changes to them.
 3. An edit of a project can't delete a file that its task does not name; an edit of one file changes nothing else.

@@ -55,8 +55,7 @@ def tool(method: Any = None, /, *, lines: int = LINES, width: int = WIDTH, secon
 
 
 class Toolbox:
-    """The tools of one play: every public method of a subclass. They run in threads, one at a time unless the subclass
-    sets `side_by_side`.
+    """The tools of one play: every public method of a subclass. They run in threads, one at a time by default.
 
     A tool returns text for the policy. The message of a ValueError or FileNotFoundError goes to the policy as well;
     SandboxError ends the play as "infra", and any other exception is a bug in the tool and ends the run.

@@ -101,9 +101,7 @@ class Workspace:
 
 
 def files_told(task: Task, tree: Tree, tools: Collection[str]) -> str:
-    """A prompt's text about a task's files: their names and, without a tool `read`, the text of those the task is
-    about.
-    """
+    """A prompt's part on a task's files: their names and, without a tool `read`, the text of those it is about."""
     told = f"\n\nFiles:\n{clipped(listing(list(tree)))}"
     about = [] if "read" in tools else sorted(task.edit.files) if task.edit else [solution_of(task)]
     texts = ((path, tree[path].decode(errors="replace")) for path in about if tree.get(path))

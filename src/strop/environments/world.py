@@ -53,9 +53,7 @@ class ToolWorld(Workspace):
         return super().result(effect, said)
 
     def demonstrate(self, rng: Random) -> Iterator[str]:
-        """The reference calls, one a turn or consecutive calls of one tool together; the last turns are merged where
-        there are too few.
-        """
+        """The reference calls, one a turn or grouped by tool; the last turns are merged if there are too few."""
         calls = [ToolCall(name, dict(given)) for name, given in read_calls(self.task.reference)]
         together = rng.random() < 0.5
         groups = groupby(enumerate(calls), lambda one: one[1].name if together else one[0])

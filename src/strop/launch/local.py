@@ -43,9 +43,7 @@ def refuse(plan: Plan) -> None:
 
 
 def run(plan: Plan, say: Callable[[str], None]) -> int:
-    """Runs a plan and returns the trainer's exit code, or STALLED if it stalled. Raises PartEnded if another part ends
-    first.
-    """
+    """Runs a plan; the trainer's exit code, or STALLED if it stalled. Raises PartEnded if another part ends first."""
     there = gpus_here() if plan.recipe.launch.device == "gpu" else 0
     if not there and plan.recipe.launch.device == "gpu":
         say("no GPU found: every part runs on the CPU")

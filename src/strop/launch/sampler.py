@@ -28,8 +28,7 @@ _GRACE = 20.0
 def serve(recipe: Recipe, file: Path, host: str, port: int) -> None:
     """Runs a server until it is terminated, with its URL in `file` while it is healthy; leaves no process behind.
 
-    Raises UserError for an unsuitable recipe or machine, StropError if the server ends by itself or is not healthy in
-    time.
+    Raises UserError for an unsuitable recipe or machine, StropError if the server ends or does not start in time.
     """
     config = recipe.policy
     if not isinstance(config, VllmServerPolicyConfig):

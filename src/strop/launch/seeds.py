@@ -23,10 +23,8 @@ _VALUE = re.compile(r"(?:[^,\[{'\"]|\[[^\]]*\]|{[^}]*}|'[^']*'|\"[^\"]*\")+")
 def train_all(
     recipe: Recipe, words: Sequence[str], sweeps: Sequence[str], seeds: int, plain: bool
 ) -> list[Path]:
-    """Trains the recipe with every combination of the swept values, each with `seeds` seeds, counted from the recipe's;
-    returns the runs' folders.
-
-    words  the command's recipe files and overrides
+    """Trains the recipe of `words` with every combination of the swept values and `seeds` seeds from the recipe's own
+    on; returns the runs' folders.
 
     Each run has its own process and folder, RUN-KEY-VALUE-seed-S. Finished runs are skipped, stopped ones are resumed.
     The pooled differences of several seeds are printed and written to RUN-KEY-VALUE-seeds.json.

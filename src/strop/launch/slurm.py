@@ -1,7 +1,6 @@
 """Renders a plan as one sbatch file, from the template beside this module, and submits it to SLURM.
 
-Every word that comes from a recipe, a path or a site is quoted, for the shell and for #SBATCH lines, which sbatch
-parses by the same rules.
+Every word from a recipe, a path or a site is quoted, for the shell and for sbatch, which parses #SBATCH lines alike.
 """
 
 import os

@@ -74,8 +74,7 @@ class JailEnvironment(BaseEnvironment):
     async def start(self, force_build: bool) -> None:
         """Makes the box.
 
-        Raises UserError if the task needs more than this machine has or a step of its Dockerfile fails, SandboxError
-        without a jail.
+        Raises UserError if the task needs more than there is or its Dockerfile fails, SandboxError without a jail.
         """
         self._box = await asyncio.to_thread(self._made)
 

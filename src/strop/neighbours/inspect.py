@@ -118,10 +118,7 @@ class JailSandbox(SandboxEnvironment):
         timeout_retry: bool = True,
         concurrency: bool = True,
     ) -> ExecResult[str]:
-        """`timeout_retry` and `concurrency` are ignored: a command runs once, and a box runs one at a time.
-
-        Raises TimeoutError, OutputLimitExceededError, PermissionError, SandboxUserUnsupportedError.
-        """
+        """`timeout_retry` and `concurrency` are ignored: a command runs once, and a box runs one at a time."""
         if user is not None:
             raise SandboxUserUnsupportedError(
                 f"Strop's jail has one user and cannot run commands as {user!r}"

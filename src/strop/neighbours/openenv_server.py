@@ -3,8 +3,8 @@
 A session (`/ws`) holds one play after another, each started by `reset`. Plays run as in training, by the dispatcher,
 with a policy whose completions are the client's actions. A client sees only a task's prompt; a play that could not be
 judged ends with reward null. Sessions, messages and waits are bounded; a connection that has sent nothing does not
-count as a session and may be dropped for another. There is no password: whoever reaches the port may play, except web
-pages (`core.listening`).
+count as a session and may be dropped for another. Anyone who reaches the port may play, except web pages
+(`core.listening`).
 """
 
 import asyncio

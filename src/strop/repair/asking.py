@@ -16,9 +16,7 @@ _CUT = "\n[... cut ...]\n"
 
 
 class Asker:
-    """A policy with a seed and a bound on its prompts. Style "continue" sends messages as one text, without a chat
-    template.
-    """
+    """A policy with a seed and a bound on its prompts. Style "continue" sends messages as text, without a template."""
 
     def __init__(
         self,

@@ -1,9 +1,8 @@
 """Stage 3, after sampling: answers -> edits that apply, grouped by what they do.
 
-An answer is hostile text. It is rejected if it holds no edit, does not apply, changes a test or its settings,
-would replace a file that was not read, leaves Python that cannot be parsed, or changes only comments and layout. Two
-samples are the same edit if they give the same Python syntax trees and, in other files, the same lines without blanks
-at their ends.
+An answer is hostile text. It is rejected if it holds no edit, does not apply, changes a test or its settings, would
+replace a file that was not read, leaves Python that cannot be parsed, or changes only comments and layout. Two samples
+are the same edit if they give the same Python syntax trees and, elsewhere, the same lines up to trailing blanks.
 """
 
 import ast

@@ -85,8 +85,8 @@ def choose(
     found: Mapping[str, Sequence[Piece]],
     fits: Callable[[Ranges], bool],
 ) -> tuple[dict[str, list[tuple[int, int]]], int]:
-    """(shown lines of each file, number of distinct places that the policy named): the places with the most votes, or
-    those closest to the issue if none was named, as long as they fit.
+    """(lines of each file, number of places that the policy named): by votes, or by words if none is named, as they
+    fit.
     """
     votes = Counter(place for answer in answers for place in places(answer, files, found))
     wanted = [place for place, _ in votes.most_common()]

@@ -1,6 +1,4 @@
-"""A policy behind OpenAI's API: requests come from the server's thread, the policy works in the thread that calls
-`run`.
-"""
+"""A policy behind OpenAI's API: requests come from the server's thread, the policy works in the thread of `run`."""
 
 import queue
 from collections.abc import Callable, Mapping, Sequence

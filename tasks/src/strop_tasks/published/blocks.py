@@ -1,7 +1,6 @@
 """Search/replace blocks as CodeRepairRL reads them, with everything that its parser gets wrong.
 
-Source: github.com/ASSERT-KTH/CodeRepairRL, src/utils/diff.py, revision 2b36cad. Its mistakes affect its rewards, so
-they are kept for compatibility:
+Source: github.com/ASSERT-KTH/CodeRepairRL, src/utils/diff.py, revision 2b36cad. Kept, since they affect its rewards:
 1. a divider line with a SEARCH marker anywhere after it means "wrong order": text with two or more blocks has none;
 2. blocks are separated by blank lines, so a block whose code has a blank line is not found, or is cut;
 3. white space around a block's two texts is dropped, including the indentation of their first lines;

@@ -3,8 +3,7 @@
 The reasoning rewards apply to every task, the others to the same tasks as those of `strop.rewards.edits`.
 docs/rewards.md, `swe_rl.py` and `code_repair.py` define each number.
 
-The forms for diffs of a workspace compare the edits' effects on the files, as `git diff` shows them (docs/rewards.md
-says where the two differ).
+The forms for diffs of a workspace compare the edits' effects on the files, as `git diff` shows them.
 """
 
 from collections.abc import Mapping
@@ -19,9 +18,7 @@ from strop_verify.edits.diff_writer import write_diff
 
 
 def sr_diff_similarity(check: EditCheck, text: str) -> float:
-    """CodeRepairRL's mean over search/replace blocks, read by Strop's parser; the oracle's blocks are its smallest
-    edit.
-    """
+    """CodeRepairRL's mean over search/replace blocks, read by Strop's parser; the oracle's are its smallest edit."""
     wanted = format_of("search-replace").render(check.files, oracle_of(check))
     return code_repair.sr_similarity(_blocks(edit_in(text)), _blocks(wanted))
 

@@ -6,8 +6,7 @@ Sources: Wei et al., SWE-RL, arXiv 2502.18449; github.com/facebookresearch/swe-r
     reward = mean over the files that either patch changes of ratio(predicted patch, oracle patch)
 
 where a file's patch is difflib's unified diff with three lines of context and without headers, ratio is difflib's by
-characters without autojunk, 0 if one side leaves the file unchanged, and the mean is 1 if both change nothing.
-Behaviour that may surprise:
+characters without autojunk, 0 if one side leaves the file unchanged, and the mean is 1 if both change nothing. Note:
 1. every occurrence of a search text is replaced, not only the first;
 2. a search text must begin at the start of a line but may end anywhere: "x = 1" is found in "x = 10";
 3. a missing file counts as empty, so only an empty search text is found in it;
@@ -66,18 +65,16 @@ def change_reward(files: Mapping[str, str], oracle: Mapping[str, str], after: Ma
 
 
 def unidiff_reward(oracle_patches: Sequence[str], patches: Sequence[str]) -> float:
-    """The similarity of two sets of unified diffs, in [0, 1]: the published form for answers that are patches, never
-    -1.
+    """The similarity of two sets of unified diffs, in [0, 1]: the published form for answers that are patches.
 
-    Files are matched by path, renamed ones by their old path; binary files are ignored. A text that is not a unified
-    diff changes no file.
+    Files are matched by path, renamed ones by their old path; binary files are ignored. Other text changes no file.
     """
     return _mean_ratio(_by_file(patches), _by_file(oracle_patches))
 
 
 def solution_of(output: str) -> str:
-    """The text between the solution tags; thought and solution may come in either order. Raises FormatError unless each
-    of the four tags occurs exactly once and the thought is not empty.
+    """The text between the solution tags, which may come before the thought. Raises FormatError unless each of the four
+    tags occurs exactly once and the thought is not empty.
     """
     for tag in TAGS:
         if output.count(tag) != 1:

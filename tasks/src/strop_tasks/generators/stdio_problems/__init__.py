@@ -111,8 +111,7 @@ def task_of(kind: ProblemKind, problem: Problem, r: Random, split: Split | None 
 def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
     """Shown cases with different outputs, then hidden ones: the edges and drawn inputs, without repeated inputs.
 
-    As far as the inputs allow, no output is that of more than half of the tests, so that a constant answer does not
-    come close to passing.
+    As far as the inputs allow, no output is that of more than half of the tests, so a constant answer fails clearly.
     """
     run = compiled(problem.program)
     edges = {stdin: run(stdin) for stdin in problem.edges}
