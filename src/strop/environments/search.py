@@ -139,7 +139,9 @@ class Search:
             calls = calls_of(completion, self.form, self.tools)
             given = [self._checked(call) for call in calls]
             if ended := [call.arguments["places"] for call in given if call.name == "finish"]:
-                return Done(write_ranges(_named("\n".join(ended))))
+                if not (places := read_ranges("\n".join(ended))):
+                    raise ValueError("the answer names no place; write PATH:FIRST-LAST")
+                return Done(write_ranges(places))
         except (CallFault, ValueError) as fault:
             return Done(str(fault), "malformed")
         if not self.left:
@@ -202,13 +204,6 @@ class Search:
                 name: self.names.read(arguments[name]) for name in {"path", "places"} & arguments.keys()
             }
         return ToolCall(call.name, arguments)
-
-
-def _named(places: str) -> dict[str, list[tuple[int, int]]]:
-    """The places of an answer. Raises ValueError if it names none."""
-    if found := read_ranges(places):
-        return found
-    raise ValueError("the answer names no place; write PATH:FIRST-LAST")
 
 
 def _apart(spots: list[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -56,14 +56,6 @@ _WORDS = (
 )  # fmt: skip
 
 
-def _words(r: Random) -> Arguments:
-    return [r.sample(_WORDS, r.randint(2, 4))]
-
-
-def _pair(r: Random) -> Arguments:
-    return [*r.sample(_WORDS, 2)]
-
-
 def _phrase(r: Random) -> Arguments:
     return [" ".join(r.sample(_WORDS, r.randint(2, 3)))]
 
@@ -100,7 +92,8 @@ KINDS = (
         "separator",
         ("The {place} joins the parts of a code with one character. Return the code.",
          "Codes of the {place} are parts with a fixed character between them. Return the code of these parts."),
-        ("code", "join_parts", "label"), "parts: list", "str", "'{o}'.join(parts)", _MARKS, _words,
+        ("code", "join_parts", "label"), "parts: list", "str", "'{o}'.join(parts)", _MARKS,
+        lambda r: [r.sample(_WORDS, r.randint(2, 4))],
     ),
     FactKind(
         "unit",
@@ -263,7 +256,7 @@ KINDS = (
         ("The {place} writes two names with a fixed word between them, and spaces around it. Return that.",
          "Return a and b joined by the word that the {place} puts between them, with spaces."),
         ("couple", "both", "title"), "a: str, b: str", "str", "a + ' {o} ' + b",
-        ("and", "or", "plus", "with", "then", "versus", "near", "after"), _pair,
+        ("and", "or", "plus", "with", "then", "versus", "near", "after"), lambda r: r.sample(_WORDS, 2),
     ),
     FactKind(
         "tag",

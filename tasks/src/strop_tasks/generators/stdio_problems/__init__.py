@@ -129,19 +129,15 @@ def cases_of(problem: Problem, r: Random) -> list[StdioCase]:
         drawn[stdin] = stdout
         if len(edges) + len(drawn) >= wanted:
             break
-    shown = _telling(drawn)
+    first: dict[str, str] = {}
+    for stdin, stdout in drawn.items():
+        first.setdefault(stdout, stdin)
+    shown = list(first.values())[:SHOWN]
     hidden = {**edges, **{stdin: out for stdin, out in drawn.items() if stdin not in shown}}
     return [
         *(StdioCase(stdin=stdin, stdout=drawn[stdin], shown=True) for stdin in shown),
         *(StdioCase(stdin=stdin, stdout=stdout) for stdin, stdout in hidden.items()),
     ]
-
-
-def _telling(drawn: dict[str, str]) -> list[str]:
-    first: dict[str, str] = {}
-    for stdin, stdout in drawn.items():
-        first.setdefault(stdout, stdin)
-    return list(first.values())[:SHOWN]
 
 
 def _held_out_kinds() -> frozenset[str]:
