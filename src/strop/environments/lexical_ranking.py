@@ -187,7 +187,7 @@ def closest(question: str, bags: Mapping[Key, Bag]) -> list[Key]:
 def file_scores(question: str, bags: Mapping[str, Bag]) -> tuple[dict[str, float], Sequence[float]]:
     """(path -> score of the whole file, at least 0; the idf of each wanted word).
 
-    All scores are 0 if the question has words that are not weak, and neither files nor names hold any of them.
+    All scores are 0 if the question has words that are not weak, no file holds one of them, and no name matches.
     """
     words = wanted(question)
     scores = scored(words, bags)

@@ -209,7 +209,7 @@ class EditFollower:
         if one.timer:
             one.timer.cancel()
         loop = asyncio.get_running_loop()
-        if loop.time() > one.give_up:  # after this many changes, its characters cannot be told from others
+        if loop.time() > one.give_up:  # by now its characters cannot be told from others
             del self._taken[one.edit.id]
         else:
             one.timer = loop.call_later(self._settling, self._settle, one)
